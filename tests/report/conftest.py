@@ -1,4 +1,4 @@
-"""Reports that several tests look at, made once."""
+"""Reports that several tests share."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def attacked() -> weigh.Report:
 
 @pytest.fixture(scope="session")
 def screenshots() -> Path:
-    """Where pictures of pages are left for people to look at."""
+    """The folder for screenshots of pages."""
     folder = Path(__file__).resolve().parents[2] / "build" / "screenshots"
     folder.mkdir(parents=True, exist_ok=True)
     return folder

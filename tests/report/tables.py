@@ -1,4 +1,4 @@
-"""Tables that reports are made of in these tests: ordinary ones, and one whose names attack the page."""
+"""Tables for reports: ordinary ones, and one whose names try to inject markup."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LABEL = "la<b>el"
 
 
 def mails(n: int = 300, seed: int = 0) -> dict[str, list[Any]]:
-    """Mails with a category, a flag and a number, which tell spam from ham most of the time."""
+    """Mails with a category, a flag and a number, which mostly separate spam from ham."""
     rng = np.random.default_rng(seed)
     spam = rng.random(n) < 0.4
     sender = np.where(rng.random(n) < np.where(spam, 0.7, 0.2), "unknown", "friend")
@@ -48,7 +48,7 @@ def homes(n: int = 120, seed: int = 0) -> dict[str, list[Any]]:
 
 
 def hostile(n: int = 200) -> dict[str, list[Any]]:
-    """A table in which columns, values, classes and the label try to leave their place."""
+    """A table whose columns, values, classes and label contain hostile markup."""
     rng = np.random.default_rng(1)
     codes = rng.integers(0, 2, n)
     columns = {
@@ -59,7 +59,7 @@ def hostile(n: int = 200) -> dict[str, list[Any]]:
 
 
 def requests(n: int = 150, seed: int = 0) -> dict[str, list[Any]]:
-    """Requests in a few words, which tell the team that answers them most of the time."""
+    """Short support requests whose words mostly identify the responsible team."""
     rng = np.random.default_rng(seed)
     words = [
         "login",

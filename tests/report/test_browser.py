@@ -1,6 +1,6 @@
 """The report in a browser: offline, in light and dark, on a phone, in print, with pointer and keyboard.
 
-Screenshots are left in build/screenshots for people to look at.
+Screenshots are saved in build/screenshots for inspection.
 """
 
 from __future__ import annotations
@@ -18,42 +18,45 @@ from weigh.report.facts import keep_percent_together
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-FOUND = next((path for name in BROWSERS if (path := shutil.which(name))), None)
-pytestmark = pytest.mark.skipif(FOUND is None, reason=f"NO BROWSER: none of {', '.join(BROWSERS)} is there")
+BROWSER_PATH = next((path for name in BROWSERS if (path := shutil.which(name))), None)
+pytestmark = pytest.mark.skipif(
+    BROWSER_PATH is None, reason=f"NO BROWSER: none of {', '.join(BROWSERS)} is installed"
+)
 DESKTOP = {"width": 1280, "height": 900}
 PHONE = {"width": 390, "height": 844}
 
 
-class Watched:
-    """A page that may ask the network for nothing: what it tries, and what it complains of, is kept.
+class MonitoredPage:
+    """A page without network access that records its requests and console messages.
 
-    `reached` is what would have gone out; requests that the page's own policy stops are only problems.
+    `reached` are requests that would have left the browser; those blocked by the page's policy are only in
+    `problems`.
     """
 
     def __init__(self, browser: Any, path: Path, **settings: Any) -> None:
         self.problems: list[str] = []
         self.reached: list[str] = []
         context = browser.new_context(**{"viewport": DESKTOP, **settings})
-        context.route(lambda address: not address.startswith("file:"), self._refuse)
+        context.route(lambda address: not address.startswith("file:"), self._block)
         self.page = context.new_page()
         self.page.on("console", lambda message: self.problems.append(message.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("request", self._note)
+        self.page.on("request", self._record_request)
         self.page.goto(path.as_uri())
 
-    def _refuse(self, route: Any) -> None:
+    def _block(self, route: Any) -> None:
         self.reached.append(route.request.url)
         route.abort()
 
-    def _note(self, request: Any) -> None:
+    def _record_request(self, request: Any) -> None:
         if not request.is_navigation_request():
-            self.problems.append(f"asked for {request.url}")
+            self.problems.append(f"requested {request.url}")
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=FOUND, args=["--no-sandbox"])
+        opened = started.chromium.launch(executable_path=BROWSER_PATH, args=["--no-sandbox"])
         yield opened
         opened.close()
 
@@ -80,41 +83,41 @@ def numbers_path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_it_opens_offline_without_a_complaint(
+def test_it_opens_offline_without_console_messages(
     browser: Any, path: Path, numbers_path: Path, screenshots: Path
 ) -> None:
     for each, name in ((path, "classifier"), (numbers_path, "regression")):
-        watched = Watched(browser, each)
-        watched.page.screenshot(path=screenshots / f"{name}-light.png", full_page=True)
-        assert watched.problems == watched.reached == []
+        monitored = MonitoredPage(browser, each)
+        monitored.page.screenshot(path=screenshots / f"{name}-light.png", full_page=True)
+        assert monitored.problems == monitored.reached == []
 
 
 @pytest.mark.parametrize("kind", ["many", "text", "perceptron", "calibrated"])
-def test_every_kind_of_model_opens_without_a_complaint(
+def test_every_kind_of_model_opens_without_console_messages(
     browser: Any, kind: str, tmp_path: Path, screenshots: Path
 ) -> None:
     path = tmp_path / "report.html"
     tables.report_of(kind).save(path)
-    watched = Watched(browser, path)
-    assert watched.problems == watched.reached == []
-    assert watched.page.evaluate("document.documentElement.scrollWidth") == DESKTOP["width"]
-    watched.page.screenshot(path=screenshots / f"kind-{kind}.png", full_page=True)
+    monitored = MonitoredPage(browser, path)
+    assert monitored.problems == monitored.reached == []
+    assert monitored.page.evaluate("document.documentElement.scrollWidth") == DESKTOP["width"]
+    monitored.page.screenshot(path=screenshots / f"kind-{kind}.png", full_page=True)
 
 
-def test_only_boxes_that_scroll_are_stops_of_the_keyboard(browser: Any, path: Path) -> None:
+def test_only_scrollable_boxes_are_keyboard_stops(browser: Any, path: Path) -> None:
     scrolling = "[...document.querySelectorAll('.box')].map((box) => box.scrollWidth > box.clientWidth)"
     stops = "[...document.querySelectorAll('.box')].map((box) => box.tabIndex === 0)"
-    for viewport, some in ((DESKTOP, False), (PHONE, True)):
-        page = Watched(browser, path, viewport=viewport).page
+    for viewport, has_stops in ((DESKTOP, False), (PHONE, True)):
+        page = MonitoredPage(browser, path, viewport=viewport).page
         page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
         page.wait_for_function(f"JSON.stringify({scrolling}) === JSON.stringify({stops})")
-        assert any(page.evaluate(stops)) is some
-    still = Watched(browser, path, java_script_enabled=False).page
-    assert still.locator(".box:not([tabindex])").count() == 0
+        assert any(page.evaluate(stops)) is has_stops
+    static = MonitoredPage(browser, path, java_script_enabled=False).page
+    assert static.locator(".box:not([tabindex])").count() == 0
 
 
-def test_a_pointer_is_told_what_it_is_on(browser: Any, path: Path) -> None:
-    page = Watched(browser, path).page
+def test_hovering_a_mark_shows_its_tooltip(browser: Any, path: Path) -> None:
+    page = MonitoredPage(browser, path).page
     tip = page.locator("#tip")
     assert tip.is_hidden()
     bar = page.locator(".wide svg [data-told]:visible").first
@@ -127,23 +130,23 @@ def test_a_pointer_is_told_what_it_is_on(browser: Any, path: Path) -> None:
 
 
 def test_the_threshold_moves_with_the_keyboard(browser: Any, path: Path, spam: weigh.Report) -> None:
-    page = Watched(browser, path).page
+    page = MonitoredPage(browser, path).page
     assert spam.facts.thresholds is not None
-    slider = page.get_by_label("Say spam from a probability of")
+    slider = page.get_by_label("Predict spam from a probability of")
     slider.focus()
     for _ in range(10):
         page.keyboard.press("ArrowRight")
-    told = spam.facts.thresholds.rows[60]
-    assert told.precision is not None
+    row = spam.facts.thresholds.rows[60]
+    assert row.precision is not None
     assert page.locator("#threshold-value").inner_text() == "0.60"
-    assert page.locator("#threshold-told").inner_text() == keep_percent_together(told.told)
-    assert page.locator("#threshold-found").inner_text() == f"{told.found:g}"
-    assert page.locator("#threshold-missed").inner_text() == f"{told.missed:g}"
+    assert page.locator("#threshold-told").inner_text() == keep_percent_together(row.told)
+    assert page.locator("#threshold-found").inner_text() == f"{row.found:g}"
+    assert page.locator("#threshold-missed").inner_text() == f"{row.missed:g}"
     assert page.locator("#threshold-told").get_attribute("aria-live") == "polite"
 
 
-def test_the_filter_keeps_the_rows_that_hold_the_word(browser: Any, path: Path, spam: weigh.Report) -> None:
-    page = Watched(browser, path).page
+def test_the_filter_keeps_matching_rows(browser: Any, path: Path, spam: weigh.Report) -> None:
+    page = MonitoredPage(browser, path).page
     assert spam.facts.mistakes is not None
     row = spam.facts.mistakes.rows[2]
     page.get_by_label("Filter the rows below").fill(f"row {row.row:,}:")
@@ -154,8 +157,8 @@ def test_the_filter_keeps_the_rows_that_hold_the_word(browser: Any, path: Path, 
 
 
 def test_a_script_in_a_name_stays_text(browser: Any, attacked_path: Path, screenshots: Path) -> None:
-    watched = Watched(browser, attacked_path)
-    page = watched.page
+    monitored = MonitoredPage(browser, attacked_path)
+    page = monitored.page
     assert page.title() == f"</title>{tables.ATTACK}"
     assert page.locator("h1").inner_text() == f"</title>{tables.ATTACK}"
     assert page.locator("script").count() == 2
@@ -166,25 +169,25 @@ def test_a_script_in_a_name_stays_text(browser: Any, attacked_path: Path, screen
     bars.first.hover()
     assert page.locator("#tip *").count() == 0
     page.screenshot(path=screenshots / "hostile-names.png", full_page=True)
-    assert watched.problems == []
+    assert monitored.problems == []
 
 
-def test_the_policy_stops_what_a_name_might_smuggle_in(browser: Any, path: Path, tmp_path: Path) -> None:
-    # Even if a name were written as markup, it could neither run nor ask for anything.
-    smuggled = "<script>document.title='owned'</script><img src='http://elsewhere.invalid/x.png'>"
+def test_the_policy_blocks_injected_markup(browser: Any, path: Path, tmp_path: Path) -> None:
+    # Even if a name were written as markup, it could neither run nor make a request.
+    injected = "<script>document.title='owned'</script><img src='http://elsewhere.invalid/x.png'>"
     broken = tmp_path / "broken.html"
-    broken.write_text(path.read_text("utf-8").replace("<main", f"{smuggled}<main", 1), "utf-8")
-    watched = Watched(browser, broken)
-    assert watched.page.title() != "owned"
-    assert watched.reached == []
-    assert sum("Content Security Policy" in problem for problem in watched.problems) == 2
+    broken.write_text(path.read_text("utf-8").replace("<main", f"{injected}<main", 1), "utf-8")
+    monitored = MonitoredPage(browser, broken)
+    assert monitored.page.title() != "owned"
+    assert monitored.reached == []
+    assert sum("Content Security Policy" in problem for problem in monitored.problems) == 2
 
 
 @pytest.mark.parametrize("name", ["path", "attacked_path", "numbers_path"])
-def test_a_phone_scrolls_only_downwards(
+def test_a_phone_does_not_scroll_sideways(
     browser: Any, name: str, request: pytest.FixtureRequest, screenshots: Path
 ) -> None:
-    page = Watched(browser, request.getfixturevalue(name), viewport=PHONE).page
+    page = MonitoredPage(browser, request.getfixturevalue(name), viewport=PHONE).page
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
@@ -208,7 +211,7 @@ CONTRAST = """() => {
     }
     return [255, 255, 255];
   };
-  // A word in a cell of a picture stands on the cell that is painted at its middle.
+  // The background of a text inside a chart is the cell at its centre.
   const below = (node) => {
     if (node.tagName !== "text") return null;
     const word = node.getBoundingClientRect();
@@ -233,8 +236,8 @@ CONTRAST = """() => {
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_stand_out_from_their_ground(browser: Any, path: Path, scheme: str, screenshots: Path) -> None:
-    page = Watched(browser, path, color_scheme=scheme).page
+def test_text_has_enough_contrast(browser: Any, path: Path, scheme: str, screenshots: Path) -> None:
+    page = MonitoredPage(browser, path, color_scheme=scheme).page
     seen = page.evaluate(CONTRAST)
     assert len(seen) > 100
     for words, ink, ground in seen:
@@ -244,8 +247,10 @@ def test_words_stand_out_from_their_ground(browser: Any, path: Path, scheme: str
     page.screenshot(path=screenshots / f"scheme-{scheme}.png", full_page=True)
 
 
-def test_print_keeps_tables_folded_and_shows_no_controls(browser: Any, path: Path, screenshots: Path) -> None:
-    page = Watched(browser, path).page
+def test_print_keeps_details_collapsed_and_hides_controls(
+    browser: Any, path: Path, screenshots: Path
+) -> None:
+    page = MonitoredPage(browser, path).page
     page.emulate_media(media="print")
     assert page.locator("input:visible, nav:visible").count() == 0
     assert page.locator("details:not([open]):not(.card):visible").count() == 0
@@ -256,8 +261,8 @@ def test_print_keeps_tables_folded_and_shows_no_controls(browser: Any, path: Pat
     page.screenshot(path=screenshots / "print.png", full_page=True)
 
 
-def test_tables_that_go_on_beyond_a_phone_have_captions_that_do_not(browser: Any, path: Path) -> None:
-    page = Watched(browser, path, viewport=PHONE).page
+def test_captions_of_wide_tables_fit_a_phone(browser: Any, path: Path) -> None:
+    page = MonitoredPage(browser, path, viewport=PHONE).page
     wide = "[...document.querySelectorAll('.box')].filter((box) => box.scrollWidth > box.clientWidth)"
     assert page.evaluate(f"{wide}.length") > 0
     assert page.evaluate(f"{wide}.every((box) => getComputedStyle(box).backgroundImage !== 'none')")
@@ -267,16 +272,16 @@ def test_tables_that_go_on_beyond_a_phone_have_captions_that_do_not(browser: Any
     assert max(right) <= PHONE["width"]
 
 
-def test_without_scripts_everything_can_be_read(browser: Any, path: Path) -> None:
-    page = Watched(browser, path, java_script_enabled=False).page
+def test_the_page_is_readable_without_scripts(browser: Any, path: Path) -> None:
+    page = MonitoredPage(browser, path, java_script_enabled=False).page
     assert page.locator("input:visible").count() == 0
     assert page.locator("figure svg:visible").count() > 0
     page.get_by_text("Thresholds as a table").click()
     assert page.get_by_role("group", name="Thresholds").is_visible()
 
 
-def test_the_keyboard_reaches_the_report_first(browser: Any, path: Path) -> None:
-    page = Watched(browser, path).page
+def test_the_first_keyboard_stop_skips_to_the_report(browser: Any, path: Path) -> None:
+    page = MonitoredPage(browser, path).page
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the report"
     outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")

@@ -1,4 +1,4 @@
-"""Rows that are hard to judge by: strange labels, one class, one row, and training rows that are none."""
+"""Reports on unsuitable rows: unknown labels, one class, one row, and wrong training rows."""
 
 from __future__ import annotations
 
@@ -26,54 +26,54 @@ def first(table: Table, n: int) -> Table:
 
 
 @pytest.fixture(scope="module")
-def half_strange(spam_model: Any) -> Any:
+def half_unknown(spam_model: Any) -> Any:
     table = tables.mails(400, 1)
     labels = ["other" if at % 2 else kind for at, kind in enumerate(table["kind"])]
     return weigh.report_on(spam_model, relabelled(table, labels)).facts
 
 
-def test_rows_without_a_known_label_are_refused(spam_model: Any) -> None:
-    told = "The model knows none of the labels of these rows. It knows 'ham', 'spam', they have 'Ham'."
-    with pytest.raises(errors.LabelError, match=told):
+def test_rows_without_a_known_label_raise(spam_model: Any) -> None:
+    message = "none of the labels of these rows. Its classes are 'ham', 'spam', the labels are 'Ham'."
+    with pytest.raises(errors.LabelError, match=message):
         weigh.report_on(spam_model, relabelled(tables.mails(20), ["Ham"] * 20))
 
 
-def test_the_baseline_counts_labels_that_the_model_does_not_know(half_strange: Any) -> None:
-    assert half_strange.quality.baseline == 0.5
-    assert "right on 50.0 %" in half_strange.quality.sentences[1]
-    assert half_strange.summary.next[0] == (
-        "200 rows of 400 have labels that the model does not know (other): learn from such rows if they are "
-        "classes of their own, or mend the spelling."
+def test_the_baseline_counts_labels_that_the_model_does_not_know(half_unknown: Any) -> None:
+    assert half_unknown.quality.baseline == 0.5
+    assert "correct on 50.0 %" in half_unknown.quality.sentences[1]
+    assert half_unknown.summary.next[0] == (
+        "200 of 400 rows have labels that the model does not know (other): correct the spelling, or train on "
+        "such rows if this is a class of its own."
     )
 
 
-def test_strange_labels_are_not_taken_for_over_sureness(half_strange: Any) -> None:
-    assert half_strange.calibration.verdict == "strangers"
-    assert half_strange.calibration.advice == ""
+def test_unknown_labels_are_not_taken_for_overconfidence(half_unknown: Any) -> None:
+    assert half_unknown.calibration.verdict == "unknown labels"
+    assert half_unknown.calibration.advice == ""
 
 
-def test_rows_of_one_class_are_not_compared(spam_model: Any) -> None:
+def test_rows_of_one_class_have_no_baseline(spam_model: Any) -> None:
     table = tables.mails(400, 1)
     ham = [at for at, kind in enumerate(table["kind"]) if kind == "ham"]
-    told = weigh.report_on(spam_model, {name: [v[at] for at in ham] for name, v in table.items()}).facts
-    assert told.quality.baseline is None
-    assert told.quality.sentences[1].endswith("always giving the same answer: all rows are of ham.")
-    assert told.summary.next[0] == "Judge it on rows of other classes too: these are all of ham."
-    assert not any("Do not rely" in step for step in told.summary.next)
-    assert {each.section for each in told.left_out} >= {"Curves"}
+    facts = weigh.report_on(spam_model, {name: [v[at] for at in ham] for name, v in table.items()}).facts
+    assert facts.quality.baseline is None
+    assert facts.quality.sentences[1].endswith("with a constant prediction: all rows are ham.")
+    assert facts.summary.next[0] == "Evaluate it on rows of other classes too: all of these are ham."
+    assert not any("Do not rely" in step for step in facts.summary.next)
+    assert {each.section for each in facts.left_out} >= {"Curves"}
 
 
-def test_one_row_is_too_few_to_judge_by(spam_model: Any) -> None:
-    told = weigh.report_on(spam_model, first(tables.mails(400, 1), 1)).facts
-    assert told.summary.next[0] == "Judge it on more rows: 1 row is too few to tell how good it is."
-    assert not any("Nothing here" in step or "Do not rely" in step for step in told.summary.next)
+def test_one_row_is_too_few_for_an_evaluation(spam_model: Any) -> None:
+    facts = weigh.report_on(spam_model, first(tables.mails(400, 1), 1)).facts
+    assert facts.summary.next[0] == "Evaluate it on more rows: 1 row is too few to say how good it is."
+    assert not any("No measure here" in step or "Do not rely" in step for step in facts.summary.next)
     model = weigh.LinearRegression().fit(tables.homes(), "rent")
     facts = weigh.report_on(model, first(tables.homes(), 1)).facts
     assert "nan" not in " ".join(facts.quality.sentences)
-    assert facts.summary.next[0].startswith("Judge it on more rows")
+    assert facts.summary.next[0].startswith("Evaluate it on more rows")
 
 
-def test_a_tile_leaves_out_an_interval_that_says_nothing(spam_model: Any) -> None:
+def test_tiles_omit_uninformative_intervals(spam_model: Any) -> None:
     report = weigh.report_on(spam_model, first(tables.mails(400, 1), 2))
     for tile in report.facts.summary.tiles:
         assert "> 99.99 %" not in tile.note
@@ -83,36 +83,36 @@ def test_a_tile_leaves_out_an_interval_that_says_nothing(spam_model: Any) -> Non
     assert is_informative(accuracy)
 
 
-def test_a_regression_that_is_worse_than_the_mean_is_called_so() -> None:
+def test_a_regression_that_is_worse_than_the_mean_is_reported_as_such() -> None:
     homes = tables.homes()
     model = weigh.LinearRegression().fit(homes, "rent")
-    told = weigh.report_on(model, {**homes, "rent": homes["rent"][::-1]}).facts
-    r2 = told.quality.measure("r2")
+    facts = weigh.report_on(model, {**homes, "rent": homes["rent"][::-1]}).facts
+    r2 = facts.quality.measure("r2")
     assert r2 is not None
     assert r2.value < r2.high < 0
-    assert told.quality.sentences[0].startswith("It is worse than always predicting the mean of these rows")
-    assert "Do not rely on it: it is surely worse than always predicting the mean." in told.summary.next
+    assert facts.quality.sentences[0].startswith("It is worse than always predicting the mean of these rows")
+    assert (
+        "Do not rely on it: it is significantly worse than always predicting the mean." in facts.summary.next
+    )
 
 
-def test_a_tie_counts_as_it_was_decided() -> None:
+def test_ties_are_counted_as_the_model_decides_them() -> None:
     table = {"a": ["x", "y", "x", "y"], "k": ["n", "n", "p", "p"]}
     facts = weigh.report_on(weigh.NaiveBayes(class_prior="uniform").fit(table, "k"), table).facts
     assert facts.thresholds is not None
     at = facts.thresholds.rows[facts.thresholds.start]
-    said = sum(each.rows for each in facts.quality.confusion if each.predicted == "p")
-    assert at.found + at.false_alarms == said == 0
-    assert facts.thresholds.sentence.startswith(
-        "The model says p when its probability is more than one half."
-    )
+    n_predicted = sum(each.rows for each in facts.quality.confusion if each.predicted == "p")
+    assert at.found + at.false_alarms == n_predicted == 0
+    assert facts.thresholds.sentence.startswith("The model predicts p if its probability is above one half.")
 
 
-def test_verdicts_that_do_not_follow_from_one_half_are_not_said_to() -> None:
+def test_other_decision_rules_than_one_half_are_recognised() -> None:
     mails = tables.mails()
     X, y = np.c_[mails["length"], np.array(mails["offer"], float)], np.array(mails["kind"])
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
 
     class Careful:
-        """Says spam only where it is nearly sure."""
+        """Predicts spam only with high probability."""
 
         classes_ = forest.classes_
         _estimator_type = "classifier"
@@ -123,22 +123,22 @@ def test_verdicts_that_do_not_follow_from_one_half_are_not_said_to() -> None:
 
     facts = weigh.report_on(Careful(), X, y).facts
     assert facts.thresholds is not None
-    assert facts.thresholds.sentence.startswith("The model decides otherwise than by these probabilities")
-    share = forest.predict_proba(X)[:, 1]
+    assert facts.thresholds.sentence.startswith("The model does not decide by these probabilities alone")
+    probability = forest.predict_proba(X)[:, 1]
     at = facts.thresholds.rows[50]
-    assert at.found + at.false_alarms == float((share >= 0.5).sum())
+    assert at.found + at.false_alarms == float((probability >= 0.5).sum())
 
 
-def test_a_perceptron_ranks_and_has_no_probabilities() -> None:
+def test_a_perceptron_ranks_without_probabilities() -> None:
     report = weigh.report_on(weigh.Perceptron().fit(tables.mails(), "kind"), tables.mails(80, 5))
     assert report.facts.curves is not None
-    assert "ranks the row of spam above the other in" in report.facts.curves.sentence
+    assert "ranks the row of spam higher" in report.facts.curves.sentence
     assert "probability" not in report.facts.curves.sentence
     assert report.facts.audit is not None
     assert report.facts.audit.rows[0].sure.endswith(" points")
 
 
-def test_training_rows_too_few_for_folds_leave_out_the_learning_curve(spam_model: Any) -> None:
+def test_too_few_training_rows_omit_the_learning_curve(spam_model: Any) -> None:
     for model, rows in (
         (spam_model, first(tables.mails(), 4)),
         (
@@ -148,25 +148,23 @@ def test_training_rows_too_few_for_folds_leave_out_the_learning_curve(spam_model
     ):
         facts = weigh.report_on(model, tables.mails(60, 1), train=rows).facts
         assert facts.learning is None
-        why = {each.section: each.why for each in facts.left_out}["Learning curve"]
-        assert "too few" in why
-        assert "folds=" not in why
+        reason = {each.section: each.why for each in facts.left_out}["Learning curve"]
+        assert "too few" in reason
+        assert "folds=" not in reason
 
 
-def test_a_wrong_training_file_is_refused(spam_model: Any) -> None:
+def test_training_rows_without_a_column_raise(spam_model: Any) -> None:
     rows = tables.mails(30)
     del rows["length"]
     with pytest.raises(errors.ColumnError):
         weigh.report_on(spam_model, tables.mails(30, 1), train=rows)
 
 
-def test_rows_never_learned_are_not_called_training_rows(spam_model: Any) -> None:
+def test_wrong_training_rows_are_recognised(spam_model: Any) -> None:
     facts = weigh.report_on(spam_model, tables.mails(60, 1), train=tables.mails(300, 9)).facts
     assert facts.audit is not None
-    assert facts.audit.whose == "rows given as training rows"
-    assert facts.audit.sentence.startswith(
-        "The rows given as training rows are not those that the model has learned. "
-    )
+    assert facts.audit.whose == "rows passed as training rows"
+    assert facts.audit.sentence.startswith("The model was not trained on the rows passed as training rows. ")
 
 
 def test_training_rows_may_be_arrays() -> None:
@@ -178,53 +176,53 @@ def test_training_rows_may_be_arrays() -> None:
     assert facts.audit.left_out
 
 
-def test_labels_are_called_wrong_only_by_a_model_that_is_good_and_means_it() -> None:
+def test_labels_are_called_wrong_only_by_a_good_and_calibrated_model() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 12, 1000)
     table = {"x": (y + rng.normal(0, 2, 1000)).tolist(), "y": [f"c{v}" for v in y]}
     model = weigh.NaiveBayes().fit(table, "y")
-    told = weigh.report_on(model, first(table, 300), train=table).facts.audit
-    assert told is not None
-    assert "wrong rather than hard" not in told.sentence
-    assert told.advice == ""
+    audit = weigh.report_on(model, first(table, 300), train=table).facts.audit
+    assert audit is not None
+    assert "wrong rather than hard" not in audit.sentence
+    assert audit.advice == ""
 
 
-def test_a_few_wrong_labels_are_told() -> None:
+def test_a_few_wrong_labels_are_reported() -> None:
     rng = np.random.default_rng(0)
     x = np.where(rng.random(600) < 0.5, 0.0, 10.0) + rng.normal(size=600)
     table = {"x": x.tolist(), "y": np.where(x > 5, "high", "low").tolist()}
     wrong = {**table, "y": ["high" if at < 5 else label for at, label in enumerate(table["y"])]}
     n_wrong = sum(a != b for a, b in zip(wrong["y"], table["y"], strict=True))
-    told = weigh.report_on(weigh.NaiveBayes().fit(wrong, "y"), table, train=wrong).facts
-    assert told.audit is not None
-    assert told.audit.sentence.endswith(f"of these, {n_wrong} labels look wrong rather than hard.")
+    facts = weigh.report_on(weigh.NaiveBayes().fit(wrong, "y"), table, train=wrong).facts
+    assert facts.audit is not None
+    assert facts.audit.sentence.endswith(f"; {n_wrong} labels look wrong rather than hard to predict.")
 
 
-def test_the_remedy_for_probabilities_can_be_taken() -> None:
+def test_calibration_advice_names_a_tool_that_fits_the_model() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 3)), rng.random(300) < 0.5
     forest = RandomForestClassifier(20, random_state=0).fit(X, y)
     other = rng.normal(size=(300, 3)), rng.random(300) < 0.5
-    told = weigh.report_on(forest, *other).facts.calibration
-    assert told is not None
-    assert told.verdict == "over-sure"
-    assert told.advice.endswith("(CalibratedClassifierCV of scikit-learn).")
+    calibration = weigh.report_on(forest, *other).facts.calibration
+    assert calibration is not None
+    assert calibration.verdict == "overconfident"
+    assert calibration.advice.endswith("(scikit-learn's CalibratedClassifierCV).")
 
 
-def test_a_calibrated_model_is_told_as_one(spam_model: Any) -> None:
+def test_a_calibrated_model_is_described_as_such(spam_model: Any) -> None:
     calibrated = weigh.calibrate(spam_model, tables.mails(300, 5), "kind")
     rng = np.random.default_rng(0)
     table = tables.mails(400, 1)
     noisy = [{"spam": "ham", "ham": "spam"}[k] if rng.random() < 0.25 else k for k in table["kind"]]
     facts = weigh.report_on(calibrated, relabelled(table, noisy)).facts
-    assert "Its probabilities were set right by rows it had not learned from" in facts.summary.what
+    assert "Its probabilities were calibrated on rows it was not trained on" in facts.summary.what
     assert facts.calibration is not None
     assert facts.calibration.advice.startswith(
-        "Do not take its probabilities at their word: it was calibrated on other rows"
+        "Do not trust its probabilities, which are too high: it was calibrated on other rows"
     )
 
 
-def test_a_model_of_one_class_is_not_told_to_calibrate() -> None:
+def test_calibration_is_not_advised_for_a_model_of_one_class() -> None:
     mails = tables.mails()
     model = weigh.NaiveBayes().fit(relabelled(mails, ["ham"] * 300), "kind")
     facts = weigh.report_on(model, relabelled(tables.mails(100, 1), ["ham"] * 100)).facts
@@ -233,16 +231,16 @@ def test_a_model_of_one_class_is_not_told_to_calibrate() -> None:
 
 def test_log_odds_are_not_called_probabilities() -> None:
     model = weigh.LogisticRegression().fit(tables.mails(), "kind")
-    told = weigh.report_on(model, tables.mails(60, 1)).facts.model.sentence
-    assert told.endswith("to the log-odds of the classes, from which probabilities follow.")
+    sentence = weigh.report_on(model, tables.mails(60, 1)).facts.model.sentence
+    assert sentence.endswith("to the log-odds of the classes, which give the probabilities.")
 
 
-def test_what_is_left_out_is_told_in_words_for_readers() -> None:
+def test_reasons_of_omitted_sections_contain_no_internal_names() -> None:
     mails = {name: tables.mails()[name] for name in ("sender", "offer", "kind")}
-    rows = [weigh.report_on(weigh.JointBayes().fit(mails, "kind"), mails).facts]
+    reports = [weigh.report_on(weigh.JointBayes().fit(mails, "kind"), mails).facts]
     X, y = np.c_[tables.mails()["length"]], np.array(tables.mails()["kind"])
-    rows.append(weigh.report_on(SVC().fit(X, y), X, y).facts)
-    for facts in rows:
+    reports.append(weigh.report_on(SVC().fit(X, y), X, y).facts)
+    for facts in reports:
         for each in facts.left_out:
             assert not any(word in each.why for word in ("got ", "JointModel", "SVC", "explain "))
-    assert "Columns" in {each.section for each in rows[1].left_out}
+    assert "Columns" in {each.section for each in reports[1].left_out}

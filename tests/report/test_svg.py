@@ -1,4 +1,4 @@
-"""Charts in a page: words beside their marks, ids apart, and nothing that a name could smuggle in."""
+"""Inline charts have tooltips and unique ids, and names cannot inject markup."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ def bars(names: list[str]) -> object:
     )
 
 
-def told(drawn: str) -> list[str]:
-    return [each for node in ElementTree.fromstring(drawn).iter() if (each := node.get("data-told"))]
+def tooltips(svg: str) -> list[str]:
+    return [each for node in ElementTree.fromstring(svg).iter() if (each := node.get("data-told"))]
 
 
-def test_a_mark_tells_its_row() -> None:
-    assert told(inline_svg(bars(["first", "second"]), "a", "two bars")) == [
+def test_marks_have_tooltips_with_their_rows() -> None:
+    assert tooltips(inline_svg(bars(["first", "second"]), "a", "two bars")) == [
         "name: first\nnats: 1",
         "name: second\nnats: 2",
     ]
 
 
-def test_lines_tell_their_points_and_not_themselves() -> None:
+def test_tooltips_belong_to_points_and_not_to_lines() -> None:
     rows = [{"series": "s", "x": x, "y": 2.0 * x} for x in (0, 1, 2)]
-    assert told(inline_svg(pictures.line_chart(rows, x="rows", y="loss"), "a", "")) == [
+    assert tooltips(inline_svg(pictures.line_chart(rows, x="rows", y="loss"), "a", "")) == [
         f"series: s\nrows: {x}\nloss: {2 * x}" for x in (0, 1, 2)
     ]
 
 
 @pytest.mark.parametrize("name", tables.NAMES)
-def test_a_name_stays_a_name(name: str) -> None:
-    drawn = inline_svg(bars([name, "other"]), "a", name)
-    root = ElementTree.fromstring(drawn)
+def test_a_hostile_name_stays_text(name: str) -> None:
+    svg = inline_svg(bars([name, "other"]), "a", name)
+    root = ElementTree.fromstring(svg)
     assert {node.tag.rpartition("}")[2] for node in root.iter()} <= {"svg", "g", "path", "line", "text"}
     assert root.get("aria-label") == name.replace("\0", "�")
-    assert told(drawn)[0].startswith("name: ")
+    assert tooltips(svg)[0].startswith("name: ")
 
 
-def test_words_are_in_the_colour_of_the_page() -> None:
+def test_text_has_the_colour_of_the_page() -> None:
     root = ElementTree.fromstring(inline_svg(bars(["a"]), "a", ""))
-    inks = {node.get("fill") for node in root.iter() if node.tag.endswith("text")}
-    assert inks == {"currentColor"}
+    colours = {node.get("fill") for node in root.iter() if node.tag.endswith("text")}
+    assert colours == {"currentColor"}
 
 
-def test_ids_of_two_charts_differ_and_of_one_chart_do_not() -> None:
-    # Charts of layers are clipped, and each clip has an id.
+def test_ids_are_unique_across_charts_and_reproducible() -> None:
+    # Layered charts have clip paths, and each has an id.
     rows = [{"series": "s", "x": 0, "y": 0}, {"series": "s", "x": 1, "y": 1}]
     chart = pictures.line_chart(rows, title="t").interactive()
     first, again, other = (inline_svg(chart, name, "") for name in ("a", "a", "b"))
@@ -72,7 +72,7 @@ def test_a_narrow_chart_fits_a_phone() -> None:
     assert narrow < NARROW_WIDTH + 108 < wide
 
 
-def test_words_go_in_as_values() -> None:
+def test_tooltips_are_added_as_values() -> None:
     spec = tooltips_to_descriptions(
         {
             "data": {"values": [{"name": "'+alert(1)+'", "value": 1}]},

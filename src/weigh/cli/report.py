@@ -92,7 +92,7 @@ def command(
             title=title,
             most=most,
             file=model,
-            asked=options,
+            options=options,
             say=show_stage,
         )
         page = report.html if output or not as_json else ""

@@ -1,4 +1,4 @@
-"""Reports: facts collected first, then shown on one page that needs nothing else."""
+"""Reports on models: facts are collected first, then rendered as one self-contained HTML page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Making a report: what is given is opened, facts are collected, sections that do not apply are named."""
+"""`report_on`: open model and rows, collect the facts of every section, and note omitted sections."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ from weigh.source import open as open_file
 from weigh.text import truncate
 
 DEFAULT_MISTAKES = 10
-MAX_MISTAKES = 50  # mistakes that a page can hold, each with its evidence
-MAX_FEATURES = 15  # features of a class that a picture can hold
+MAX_MISTAKES = 50
+MAX_FEATURES = 15  # per class, so that a chart stays readable
 ADVICE_SECTIONS = ("calibration", "causes", "familiar", "audit", "learning")
 
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Rows with their labels, and the file they come from, if any."""
+    """Labelled rows and the path of their file, if any."""
 
     data: Any
     y: Any
@@ -60,25 +60,25 @@ def report_on(
     title: str | None = None,
     most: int = DEFAULT_MISTAKES,
     file: str | os.PathLike[str] | None = None,
-    asked: ReportOptions | None = None,
+    options: ReportOptions | None = None,
     say: Callable[[str], None] = no_progress,
 ) -> Report:
-    """Make a report on a trained model: what it is, how good it is, where it errs, what to do next.
+    """Report on a trained model: what it is, how good it is, its worst mistakes, and what to do next.
 
     Parameters
     ----------
     model : a model or estimator of this library, the path of a model file, or a fitted classifier or
-        regressor of scikit-learn, which gets the sections that need no more than its answers
+        regressor of scikit-learn, which gets only the sections that need nothing but its predictions
     data : labelled rows that the model was not trained on: the path of a file, a source, or any table
-    y : one label per row, or the name of the label column; None takes the model's own
-    label : name of the label column, the same as a name given as `y`
+    y : one label per row, or the name of the label column; None means the model's label column
+    label : name of the label column, the same as a name passed as `y`
     train : the rows that the model was trained on, as `data`, or a pair of rows and labels (X, y); adds
-        the audit of their labels and a learning curve
-    title : what to call the report
-    most : how many mistakes to list (50 at most), and strongest features per class (15 at most)
+        an audit of their labels and a learning curve
+    title : title of the report
+    most : maximum number of mistakes (up to 50) and of strongest features per class (up to 15)
     file : the file that the model was loaded from, to be named in the report
-    asked : options of the command line, which the commands of the report repeat
-    say : is called with a line of text before each piece of work, for those who wait
+    options : command-line options that the commands in the report repeat
+    say : called with a status line before each step
 
     Returns
     -------
@@ -94,15 +94,17 @@ def report_on(
     rows = _open_data(model, data, y, label)
     training = None if train is None else _open_data(model, *_split_labels(train), label)
     sections = SectionCollector(say)
-    if asked is None:
-        asked = ReportOptions((), label, title, None if most == DEFAULT_MISTAKES else most)
-    facts = _regression_report_facts if is_regression(model) else _classifier_facts
-    return Report(facts(_ReportInputs(model, path, rows, training, title, most, asked, sections)), say)
+    if options is None:
+        options = ReportOptions((), label, title, None if most == DEFAULT_MISTAKES else most)
+    inputs = _ReportInputs(model, path, rows, training, title, most, options, sections)
+    return Report(
+        _regression_report_facts(inputs) if is_regression(model) else _classifier_facts(inputs), say
+    )
 
 
 @dataclass(frozen=True, eq=False)
 class _ReportInputs:
-    """All that a report is made from."""
+    """Everything that a report is built from."""
 
     model: Any
     path: str | None
@@ -110,17 +112,17 @@ class _ReportInputs:
     training: ReportData | None
     title: str | None
     most: int
-    asked: ReportOptions
+    options: ReportOptions
     sections: SectionCollector
 
     @property
     def fitted_model(self) -> Any:
-        """The model itself, where an estimator was given."""
+        """The model of an estimator, or the model itself."""
         return getattr(self.model, "model_", self.model)
 
     @property
     def uncalibrated_model(self) -> Any:
-        """The model as it was learned, before it was calibrated."""
+        """The model before calibration."""
         return getattr(self.fitted_model, "uncalibrated", self.fitted_model)
 
     @property
@@ -130,144 +132,140 @@ class _ReportInputs:
 
     @property
     def name(self) -> str:
-        """What the report is called."""
-        told = f"How well {self.label} is predicted" if self.label else "A model judged"
-        return truncate(self.title or told, 120)
+        """The title of the report."""
+        default = f"How well {self.label} is predicted" if self.label else "Model evaluation"
+        return truncate(self.title or default, 120)
 
 
 def _split_labels(train: Any) -> tuple[Any, Any]:
-    """Rows and labels that were given apart, or rows that hold their labels."""
+    """Return rows and labels of a pair (X, y), or rows that contain their labels, and None."""
     if isinstance(train, tuple) and len(train) == 2:
         return train
     return train, None
 
 
 def _open_data(model: Any, data: Any, y: Any, label: str | None) -> ReportData:
-    """Open a file as the model's training file was read; other rows are taken as they are."""
-    ours = getattr(model, "model_", model)
+    """Open a file with the settings of the model's training file; other data are used as they are."""
+    fitted = getattr(model, "model_", model)
     if not isinstance(data, str | os.PathLike):
         path = getattr(data, "path", None) if isinstance(data, Source) else None
         return ReportData(data, y, label, None if path is None else os.fspath(path))
-    schema = getattr(ours, "schema", None)
+    schema = getattr(fitted, "schema", None)
     missing = () if schema is None else schema.missing
-    name = (label or getattr(ours, "label", None)) if y is None else None
+    name = (label or getattr(fitted, "label", None)) if y is None else None
     source = open_file(data, name, missing=("", *missing))
-    return ReportData(source.with_storage(getattr(ours, "storage", {})), y, None, os.fspath(data))
+    return ReportData(source.with_storage(getattr(fitted, "storage", {})), y, None, os.fspath(data))
 
 
-def _classifier_facts(making: _ReportInputs) -> ReportFacts:
-    """The facts of a classifier."""
-    do, rows, model = making.sections, making.rows, making.model
-    do.say("Judging the model")
-    found: Any = evaluate(model, rows.data, rows.y, label=rows.label)
-    check_known_labels(found)
-    quality = quality_facts(found)
-    do.say("Looking for its worst mistakes")
-    answers = predict_rows(model, rows.data, rows.y, rows.label, making.most)
-    calibration = do.collect("Calibration", calibration_facts, found, model)
-    if answers.second_probability is None:
-        do.skip("Decision threshold", _missing_threshold_reason(answers))
-    doubted = making.training or rows
-    labels = doubted.data, doubted.y, doubted.label, making.most, len(answers.true)
-    mistakes = mistake_facts(model, answers)
-    trusted = calibration is not None and calibration.verdict == "fine" and is_strong(quality)
-    how = making.training is not None, quality.skill != "none", trusted
-    own = rows.label or making.label if rows.y is None else rows.y
+def _classifier_facts(inputs: _ReportInputs) -> ReportFacts:
+    sections, rows, model = inputs.sections, inputs.rows, inputs.model
+    sections.say("Evaluating the model")
+    evaluation: Any = evaluate(model, rows.data, rows.y, label=rows.label)
+    check_known_labels(evaluation)
+    quality = quality_facts(evaluation)
+    sections.say("Finding the worst mistakes")
+    predictions = predict_rows(model, rows.data, rows.y, rows.label, inputs.most)
+    calibration = sections.collect("Calibration", calibration_facts, evaluation, model)
+    if predictions.second_probability is None:
+        sections.skip("Decision threshold", _missing_threshold_reason(predictions))
+    audited = inputs.training or rows
+    audit_rows = audited.data, audited.y, audited.label, inputs.most, len(predictions.true)
+    mistakes = mistake_facts(model, predictions)
+    is_trusted = calibration is not None and calibration.verdict == "fine" and is_strong(quality)
+    audit_flags = inputs.training is not None, quality.skill != "none", is_trusted
+    labels = rows.label or inputs.label if rows.y is None else rows.y
     return _assemble_facts(
-        making,
+        inputs,
         quality,
         calibration=calibration,
-        audit=do.collect("Labels to check", audit_facts, model, *labels, *how),
+        audit=sections.collect("Labels to check", audit_facts, model, *audit_rows, *audit_flags),
         mistakes=mistakes,
-        causes=do.collect(
-            "Columns that mislead",
+        causes=sections.collect(
+            "Misleading columns",
             find_misleading_columns,
-            making.uncalibrated_model,
+            inputs.uncalibrated_model,
             rows.data,
-            own,
+            labels,
             mistakes,
         ),
-        thresholds=threshold_facts(answers),
-        curves=do.collect("Curves", curve_facts, found),
+        thresholds=threshold_facts(predictions),
+        curves=sections.collect("Curves", curve_facts, evaluation),
     )
 
 
-def _missing_threshold_reason(answers: ClassifierPredictions) -> str:
-    if len(answers.classes) != 2:
-        return "Only two classes are told apart by one threshold."
+def _missing_threshold_reason(predictions: ClassifierPredictions) -> str:
+    if len(predictions.classes) != 2:
+        return "A single threshold needs exactly two classes."
     return "The model gives no probabilities to compare with a threshold."
 
 
-def _regression_report_facts(making: _ReportInputs) -> ReportFacts:
-    """The facts of a regression."""
-    do, rows, model = making.sections, making.rows, making.model
-    do.say("Judging the model")
+def _regression_report_facts(inputs: _ReportInputs) -> ReportFacts:
+    sections, rows, model = inputs.sections, inputs.rows, inputs.model
+    sections.say("Evaluating the model")
     quality = quality_facts(evaluate(model, rows.data, rows.y, label=rows.label))
-    do.skip("Classes, thresholds and calibration", "The model predicts numbers, which have no classes.")
-    numbers = do.collect("Errors", regression_facts, model, rows.data, rows.y, rows.label, making.most)
-    return _assemble_facts(making, quality, numbers=numbers)
+    sections.skip("Classes, thresholds and calibration", "The model predicts numbers, not classes.")
+    numbers = sections.collect("Errors", regression_facts, model, rows.data, rows.y, rows.label, inputs.most)
+    return _assemble_facts(inputs, quality, numbers=numbers)
 
 
-def _assemble_facts(making: _ReportInputs, quality: QualityFacts, **sections: Any) -> ReportFacts:
-    """All facts: those of the kind of model with those that every model has."""
-    do, ours, data = making.sections, making.fitted_model, making.rows.data
-    sections["familiar"] = do.collect("Unfamiliar rows", unfamiliarity_facts, ours, data)
-    sections["strongest"] = do.collect(
-        "Strongest features", strongest_facts, ours, min(making.most, MAX_FEATURES)
-    )
-    learned = None if making.training is None else making.training.data
-    sections["schema"] = do.collect("Columns", schema_facts, ours, data, learned)
-    sections["learning"] = _learning_section(making, quality)
-    files = _describe_files(making)
-    model = model_facts(making.model, None if making.path is None else files[0].name, files[0].digest)
-    grounds = AdviceInputs(
-        model,
+def _assemble_facts(inputs: _ReportInputs, quality: QualityFacts, **facts: Any) -> ReportFacts:
+    """Add the facts that every kind of model has to those of its kind."""
+    sections, model, data = inputs.sections, inputs.fitted_model, inputs.rows.data
+    facts["familiar"] = sections.collect("Unfamiliar rows", unfamiliarity_facts, model, data)
+    n_features = min(inputs.most, MAX_FEATURES)
+    facts["strongest"] = sections.collect("Strongest features", strongest_facts, model, n_features)
+    training_data = None if inputs.training is None else inputs.training.data
+    facts["schema"] = sections.collect("Columns", schema_facts, model, data, training_data)
+    facts["learning"] = _learning_section(inputs, quality)
+    files = _describe_files(inputs)
+    described = model_facts(inputs.model, None if inputs.path is None else files[0].name, files[0].digest)
+    advice_inputs = AdviceInputs(
+        described,
         quality,
-        sections.get("thresholds") is not None,
-        making.training is None
-        and getattr(making.uncalibrated_model, "type_name", "") in ESTIMATOR_FACTORIES,
-        "" if is_regression(making.model) else compare_command(files, making.label, making.asked),
-        **{name: sections.get(name) for name in ADVICE_SECTIONS},
+        facts.get("thresholds") is not None,
+        inputs.training is None
+        and getattr(inputs.uncalibrated_model, "type_name", "") in ESTIMATOR_FACTORIES,
+        "" if is_regression(inputs.model) else compare_command(files, inputs.label, inputs.options),
+        **{name: facts.get(name) for name in ADVICE_SECTIONS},
     )
     return ReportFacts(
-        title=making.name,
-        summary=summarise(grounds),
-        model=model,
+        title=inputs.name,
+        summary=summarise(advice_inputs),
+        model=described,
         quality=quality,
-        reproduce=reproducibility_facts(files, making.asked),
-        left_out=tuple(do.left_out),
-        **sections,
+        reproduce=reproducibility_facts(files, inputs.options),
+        left_out=tuple(sections.left_out),
+        **facts,
     )
 
 
-def _learning_section(making: _ReportInputs, quality: QualityFacts) -> LearningCurveFacts | None:
-    if making.training is None:
+def _learning_section(inputs: _ReportInputs, quality: QualityFacts) -> LearningCurveFacts | None:
+    if inputs.training is None:
         return None
-    rows = making.training
-    do = making.sections
-    given = rows.data, rows.y, rows.label, do.say, quality.is_imbalanced
-    return do.collect("Learning curve", learning_curve_facts, making.uncalibrated_model, *given)
+    rows, sections = inputs.training, inputs.sections
+    args = rows.data, rows.y, rows.label, sections.say, quality.is_imbalanced
+    return sections.collect("Learning curve", learning_curve_facts, inputs.uncalibrated_model, *args)
 
 
-def _describe_files(making: _ReportInputs) -> tuple[FileFact, ...]:
-    making.sections.say("Taking digests of the files")
-    given = [("model", making.path), ("data", making.rows.path)]
-    given += [] if making.training is None else [("training", making.training.path)]
-    return file_facts(given)
+def _describe_files(inputs: _ReportInputs) -> tuple[FileFact, ...]:
+    inputs.sections.say("Computing checksums of the files")
+    paths = [("model", inputs.path), ("data", inputs.rows.path)]
+    paths += [] if inputs.training is None else [("training", inputs.training.path)]
+    return file_facts(paths)
 
 
-# What is wrong with the rows themselves is refused, never passed over.
+# Errors in the rows themselves are raised; they do not omit a section.
 INPUT_ERRORS = (errors.ColumnError, errors.LabelError, errors.FileError)
-# Why a kind of model has no such section, in words for those who read the page.
+# Why a kind of model lacks a section, in terms of the reader of the page.
 OMISSION_REASONS = {
-    "Calibration": "The model gives no probabilities that could be compared with what came true.",
-    "Unfamiliar rows": "Only naive Bayes models know their training rows well enough to tell what is new.",
-    "Strongest features": "The model does not weigh features one by one.",
-    "Columns": "The model does not tell which columns it was trained on.",
-    "Curves": "There is nothing to rank rows by, or all rows are of one class.",
+    "Calibration": "The model gives no probabilities to compare with observed frequencies.",
+    "Unfamiliar rows": "Only naive Bayes models keep enough about their training rows to detect new values.",
+    "Strongest features": "The model has no weights of single features.",
+    "Columns": "The model does not store the columns that it was trained on.",
+    "Curves": "The model gives no scores to rank rows by, or all rows are of one class.",
 }
 TOO_FEW_ROWS_REASONS = {
-    "Learning curve": "The rows given for training, or those of a class, are too few to be learned in parts.",
+    "Learning curve": "There are too few training rows, or too few of some class, to train on subsets.",
 }
 
 SectionFacts = TypeVar("SectionFacts")
@@ -276,28 +274,28 @@ ProgressCallback = Callable[[str], None]
 
 @dataclass
 class SectionCollector:
-    """Tries sections one by one, says what it is doing, and notes those that do not apply."""
+    """Collects the facts of sections, and notes the sections that do not apply and why."""
 
     say: ProgressCallback
     left_out: list[OmittedSection] = field(default_factory=list)
 
     def collect(
-        self, title: str, work: Callable[..., SectionFacts | None], *given: Any
+        self, title: str, collect_facts: Callable[..., SectionFacts | None], *args: Any
     ) -> SectionFacts | None:
-        """Return a section's facts, or None where model or rows do not allow it, with the reason noted."""
+        """Return a section's facts; if model or rows do not allow it, note the reason and return None."""
         self.say(title)
         try:
-            found = work(*given)
+            facts = collect_facts(*args)
         except INPUT_ERRORS:
             raise
-        except errors.WeighError as refusal:
-            told = TOO_FEW_ROWS_REASONS if isinstance(refusal, errors.DataError) else OMISSION_REASONS
-            self.skip(title, told.get(title, str(refusal)))
+        except errors.WeighError as error:
+            reasons = TOO_FEW_ROWS_REASONS if isinstance(error, errors.DataError) else OMISSION_REASONS
+            self.skip(title, reasons.get(title, str(error)))
             return None
-        if found is None:
+        if facts is None:
             self.skip(title, OMISSION_REASONS[title])
-        return found
+        return facts
 
     def skip(self, title: str, why: str) -> None:
-        """Note a section that is left out."""
+        """Note an omitted section."""
         self.left_out.append(OmittedSection(title, why))

@@ -1,4 +1,4 @@
-"""Rows whose labels the model contradicts: candidates for a second look."""
+"""Facts about the data: doubtful labels, unfamiliar rows and shifted columns, and misleading columns."""
 
 from __future__ import annotations
 
@@ -19,13 +19,15 @@ from weigh.text import format_quantity, format_signed, truncate
 
 MAX_AUDIT_LABEL_LENGTH = 120
 MAX_AUDIT_REASONS = 3
-MAX_WRONG_LABEL_SHARE = 0.05  # share of labels up to which it is believed that they are wrong
-NO_SKILL_SENTENCE = "The model is not surely better than guessing, so it has no ground to doubt any label."
+MAX_WRONG_LABEL_SHARE = 0.05  # with more suspect labels than this, the model is to blame
+NO_SKILL_SENTENCE = (
+    "The model is not significantly better than the baseline, so it is no evidence against any label."
+)
 
 
 @dataclass(frozen=True)
 class DoubtfulLabel:
-    """A row whose label is doubtful: what it is labelled, what the model says, how sure it is, and why."""
+    """A row with a doubtful label: its label, the prediction, the confidence, and the strongest reasons."""
 
     row: int
     label: str
@@ -36,10 +38,10 @@ class DoubtfulLabel:
 
 @dataclass(frozen=True)
 class AuditFacts:
-    """The rows most at odds with the model.
+    """The rows whose labels the model contradicts most.
 
-    `of_training` tells whether they were given as training rows, `whose` what they are, `left_out` whether
-    each was judged by the model without it.
+    `of_training` says whether they were passed as training rows, `whose` describes them, and `left_out` says
+    whether each was predicted by the model without it (leave-one-out).
     """
 
     of_training: bool
@@ -61,86 +63,87 @@ def audit_facts(
     is_skilled: bool,
     trusted: bool,
 ) -> AuditFacts:
-    """Look for wrong labels among the rows a model was trained on, or among n others.
+    """Find doubtful labels among the training rows of a model, or among n other rows.
 
-    Which labels are wrong rather than hard is told only of a `trusted` model, one that is good and means its
-    probabilities, and only where they are few; others doubt where they do not know. A model that is not
-    `is_skilled`, no better than guessing, has no ground to doubt any label, so none are listed.
+    Labels are called wrong, rather than hard to predict, only if they are few and the model is `trusted`:
+    good and calibrated. A model that is not `is_skilled`, no better than the baseline, is no evidence
+    against any label, so none are listed.
     """
     is_known = of_training or _is_training_data(model, data, label if y is None else y, n)
-    found = audit(model, data, y, label=label, most=most, seen=None if is_known else False)
-    rows = tuple(_doubtful_label(each) for each in found.rows) if is_skilled else ()
-    tells = trusted and found.wrong is not None and found.wrong <= MAX_WRONG_LABEL_SHARE * found.n
-    told = _audit_sentence(found, tells) if is_skilled else NO_SKILL_SENTENCE
-    sentence = f"{_evaluation_note(found, of_training)}{told}"
-    advice = _audit_advice(found, of_training, tells)
-    return AuditFacts(of_training, _describe_rows(found, of_training), found.left_out, sentence, advice, rows)
+    result = audit(model, data, y, label=label, most=most, seen=None if is_known else False)
+    rows = tuple(_doubtful_label(each) for each in result.rows) if is_skilled else ()
+    finds_wrong = trusted and result.wrong is not None and result.wrong <= MAX_WRONG_LABEL_SHARE * result.n
+    summary = _audit_sentence(result, finds_wrong) if is_skilled else NO_SKILL_SENTENCE
+    sentence = f"{_evaluation_note(result, of_training)}{summary}"
+    advice = _audit_advice(result, of_training, finds_wrong)
+    return AuditFacts(
+        of_training, _describe_rows(result, of_training), result.left_out, sentence, advice, rows
+    )
 
 
-def _describe_rows(found: Audit, of_training: bool) -> str:
+def _describe_rows(result: Audit, of_training: bool) -> str:
     if not of_training:
         return "rows of this report"
-    return "training rows" if found.left_out else "rows given as training rows"
+    return "training rows" if result.left_out else "rows passed as training rows"
 
 
-def _evaluation_note(found: Audit, of_training: bool) -> str:
-    if found.left_out:
-        return "The model has learned these rows; each was judged as if it had not. "
-    if of_training and found.has_seen is False:
-        return "The rows given as training rows are not those that the model has learned. "
+def _evaluation_note(result: Audit, of_training: bool) -> str:
+    if result.left_out:
+        return "The model was trained on these rows; each was predicted by the model without it. "
+    if of_training and result.has_seen is False:
+        return "The model was not trained on the rows passed as training rows. "
     return ""
 
 
 def _is_training_data(model: Any, data: Any, y: Any, n: int) -> bool:
-    """Whether these are the very rows that were counted: as many, and taking them away leaves nothing."""
-    ours = getattr(model, "model_", model)
-    ours = getattr(ours, "uncalibrated", ours)
-    if not isinstance(ours, CountModel) or not ours.has_rows:
+    """Return whether a count model was trained on exactly these n rows: subtracting them leaves nothing."""
+    fitted = getattr(model, "model_", model)
+    fitted = getattr(fitted, "uncalibrated", fitted)
+    if not isinstance(fitted, CountModel) or not fitted.has_rows:
         return False
-    return n == float(ours.counts.rows.sum()) and ours.has_learned(data, y) is True
+    return n == float(fitted.counts.rows.sum()) and fitted.has_learned(data, y) is True
 
 
-def _audit_sentence(found: Audit, tells: bool) -> str:
-    if not found.at_odds:
-        return "No label contradicts what the model says."
-    say = "contradicts" if found.at_odds == 1 else "contradict"
-    told = f"{format_quantity(found.at_odds, 'row')} of {found.n:,} {say} what the model says"
-    if found.wrong is not None and found.wrong > MAX_WRONG_LABEL_SHARE * found.n:
-        many = format_share(found.wrong / found.n)
+def _audit_sentence(result: Audit, finds_wrong: bool) -> str:
+    if not result.at_odds:
+        return "The model contradicts no label."
+    contradicted = f"The model contradicts the labels of {result.at_odds:,} of {result.n:,} rows"
+    if result.wrong is not None and result.wrong > MAX_WRONG_LABEL_SHARE * result.n:
+        share = format_share(result.wrong / result.n)
         return (
-            f"{told}, and {many} of all rows strongly: so many speak of a model that misfits rather than of "
-            f"wrong labels."
+            f"{contradicted}, strongly for {share} of all rows: so many suggest a poor fit of the model "
+            f"rather than wrong labels."
         )
-    if not tells:
-        return f"{told}: the model or the label is wrong there."
-    look = "looks" if found.wrong == 1 else "look"
-    return f"{told}; of these, {format_quantity(found.wrong or 0, 'label')} {look} wrong rather than hard."
+    if not finds_wrong:
+        return f"{contradicted}: either the prediction or the label is wrong there."
+    n_wrong = result.wrong or 0
+    look = "1 label looks" if n_wrong == 1 else f"{n_wrong:,} labels look"
+    return f"{contradicted}; {look} wrong rather than hard to predict."
 
 
-def _audit_advice(found: Audit, of_training: bool, tells: bool) -> str:
-    if found.left_out and not of_training:
-        return "It has learned these very rows, so the figures flatter it: judge it on rows it has not seen."
-    if not of_training or not tells or not found.wrong:
+def _audit_advice(result: Audit, of_training: bool, finds_wrong: bool) -> str:
+    if result.left_out and not of_training:
+        return "It was trained on these rows, so the measures are too optimistic: evaluate it on new rows."
+    if not of_training or not finds_wrong or not result.wrong:
         return ""
-    many = format_quantity(found.wrong, "label")
-    return f"Look at the labels of the {_describe_rows(found, of_training)} that it doubts most: {many} may be wrong."
+    rows, labels = _describe_rows(result, of_training), format_quantity(result.wrong, "label")
+    return f"Check the most doubtful labels of the {rows}: {labels} may be wrong."
 
 
-def _doubtful_label(found: SuspectRow) -> DoubtfulLabel:
+def _doubtful_label(suspect: SuspectRow) -> DoubtfulLabel:
     reasons = ", ".join(
         f"{truncate(row.title, 40)} ({format_signed(row.nats, 1)})"
-        for row in found.reasons[:MAX_AUDIT_REASONS]
+        for row in suspect.reasons[:MAX_AUDIT_REASONS]
     )
-    sure = (
-        f"by {found.lead:.4g} points"
-        if found.said_probability is None
-        else format_share(found.said_probability)
-    )
+    if suspect.said_probability is None:
+        confidence = f"by {suspect.lead:.4g} points"
+    else:
+        confidence = format_share(suspect.said_probability)
     return DoubtfulLabel(
-        found.row,
-        truncate(found.label, MAX_AUDIT_LABEL_LENGTH),
-        truncate(found.said, MAX_AUDIT_LABEL_LENGTH),
-        sure,
+        suspect.row,
+        truncate(suspect.label, MAX_AUDIT_LABEL_LENGTH),
+        truncate(suspect.said, MAX_AUDIT_LABEL_LENGTH),
+        confidence,
         reasons,
     )
 
@@ -151,7 +154,7 @@ MAX_COLUMN_LENGTH = 120
 
 @dataclass(frozen=True)
 class UnfamiliarRowFact:
-    """A flagged row with its reasons."""
+    """An unfamiliar row with its reasons."""
 
     row: int
     reasons: tuple[str, ...]
@@ -159,7 +162,7 @@ class UnfamiliarRowFact:
 
 @dataclass(frozen=True)
 class ShiftedColumn:
-    """A column that is distributed otherwise than in training."""
+    """A column whose distribution differs from that in training."""
 
     column: str
     before: str
@@ -170,7 +173,7 @@ class ShiftedColumn:
 
 @dataclass(frozen=True)
 class UnfamiliarityFacts:
-    """How many rows are strange, the first of them, and the columns that have shifted."""
+    """The number of unfamiliar rows, the first of them, and the columns that have shifted."""
 
     n: int
     strange: int
@@ -181,21 +184,21 @@ class UnfamiliarityFacts:
 
     @property
     def rows_title(self) -> str:
-        """What the list of rows is called."""
+        """The title of the list of rows."""
         if self.strange == 1:
-            return "The row that is odd"
+            return "The unfamiliar row"
         which = "All" if len(self.rows) == self.strange else "The first"
-        return f"{which} {len(self.rows)} rows that are odd"
+        return f"{which} {len(self.rows)} unfamiliar rows"
 
 
 def unfamiliarity_facts(model: Any, data: Any) -> UnfamiliarityFacts:
-    """Compare rows with what the model has seen in training."""
-    found = unfamiliar(model, data)
+    """Compare rows with the training rows of the model."""
+    result = unfamiliar(model, data)
     rows = tuple(
         UnfamiliarRowFact(
             each.row, tuple(truncate(reason, 2 * MAX_COLUMN_LENGTH) for reason in each.reasons[:5])
         )
-        for each in found.rows[:MAX_UNFAMILIAR_ROWS]
+        for each in result.rows[:MAX_UNFAMILIAR_ROWS]
     )
     columns = tuple(
         ShiftedColumn(
@@ -205,37 +208,41 @@ def unfamiliarity_facts(model: Any, data: Any) -> UnfamiliarityFacts:
             c.effect,
             c.p,
         )
-        for c in found.shifted
+        for c in result.shifted
     )
-    part = format_share(len(found.rows) / found.n_rows)
-    flagged = f"{format_quantity(len(found.rows), 'row')} of {found.n_rows:,} ({part})"
-    if not found.columns:
-        columns_told = "there are too few rows to test the columns"
+    n_strange, n_columns = len(result.rows), len(result.columns)
+    share = format_share(n_strange / result.n_rows)
+    if not n_columns:
+        shifts = "there are too few rows to test the columns"
     elif not columns:
-        columns_told = f"no column of {len(found.columns):,} is distributed notably otherwise"
+        shifts = f"none of the {format_quantity(n_columns, 'column')} has shifted notably"
     else:
-        columns_told = f"{format_quantity(len(columns), 'column')} of {len(found.columns):,} notably shifted"
-    sentence = f"{flagged} unlike the training rows{_format_kinds(found)}; {columns_told}."
+        shifts = f"{len(columns):,} of {format_quantity(n_columns, 'column')} shifted notably"
+    are = "differs" if n_strange == 1 else "differ"
+    sentence = (
+        f"{n_strange:,} of {format_quantity(result.n_rows, 'row')} ({share}) {are} from the training "
+        f"rows{_format_kinds(result)}; {shifts}."
+    )
     sentence += f" {ZERO_BASED_NOTE}" if rows else ""
-    return UnfamiliarityFacts(found.n_rows, len(found.rows), len(found.columns), sentence, rows, columns)
+    return UnfamiliarityFacts(result.n_rows, n_strange, n_columns, sentence, rows, columns)
 
 
-def _format_kinds(found: Unfamiliar) -> str:
-    told = " and ".join(f"{n:,} with {what}" for what, n in found.kinds.items())
-    return f", {told}" if told else ""
+def _format_kinds(result: Unfamiliar) -> str:
+    kinds = " and ".join(f"{n:,} with {kind}" for kind, n in result.kinds.items())
+    return f", {kinds}" if kinds else ""
 
 
-EXTREME_EVIDENCE = 30.0  # nats from one number: odds of a million million to one
+EXTREME_EVIDENCE = 30.0  # nats from one number: odds of 10¹³ to 1
 MAX_LISTED_COLUMNS = 4
 MAX_CAUSE_COLUMN_LENGTH = 60
 
 
 @dataclass(frozen=True)
 class MisleadingColumns:
-    """Columns by what is wrong with them, and `lines` on what to do about it.
+    """Columns that mislead naive Bayes, by problem, and `lines` with advice.
 
-    `extreme` are number columns that add very many nats in a mistake listed, `constant` those that never
-    vary within some class, `repeated` pairs of columns of which the second repeats the first.
+    `extreme` are number columns that contribute very many nats to a listed mistake, `constant` are columns
+    with zero variance in some class, and `repeated` are pairs whose second column repeats the first.
     """
 
     extreme: tuple[str, ...]
@@ -245,26 +252,26 @@ class MisleadingColumns:
 
 
 def find_misleading_columns(model: Any, data: Any, labels: Any, mistakes: MistakeFacts) -> MisleadingColumns:
-    """Look for such columns; models that are no naive Bayes have none."""
+    """Find misleading columns; models other than naive Bayes have none."""
     if not hasattr(model, "distributions"):
         return MisleadingColumns((), (), (), ())
     constant = tuple(each.column for each in find_zero_variance_columns(model))
-    most = _extreme_evidence(
+    max_nats = _extreme_evidence(
         mistakes, {part.part.names[0] for part in model.distributions if isinstance(part, Gaussian)}
     )
-    extreme = tuple(name for name in most if name not in constant)
+    extreme = tuple(name for name in max_nats if name not in constant)
     repeated = tuple(_redundant_pairs(model, data, labels))
-    lines = (*_constant_advice(constant), *_extreme_advice(extreme, most), *_redundant_advice(repeated))
+    lines = (*_constant_advice(constant), *_extreme_advice(extreme, max_nats), *_redundant_advice(repeated))
     return MisleadingColumns(extreme, constant, repeated, lines)
 
 
 def _extreme_evidence(mistakes: MistakeFacts, columns: set[str]) -> dict[str, float]:
-    """The most nats that each column adds for the verdict of a mistake, where they are very many."""
-    found: dict[str, float] = {}
+    """Return the largest contribution, in nats, of each column with extreme evidence in a mistake."""
+    max_nats: dict[str, float] = {}
     for reason in (reason for row in mistakes.rows for reason in row.reasons):
         if reason.column in columns and reason.amount > EXTREME_EVIDENCE:
-            found[reason.column] = max(found.get(reason.column, 0.0), reason.amount)
-    return dict(sorted(found.items(), key=lambda item: -item[1]))
+            max_nats[reason.column] = max(max_nats.get(reason.column, 0.0), reason.amount)
+    return dict(sorted(max_nats.items(), key=lambda item: -item[1]))
 
 
 def _redundant_pairs(model: Any, data: Any, labels: Any) -> Iterator[tuple[str, str]]:
@@ -278,26 +285,27 @@ def _redundant_pairs(model: Any, data: Any, labels: Any) -> Iterator[tuple[str, 
 
 def _constant_advice(names: Sequence[str]) -> Iterator[str]:
     if names:
-        do = "does" if len(names) == 1 else "do"
+        have = "has" if len(names) == 1 else "have"
+        shared, skip = _kind_option(names, "number:spread=shared"), _kind_option(names, "skip")
         yield (
-            f"{_list_columns(names)} {do} not vary at all in some class, so that any other value there decides "
-            f"alone: learn with {_kind_option(names, 'number:spread=shared')} or {_kind_option(names, 'skip')}."
+            f"{_list_columns(names)} {have} zero variance in some class, so that any other value decides "
+            f"alone: train with {shared} or {skip}."
         )
 
 
-def _extreme_advice(names: Sequence[str], most: dict[str, float]) -> Iterator[str]:
+def _extreme_advice(names: Sequence[str], max_nats: dict[str, float]) -> Iterator[str]:
     if names:
-        adds = "add" if len(names) > 1 else "adds"
+        contribute = "contribute" if len(names) > 1 else "contributes"
         yield (
-            f"In its worst mistakes {_list_columns(names)} {adds} up to {most[names[0]]:,.0f} nats (7 are already "
-            f"odds of 1,000 to 1), because the numbers do not follow a bell curve: learn with "
-            f"{_kind_option(names, 'number:bins=16')}."
+            f"In the worst mistakes {_list_columns(names)} {contribute} up to {max_nats[names[0]]:,.0f} nats "
+            f"(7 are already odds of 1,000 to 1), because the numbers are not normally distributed: train "
+            f"with {_kind_option(names, 'number:bins=16')}."
         )
 
 
 def _redundant_advice(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
     if pairs:
-        told = ", ".join(
+        repeats = ", ".join(
             f"{truncate(second, MAX_CAUSE_COLUMN_LENGTH)} repeats {truncate(first, MAX_CAUSE_COLUMN_LENGTH)}"
             for first, second in pairs[:MAX_LISTED_COLUMNS]
         )
@@ -307,7 +315,7 @@ def _redundant_advice(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
             else ""
         )
         yield (
-            f"The same evidence is counted twice, since {told}{more}: learn with "
+            f"The same evidence is counted twice, because {repeats}{more}: train with "
             f"{_kind_option([pairs[0][1]], 'skip')}."
         )
 
@@ -318,7 +326,7 @@ def _kind_option(names: Sequence[str], kind: str) -> str:
 
 
 def _list_columns(names: Sequence[str]) -> str:
-    told = [truncate(name, MAX_CAUSE_COLUMN_LENGTH) for name in names[:MAX_LISTED_COLUMNS]]
+    shown = [truncate(name, MAX_CAUSE_COLUMN_LENGTH) for name in names[:MAX_LISTED_COLUMNS]]
     if len(names) > MAX_LISTED_COLUMNS:
-        return f"{', '.join(told)} and {len(names) - MAX_LISTED_COLUMNS} more columns"
-    return " and ".join([", ".join(told[:-1]), told[-1]] if told[1:] else told)
+        return f"{', '.join(shown)} and {len(names) - MAX_LISTED_COLUMNS} more columns"
+    return " and ".join([", ".join(shown[:-1]), shown[-1]] if shown[1:] else shown)

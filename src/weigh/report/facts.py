@@ -1,4 +1,4 @@
-"""Facts: what a report tells, collected before anything is drawn or written."""
+"""The facts of a report, collected before anything is rendered, and helpers to format them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EMPTY_CELL = "–"
 
 @dataclass(frozen=True)
 class NamedFact:
-    """One line of a list: a name and what it is."""
+    """A name and its value."""
 
     name: str
     value: str
@@ -34,7 +34,7 @@ class NamedFact:
 
 @dataclass(frozen=True)
 class OmittedSection:
-    """A section that this report does not have, and why."""
+    """A section that this report omits, and why."""
 
     section: str
     why: str
@@ -42,7 +42,7 @@ class OmittedSection:
 
 @dataclass(frozen=True)
 class ReportFacts:
-    """Everything a report tells; what does not apply is None and named in `left_out`."""
+    """All facts of a report; sections that do not apply are None and listed in `left_out`."""
 
     title: str
     summary: SummaryFacts
@@ -63,20 +63,20 @@ class ReportFacts:
     causes: MisleadingColumns | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
-        found: dict[str, Any] = to_plain_data(self)
-        return found
+        """Return everything for JSON."""
+        data: dict[str, Any] = to_plain_data(self)
+        return data
 
 
 def to_plain_data(value: Any) -> Any:
-    """Facts of any depth as plain data for JSON."""
+    """Return nested facts as plain data for JSON."""
     if is_dataclass(value):
         return {field.name: to_plain_data(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
         return {str(key): to_plain_data(each) for key, each in value.items()}
-    return (
-        [to_plain_data(each) for each in value] if isinstance(value, list | tuple) else to_json_value(value)
-    )
+    if isinstance(value, list | tuple):
+        return [to_plain_data(each) for each in value]
+    return to_json_value(value)
 
 
 ZERO_BASED_NOTE = "Rows are counted from 0."
@@ -84,15 +84,15 @@ SPACE_BEFORE_PERCENT = re.compile(r"(?<=\d) %")
 
 
 def keep_percent_together(text: str) -> str:
-    """A sentence in which no line ends between a number and its percent sign."""
+    """Put a no-break space between numbers and percent signs."""
     return SPACE_BEFORE_PERCENT.sub("\u00a0%", text)
 
 
-def format_share(part: float) -> str:
-    """A share with one decimal of a percent, with more where it is small or close to all."""
-    if part in (0.0, 1.0):
-        return f"{100 * part:.0f} %"
-    rest = min(part, 1.0 - part)
-    if rest >= 0.0005:
-        return f"{100 * part:.1f} %"
-    return f"{100 * part:.2f} %" if rest >= 0.00005 else "< 0.01 %" if part < 0.5 else "> 99.99 %"
+def format_share(share: float) -> str:
+    """Return a share as a percentage with one decimal, or two close to 0 % and 100 %."""
+    if share in (0.0, 1.0):
+        return f"{100 * share:.0f} %"
+    distance = min(share, 1.0 - share)
+    if distance >= 0.0005:
+        return f"{100 * share:.1f} %"
+    return f"{100 * share:.2f} %" if distance >= 0.00005 else "< 0.01 %" if share < 0.5 else "> 99.99 %"

@@ -1,4 +1,4 @@
-"""The learning curve: how the losses fall as rows grow, and what that means."""
+"""Facts of the learning curve: losses by training rows, and their diagnosis."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from weigh.trials import LearningCurve, learning_curve
 from weigh.trials.diagnosis import Diagnosis
 
 LOSS_TITLES = {
-    "zero_one": "share of errors",
+    "zero_one": "error rate",
     "log_loss": "log loss",
     "squared_error": "root mean squared error",
 }
@@ -33,7 +33,7 @@ LOSS_TITLES = {
 
 @dataclass(frozen=True)
 class LearningCurvePointFact:
-    """The loss of one series at one size, with its band where one is known."""
+    """The loss of one series at one size, with its interval if it is known."""
 
     series: str
     rows: float
@@ -44,9 +44,9 @@ class LearningCurvePointFact:
 
 @dataclass(frozen=True)
 class LearningCurveFacts:
-    """The points of the curve, the diagnosis in words, and what to do about it.
+    """The points of the curve, the diagnosis as a sentence, and advice.
 
-    Losses are in the units of the measures: shares of errors, or root mean squared errors.
+    Losses are in the units of the measures: error rate, or root mean squared error.
     """
 
     loss: str
@@ -58,11 +58,11 @@ class LearningCurveFacts:
 
 
 def learning_curve_facts(
-    model: Any, data: Any, y: Any, label: str | None, say: Callable[[str], None], is_lopsided: bool = False
+    model: Any, data: Any, y: Any, label: str | None, say: Callable[[str], None], is_imbalanced: bool = False
 ) -> LearningCurveFacts:
-    """Learn parts of the training rows as the model did, and measure the loss on the rest.
+    """Measure the learning curve of the model's learner, with its settings, on the training rows.
 
-    Where one class has nearly all rows the share of errors tells little, and the log loss is measured.
+    If one class has nearly all rows, the error rate is uninformative, and the log loss is used instead.
     """
     learner = estimator_like(model)
     name = label or (None if isinstance(data, Source) else model.label)
@@ -70,61 +70,62 @@ def learning_curve_facts(
     def progress(done: int, total: int) -> None:
         say(f"Learning curve, {done} of {total} folds")
 
-    loss = "log_loss" if is_lopsided and model.has_probabilities else None
-    # With the settings of `weigh curve`, so that both say the same.
-    found = learning_curve(learner, data, name if y is None else y, loss=loss, progress=progress)
-    return _describe_curve(found, is_lopsided)
+    loss = "log_loss" if is_imbalanced and model.has_probabilities else None
+    # With the settings of `weigh curve`, so that both give the same numbers.
+    result = learning_curve(learner, data, name if y is None else y, loss=loss, progress=progress)
+    return _describe_curve(result, is_imbalanced)
 
 
-def _describe_curve(found: LearningCurve, is_lopsided: bool) -> LearningCurveFacts:
-    curve, unit = found.curves[0], _UNITS.get(found.loss, _DEFAULT_UNIT)
+def _describe_curve(result: LearningCurve, is_imbalanced: bool) -> LearningCurveFacts:
+    curve, unit = result.curves[0], _UNITS.get(result.loss, _DEFAULT_UNIT)
     points = tuple(
-        LearningCurvePointFact(words, float(point.rows), *unit.convert_measure(measure))
-        for part, words in (("validation", "rows held out"), ("train", "rows learned from"))
+        LearningCurvePointFact(series, float(point.rows), *unit.convert_measure(getattr(point, name)))
+        for name, series in (("validation", "held-out rows"), ("train", "training rows"))
         for point in curve.points
-        for measure in [getattr(point, part)]
     )
-    told, loss = curve.diagnosis, LOSS_TITLES.get(found.loss, found.loss)
-    # By the rules of the diagnosis hardly any learner does well where guessing is nearly always right.
-    verdict = "" if is_lopsided else f"{told.verdict.capitalize()}: {told.says}. "
+    diagnosis, loss = curve.diagnosis, LOSS_TITLES.get(result.loss, result.loss)
+    # With a baseline that is nearly always right, the rules of the diagnosis would criticise every learner.
+    verdict = "" if is_imbalanced else f"{diagnosis.verdict.capitalize()}: {diagnosis.says}. "
+    measures = (diagnosis.train, diagnosis.validation, diagnosis.baseline)
+    train, validation, baseline = (unit.to_text(measure.value) for measure in measures)
     sentence = (
-        f"{verdict}After {format_quantity(told.rows, 'row')} the {loss} is "
-        f"{unit.to_text(told.train.value)} on the rows learned from and {unit.to_text(told.validation.value)} on "
-        f"rows held out; guessing has {unit.to_text(told.baseline.value)}."
+        f"{verdict}With {format_quantity(diagnosis.rows, 'training row')} the {loss} is {train} on the "
+        f"training rows and {validation} on held-out rows; that of the baseline is {baseline}."
     )
-    option = f" --loss {found.loss}" if found.loss == "log_loss" else ""
+    option = f" --loss {result.loss}" if result.loss == "log_loss" else ""
     how = (
-        f"Measured by cross-validation within the training rows ({found.folds} folds × {found.repeats}), as "
-        f"weigh curve{option} does; so the numbers differ from those above, which are of other rows."
+        f"Measured by cross-validation on the training rows ({result.folds} folds × {result.repeats}), as in "
+        f"weigh curve{option}; therefore the numbers differ from those above, which are for other rows."
     )
-    advice = tuple(_curve_advice(told, verdict, loss, unit))
-    return LearningCurveFacts(loss, told.verdict, sentence, how, advice, points)
+    advice = tuple(_curve_advice(diagnosis, verdict, loss, unit))
+    return LearningCurveFacts(loss, diagnosis.verdict, sentence, how, advice, points)
 
 
-def _curve_advice(told: Diagnosis, verdict: str, loss: str, unit: _LossUnit) -> Iterator[str]:
-    """Yield what the diagnosis advises, and what more rows would bring if they surely help."""
-    *others, _ = told.advice
-    if others and verdict:
-        first, *rest = others
-        yield f"{told.verdict.capitalize()}: {' '.join([first[:1].lower() + first[1:], *rest])}"
-    if told.rows_help == "yes" and told.tenfold is not None:
-        low, high = (unit.to_text(end) for end in (told.tenfold.low, told.tenfold.high))
+def _curve_advice(diagnosis: Diagnosis, verdict: str, loss: str, unit: _LossUnit) -> Iterator[str]:
+    """Yield the advice of the diagnosis, and the predicted gain if more rows help significantly."""
+    *advice, _ = diagnosis.advice
+    if advice and verdict:
+        text = " ".join(advice)
+        yield f"{diagnosis.verdict.capitalize()}: {text[:1].lower()}{text[1:]}"
+    tenfold = diagnosis.tenfold
+    if diagnosis.rows_help == "yes" and tenfold is not None:
+        value, low, high = map(unit.to_text, (tenfold.value, tenfold.low, tenfold.high))
         yield (
-            f"More rows help: with {format_quantity(10 * told.rows, 'row')} expect a {loss} of "
-            f"{unit.to_text(told.tenfold.value)} ({low} to {high}) instead of the "
-            f"{unit.to_text(told.validation.value)} that {format_quantity(told.rows, 'row')} have in cross-validation."
+            f"More rows help: with {format_quantity(10 * diagnosis.rows, 'row')} expect a cross-validated "
+            f"{loss} of {value} ({low} to {high}) instead of {unit.to_text(diagnosis.validation.value)} with "
+            f"{format_quantity(diagnosis.rows, 'row')}."
         )
 
 
 @dataclass(frozen=True)
 class _LossUnit:
-    """How a loss is told: brought to the unit of the measures, and written."""
+    """Conversion of a loss to the unit of the measures, and its number format."""
 
     convert: Callable[[float], float]
     format_number: Callable[[float], str]
 
     def convert_measure(self, measure: Measure) -> tuple[float, float | None, float | None]:
-        """The loss with its band, where one is known."""
+        """Return the loss with its interval, or None for unknown limits."""
         ends = (measure.low, measure.high)
         low, high = (None if math.isnan(end) else self.convert(max(0.0, end)) for end in ends)
         return self.convert(measure.value), low, high
@@ -138,21 +139,22 @@ _UNITS = {"zero_one": _LossUnit(float, format_share), "squared_error": _LossUnit
 
 
 def estimator_like(model: Any) -> Any:
-    """Return an untrained estimator with the settings that a model was learned with."""
+    """Return an unfitted estimator with the settings that the model was trained with."""
     make = ESTIMATOR_FACTORIES.get(getattr(model, "type_name", ""))
     if make is None or getattr(model, "stated", False):
         raise errors.Unsupported(
-            f"How {type(model).__name__} was learned is not known, so it cannot be learned again from fewer "
-            f"rows."
+            f"It is not known how {type(model).__name__} was trained, so it cannot be trained on fewer rows."
         )
     return make(model)
 
 
 def _column_kinds(model: Any) -> Any:
-    """The kinds of the columns, as they were found in training."""
+    """Return the column kinds that were inferred in training."""
     schema = model.schema
     if schema.made:
-        raise errors.Unsupported("Columns that were derived by functions are not learned again by a report.")
+        raise errors.Unsupported(
+            "A report cannot compute derived columns again, so it has no learning curve."
+        )
     return schema.kinds[0] if schema.is_uniform else dict(zip(schema.names, schema.kinds, strict=True))
 
 
@@ -183,7 +185,7 @@ def _make_linear(model: Any) -> Any:
 
 def _make_penalty(fit: Any) -> Penalty | None:
     if fit.l1 is None or fit.l2 is None:
-        raise errors.Unsupported("Features have different penalties, which are not known one by one.")
+        raise errors.Unsupported("Features have different penalties, which the model does not store.")
     return Penalty(l1=fit.l1, l2=fit.l2) if fit.l1 or fit.l2 else None
 
 

@@ -1,4 +1,4 @@
-"""Where the model errs: the rows it was most wrong about, with their values and the evidence."""
+"""The worst mistakes of a classifier, with the values of the rows and the evidence."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ from weigh.source.chunk import to_pylist
 from weigh.text import format_quantity, format_signed, truncate
 
 MAX_NAME_LENGTH = 120
-MAX_REASONS = 8  # contributions told of a row
-MAX_FLIP_FEATURES = 4  # features named whose removal changes a verdict
+MAX_REASONS = 8  # contributions shown per row
+MAX_FLIP_FEATURES = 4  # features named whose removal changes a prediction
+MAX_VALUES = 40  # values shown per row
+MAX_VALUE_LENGTH = 300  # characters
 
 
 @dataclass(frozen=True)
 class FeatureReason:
-    """What one feature, of a column or word, adds in favour of the verdict, or takes from it."""
+    """The contribution of one feature to the evidence for the prediction."""
 
     column: str
     feature: str
@@ -37,7 +39,7 @@ class FeatureReason:
 
     @property
     def side(self) -> str:
-        """Whether it speaks for the verdict or against it."""
+        """Whether it is evidence for the prediction or against it."""
         return "for" if self.amount > 0 else "against" if self.amount < 0 else ""
 
 
@@ -66,80 +68,78 @@ class MistakeFacts:
     rows: tuple[MistakeFact, ...]
 
 
-def mistake_facts(model: Any, answers: ClassifierPredictions) -> MistakeFacts:
-    """Tell the worst rows of the answers, explained where the model can explain."""
-    ours = getattr(model, "model_", model)
-    weighs = answers.weights > 0
-    wrong = int(((answers.predicted != answers.true) & weighs).sum())
-    rows = tuple(_describe_mistake(ours, picked) for picked in answers.worst)
-    n = int(weighs.sum())
+def mistake_facts(model: Any, predictions: ClassifierPredictions) -> MistakeFacts:
+    """Describe the worst mistakes, with explanations if the model can explain."""
+    fitted = getattr(model, "model_", model)
+    has_weight = predictions.weights > 0
+    wrong = int(((predictions.predicted != predictions.true) & has_weight).sum())
+    rows = tuple(_describe_mistake(fitted, mistake) for mistake in predictions.worst)
+    n = int(has_weight.sum())
     return MistakeFacts(wrong, n, _mistakes_sentence(wrong, n, rows), rows)
 
 
 def _mistakes_sentence(wrong: int, n: int, rows: tuple[MistakeFact, ...]) -> str:
     if not wrong:
-        return f"All {n:,} rows were predicted rightly." if n != 1 else "The one row was predicted rightly."
-    told = f"{format_quantity(wrong, 'row')} of {n:,} {'was' if wrong == 1 else 'were'} predicted wrongly"
+        return f"All {n:,} predictions are correct." if n != 1 else "The only prediction is correct."
+    count = f"{wrong:,} of {format_quantity(n, 'prediction')} {'is' if wrong == 1 else 'are'} wrong"
     if len(rows) == wrong == 1:
-        return f"{told}: here it is."
+        return f"{count}."
     if len(rows) == wrong:
-        return f"{told}: here are all of them, the worst first. {ZERO_BASED_NOTE}"
-    return f"{told}. Below are the {len(rows)} it was most wrong about, the worst first. {ZERO_BASED_NOTE}"
+        return f"{count}; all are listed, worst first. {ZERO_BASED_NOTE}"
+    return f"{count}; the {len(rows)} worst are listed, worst first. {ZERO_BASED_NOTE}"
 
 
-def _describe_mistake(model: Any, picked: MisclassifiedRow) -> MistakeFact:
-    evidence = model.explain(picked.rows)[0] if hasattr(model, "explain") else None
+def _describe_mistake(model: Any, mistake: MisclassifiedRow) -> MistakeFact:
+    evidence = model.explain(mistake.rows)[0] if hasattr(model, "explain") else None
     reasons: tuple[FeatureReason, ...] = ()
     total = unit = ""
     if evidence is not None:
-        found = evidence.shortened(MAX_REASONS)
         reasons = tuple(
             FeatureReason(
                 row.feature, truncate(row.title, MAX_NAME_LENGTH), row.nats, format_signed(row.nats)
             )
-            for row in found.table
+            for row in evidence.shortened(MAX_REASONS).table
         )
         total, unit = format_signed(evidence.total), evidence.unit
     return MistakeFact(
-        picked.row,
-        truncate(picked.true, MAX_NAME_LENGTH),
-        truncate(picked.predicted, MAX_NAME_LENGTH),
-        _confidence_text(picked),
-        row_values(picked.rows),
-        reasons,
-        total,
-        unit,
-        _flip_sentence(model, picked),
+        row=mistake.row,
+        true=truncate(mistake.true, MAX_NAME_LENGTH),
+        predicted=truncate(mistake.predicted, MAX_NAME_LENGTH),
+        sure=_confidence_text(mistake),
+        values=row_values(mistake.rows),
+        reasons=reasons,
+        total=total,
+        unit=unit,
+        flip=_flip_sentence(model, mistake),
     )
 
 
-def _flip_sentence(model: Any, picked: MisclassifiedRow) -> str:
-    """Without what the verdict would be another, in a sentence; nothing where the model cannot tell."""
+def _flip_sentence(model: Any, mistake: MisclassifiedRow) -> str:
+    """Say which features must be removed to change the prediction; empty if the model does not support it."""
     try:
-        found = flip(model, picked.rows, changes=False)
+        result = flip(model, mistake.rows, changes=False)
     except errors.WeighError:
         return ""
-    if not found.flips:
-        return "Whatever is taken away, the verdict stays."
-    names = [truncate(row.title, MAX_NAME_LENGTH) for row in found.removed]
-    told = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    if not result.flips:
+        return "No removal of features changes the prediction."
+    names = [truncate(row.title, MAX_NAME_LENGTH) for row in result.removed]
     if len(names) > MAX_FLIP_FEATURES:
-        told = f"{', '.join(names[:MAX_FLIP_FEATURES])} and {len(names) - MAX_FLIP_FEATURES} more"
-    return f"Without {told} it would say {truncate(found.becomes, MAX_NAME_LENGTH)}."
+        removed = f"{', '.join(names[:MAX_FLIP_FEATURES])} and {len(names) - MAX_FLIP_FEATURES} more"
+    else:
+        removed = " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
+    return f"Without {removed} it would predict {truncate(result.becomes, MAX_NAME_LENGTH)}."
 
 
-def _confidence_text(picked: MisclassifiedRow) -> str:
-    if picked.predicted_probability is None or picked.true_probability is None:
+def _confidence_text(mistake: MisclassifiedRow) -> str:
+    if mistake.predicted_probability is None or mistake.true_probability is None:
         return ""
-    return f"{format_share(picked.predicted_probability)} sure; the true class got {format_share(picked.true_probability)}"
+    predicted, true = format_share(mistake.predicted_probability), format_share(mistake.true_probability)
+    return f"predicted with {predicted}, true class {true}"
 
 
 @dataclass(frozen=True, eq=False)
 class MisclassifiedRow:
-    """A row that was kept: its number, itself as a batch of one, and what was said of it.
-
-    `given` is the probability of the true class and `said` that of the verdict, where there are any.
-    """
+    """A misclassified row as a batch of one, with its labels and their probabilities, if there are any."""
 
     row: int
     rows: Any
@@ -151,7 +151,7 @@ class MisclassifiedRow:
 
 @dataclass(frozen=True, eq=False)
 class ClassifierPredictions:
-    """True and predicted class codes of all rows, the second of two classes' probability, the worst rows."""
+    """True and predicted class codes [n], probabilities of the second of two classes, and the worst rows."""
 
     classes: tuple[Any, ...]
     true: Codes
@@ -162,98 +162,92 @@ class ClassifierPredictions:
 
 
 def predict_rows(model: Any, data: Any, y: Any, label: str | None, most: int) -> ClassifierPredictions:
-    """Ask a classifier for all rows, batch by batch; `most` wrong rows are kept whole."""
-    judged = make_predictor(model)
-    ours = getattr(model, "model_", model)
-    classes = tuple(judged.classes)
+    """Predict all rows, batch by batch, and keep the `most` worst misclassified rows."""
+    predictor = make_predictor(model)
+    fitted = getattr(model, "model_", model)
+    classes = tuple(predictor.classes)
     parts: list[tuple[Any, ...]] = []
     heap: list[tuple[float, int, MisclassifiedRow]] = []
-    first = 0
-    for batch in read_batches(judged, data, y, label, None):
-        answer = judged.predict(batch.rows)
-        codes = encode_labels(judged.classes, batch.labels)
+    first_row = 0
+    for batch in read_batches(predictor, data, y, label, None):
+        output = predictor.predict(batch.rows)
+        codes = encode_labels(predictor.classes, batch.labels)
         parts.append(
-            (codes, answer.predictions, _second_class_probability(answer, len(classes)), batch.weights)
+            (codes, output.predictions, _second_class_probability(output, len(classes)), batch.weights)
         )
-        for badness, picked in _worst_mistakes(ours, batch, answer, codes, classes, first, most):
-            # Of equally bad rows the earlier one stays: its number, negated, is the greater.
-            entry = (badness, -picked.row, picked)
+        for badness, mistake in _worst_mistakes(fitted, batch, output, codes, classes, first_row, most):
+            # Of equally bad rows the first is kept, because its negated number is greater.
+            entry = (badness, -mistake.row, mistake)
             (heapq.heappush if len(heap) < most else heapq.heappushpop)(heap, entry)
-        first += len(codes)
+        first_row += len(codes)
     joined: list[Any] = [None if p[0] is None else np.concatenate(p) for p in zip(*parts, strict=True)]
     true, predicted, second, weights = joined
+    worst = sorted(heap, key=lambda entry: entry[:2], reverse=True)
     return ClassifierPredictions(
-        classes,
-        true,
-        predicted,
-        second,
-        weights,
-        tuple(picked for _, _, picked in sorted(heap, key=lambda each: each[:2], reverse=True)),
+        classes, true, predicted, second, weights, tuple(mistake for _, _, mistake in worst)
     )
 
 
-def _second_class_probability(answer: ClassPredictions, classes: int) -> Floats | None:
-    """The probability of the second of two classes."""
-    if answer.log_posterior is None or classes != 2:
+def _second_class_probability(output: ClassPredictions, n_classes: int) -> Floats | None:
+    """Return the probability of the second of two classes [n], or None."""
+    if output.log_posterior is None or n_classes != 2:
         return None
-    return np.asarray(np.exp(answer.log_posterior[:, 1]))
+    return np.asarray(np.exp(output.log_posterior[:, 1]))
 
 
 def _worst_mistakes(
     model: Any,
     batch: LabelledBatch,
-    answer: ClassPredictions,
+    output: ClassPredictions,
     codes: Codes,
     classes: tuple[Any, ...],
-    first: int,
+    first_row: int,
     most: int,
 ) -> Iterator[tuple[float, MisclassifiedRow]]:
-    """Yield the worst of the wrong rows of a batch, each with how bad it is."""
-    wrong = np.flatnonzero((answer.predictions != codes) & (batch.weights > 0))
-    if answer.log_posterior is not None:
-        badness = -select_true_class(codes, answer.log_posterior, -np.inf)
-        said = np.exp(answer.log_posterior[np.arange(len(codes)), answer.predictions])
+    """Yield the worst misclassified rows of a batch: by log loss, or by the lead of the wrong class."""
+    wrong = np.flatnonzero((output.predictions != codes) & (batch.weights > 0))
+    if output.log_posterior is not None:
+        badness = -select_true_class(codes, output.log_posterior, -np.inf)
+        confidence = np.exp(output.log_posterior[np.arange(len(codes)), output.predictions])
     else:
         badness = model.leads(model.scores(batch.rows)) if hasattr(model, "leads") else np.zeros(len(codes))
-        said = None
-    order = wrong[np.argsort(-badness[wrong], kind="stable")][:most]
-    for at in order.tolist():
-        known = {} if said is None else {"given": float(np.exp(-badness[at])), "said": float(said[at])}
-        predicted = classes[int(answer.predictions[at])]
-        picked = MisclassifiedRow(
-            first + at, single_row(batch.rows, at), batch.labels[at], predicted, **known
+        confidence = None
+    for i in wrong[np.argsort(-badness[wrong], kind="stable")][:most].tolist():
+        mistake = MisclassifiedRow(
+            row=first_row + i,
+            rows=single_row(batch.rows, i),
+            true=batch.labels[i],
+            predicted=classes[int(output.predictions[i])],
+            true_probability=None if confidence is None else float(np.exp(-badness[i])),
+            predicted_probability=None if confidence is None else float(confidence[i]),
         )
-        yield float(badness[at]), picked
+        yield float(badness[i]), mistake
 
 
-def single_row(rows: Any, at: int) -> Any:
-    """Return one row of a batch as a batch of its own."""
+def single_row(rows: Any, i: int) -> Any:
+    """Return row i of a batch as a batch of one."""
     if hasattr(rows, "first_row"):
-        return rows.slice(at, at + 1)
-    return rows.iloc[at : at + 1] if hasattr(rows, "iloc") else rows[at : at + 1]
-
-
-MAX_VALUES = 40  # values of a row that are told
-MAX_VALUE_LENGTH = 300  # signs of a value
+        return rows.slice(i, i + 1)
+    return rows.iloc[i : i + 1] if hasattr(rows, "iloc") else rows[i : i + 1]
 
 
 def row_values(rows: Any) -> tuple[NamedFact, ...]:
-    """Return the values of a batch of one row; those beyond the first forty are counted."""
+    """Return the values of a batch of one row; only the first `MAX_VALUES` are listed."""
     chunk = rows if isinstance(rows, Chunk) else rows_of(rows).prefix(1)
-    found = list(_named_values(chunk))
-    told = tuple(
-        NamedFact(truncate(name, 120), truncate(value, MAX_VALUE_LENGTH))
-        for name, value in found[:MAX_VALUES]
-    )
-    return (
-        (*told, NamedFact("…", f"and {len(found) - MAX_VALUES:,} more")) if len(found) > MAX_VALUES else told
-    )
+    values = list(_named_values(chunk))
+    facts = [
+        NamedFact(truncate(name, MAX_NAME_LENGTH), truncate(value, MAX_VALUE_LENGTH))
+        for name, value in values[:MAX_VALUES]
+    ]
+    if len(values) > MAX_VALUES:
+        facts.append(NamedFact("…", f"and {len(values) - MAX_VALUES:,} more"))
+    return tuple(facts)
 
 
 def _named_values(chunk: Chunk) -> Iterator[tuple[str, str]]:
     if chunk.sparse is not None:
         entries = zip(chunk.sparse.indices.tolist(), chunk.sparse.data.tolist(), strict=True)
-        yield from ((f"x{at}", format_value(value)) for at, value in entries)
+        yield from ((f"x{i}", format_value(value)) for i, value in entries)
         return
     for name, column in chunk.columns.items():
         value = to_pylist(column)[0]

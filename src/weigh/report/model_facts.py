@@ -1,4 +1,4 @@
-"""What the model is: its kind, its classes, what it learned from, its settings in words."""
+"""Facts about the model: kind, classes, training rows, settings and strongest features."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MAX_NAME_LENGTH = 200
 
 @dataclass(frozen=True)
 class ClassShare:
-    """A class with its rows and share in training, where they are known."""
+    """A class with its rows and share in training, if they are known."""
 
     label: str
     rows: float | None = None
@@ -35,7 +35,7 @@ class ClassShare:
 
 @dataclass(frozen=True)
 class ModelFacts:
-    """The model in words and numbers."""
+    """Kind, settings, classes and origin of the model."""
 
     kind: str
     sentence: str
@@ -54,7 +54,7 @@ class ModelFacts:
 
 @dataclass(frozen=True)
 class _ModelKind:
-    """How a kind of model is told: its name, one sentence on how it decides, its settings."""
+    """The description of a kind of model: name, a sentence on how it predicts, and its settings."""
 
     name: str
     sentence: str
@@ -62,84 +62,83 @@ class _ModelKind:
 
 
 def model_facts(model: Any, file: str | None, digest: str) -> ModelFacts:
-    """Collect what a model of this library or of scikit-learn is."""
-    given = getattr(model, "model_", model)
-    ours = getattr(given, "uncalibrated", given)
-    kind = _MODEL_KINDS.get(getattr(ours, "type_name", ""), _foreign_kind(model))
-    shares = _class_shares(ours, model)
-    rows = _training_rows(ours)
-    schema = getattr(ours, "schema", None)
+    """Describe a model of this library or of scikit-learn."""
+    fitted = getattr(model, "model_", model)
+    uncalibrated = getattr(fitted, "uncalibrated", fitted)
+    kind = _MODEL_KINDS.get(getattr(uncalibrated, "type_name", ""), _foreign_kind(model))
+    shares = _class_shares(uncalibrated, model)
+    schema = getattr(uncalibrated, "schema", None)
     return ModelFacts(
-        kind.name,
-        kind.sentence,
-        _calibration_sentence(given),
-        getattr(ours, "label", None),
-        rows,
-        getattr(ours, "n_parameters", None),
-        getattr(model, "n_features_in_", None) if schema is None else len(schema.names),
-        tuple(shares[:MAX_CLASSES]),
-        len(shares),
-        (*kind.settings(ours), *_calibration_facts(given)),
-        file,
-        digest,
-        __version__,
+        kind=kind.name,
+        sentence=kind.sentence,
+        calibrated=_calibration_sentence(fitted),
+        label=getattr(uncalibrated, "label", None),
+        rows=_training_rows(uncalibrated),
+        parameters=getattr(uncalibrated, "n_parameters", None),
+        columns=getattr(model, "n_features_in_", None) if schema is None else len(schema.names),
+        classes=tuple(shares[:MAX_CLASSES]),
+        n_classes=len(shares),
+        settings=(*kind.settings(uncalibrated), *_calibration_facts(fitted)),
+        file=file,
+        digest=digest,
+        version=__version__,
     )
 
 
 def _calibration_sentence(model: Any) -> str:
-    """What calibration has done, for those who have not heard of it."""
     if not hasattr(model, "calibration"):
         return ""
-    return f"Its probabilities were set right by rows it had not learned from ({model.calibration})."
+    return f"Its probabilities were calibrated on rows it was not trained on ({model.calibration})."
 
 
 def _calibration_facts(model: Any) -> Iterator[NamedFact]:
-    """How the probabilities were set right, if they were."""
     if hasattr(model, "calibration"):
         yield NamedFact("calibration", str(model.calibration))
     elif getattr(model, "has_probabilities", False):
-        yield NamedFact("calibration", "none: probabilities as they were learned")
+        yield NamedFact("calibration", "none")
 
 
 def _training_rows(model: Any) -> float | None:
-    """How many rows were learned, or what weight of them."""
+    """Return the number of training rows, or their total weight; None if it is unknown."""
     if getattr(model, "stated", False):
         return None
     if hasattr(model, "fit") and hasattr(model.fit, "rows"):
         return float(model.fit.rows)
-    run = getattr(model, "certificate", None)
-    if run is not None and hasattr(run, "examples"):
-        return float(run.examples // max(1, run.passes))
-    counted_rows = _class_counts(model)
-    return None if counted_rows is None else float(sum(counted_rows))
+    certificate = getattr(model, "certificate", None)
+    if certificate is not None and hasattr(certificate, "examples"):
+        return float(certificate.examples // max(1, certificate.passes))
+    class_counts = _class_counts(model)
+    return None if class_counts is None else float(sum(class_counts))
 
 
 def _class_counts(model: Any) -> list[float] | None:
-    """The rows of every class, where they were counted."""
+    """Return the number of training rows of every class, or None if the model does not count them."""
     counts = getattr(model, "counts", None)
     if counts is None or getattr(model, "stated", False):
         return None
-    found: list[float] = (counts.rows if hasattr(counts, "rows") else counts.sum(axis=0)).tolist()
-    return found
+    rows: list[float] = (counts.rows if hasattr(counts, "rows") else counts.sum(axis=0)).tolist()
+    return rows
 
 
-def _class_shares(ours: Any, model: Any) -> list[ClassShare]:
-    labels = list(getattr(ours, "classes", getattr(model, "classes_", [])))
+def _class_shares(fitted: Any, model: Any) -> list[ClassShare]:
+    labels = list(getattr(fitted, "classes", getattr(model, "classes_", [])))
     names = [truncate(label, MAX_NAME_LENGTH) for label in labels]
-    rows = _class_counts(ours)
+    rows = _class_counts(fitted)
     if rows is not None:
         total = sum(rows) or 1.0
         return [ClassShare(name, n, n / total) for name, n in zip(names, rows, strict=True)]
-    if hasattr(ours, "shares"):
-        return [ClassShare(name, None, s) for name, s in zip(names, ours.shares.tolist(), strict=True)]
+    if hasattr(fitted, "shares"):
+        return [ClassShare(name, None, s) for name, s in zip(names, fitted.shares.tolist(), strict=True)]
     return [ClassShare(name) for name in names]
 
 
 def _naive_bayes_settings(model: Any) -> Iterator[NamedFact]:
-    yield NamedFact("smoothing", "none: stated numbers" if model.stated else _format_smoothing(model.prior))
+    yield NamedFact(
+        "smoothing", "none: the parameters were stated" if model.stated else _format_smoothing(model.prior)
+    )
     yield NamedFact("class prior", _format_class_prior(model.class_prior))
     if model.complement:
-        yield NamedFact("variant", "complement: each class is weighed by the rows of all others")
+        yield NamedFact("variant", "complement: the weights of each class come from the rows of all others")
     yield NamedFact("free parameters", format_count(model.n_parameters))
 
 
@@ -151,7 +150,7 @@ def _joint_bayes_settings(model: Any) -> Iterator[NamedFact]:
 
 def _format_smoothing(prior: Any) -> str:
     if prior is None:
-        return "none: shares as they were counted, zeros included"
+        return "none: relative frequencies, including zeros"
     if isinstance(prior, Mapping):
         return "by column: " + ", ".join(
             f"{truncate(name, 40)} {_format_smoothing(each)}" for name, each in prior.items()
@@ -161,23 +160,23 @@ def _format_smoothing(prior: Any) -> str:
     return str(prior)
 
 
-def _format_class_prior(given: Any) -> str:
-    if given is None:
-        return "the classes' shares in training"
-    if given == "uniform":
-        return "all classes alike"
-    if isinstance(given, Mapping):
-        shares = (f"{truncate(label, 40)} {float(share):.4g}" for label, share in given.items())
-        return "as given: " + ", ".join(shares)
-    return f"shares smoothed by {given}"
+def _format_class_prior(prior: Any) -> str:
+    if prior is None:
+        return "class frequencies in training"
+    if prior == "uniform":
+        return "uniform"
+    if isinstance(prior, Mapping):
+        shares = (f"{truncate(label, 40)} {float(share):.4g}" for label, share in prior.items())
+        return "fixed: " + ", ".join(shares)
+    return f"class frequencies smoothed by {prior}"
 
 
 def _perceptron_settings(model: Any) -> Iterator[NamedFact]:
-    run = model.certificate
-    yield NamedFact("kept", f"the {model.kept} hypothesis of the run")
-    ended = "converged: the last pass changed nothing" if run.converged else "did not converge"
-    yield NamedFact("run", f"{format_quantity(run.passes, 'pass', 'passes')}, {ended}")
-    yield NamedFact("mistakes while learning", format_count(run.mistakes))
+    certificate = model.certificate
+    yield NamedFact("hypothesis", model.kept)
+    end = "converged: no mistake in the last pass" if certificate.converged else "did not converge"
+    yield NamedFact("training", f"{format_quantity(certificate.passes, 'pass', 'passes')}, {end}")
+    yield NamedFact("mistakes in training", format_count(certificate.mistakes))
 
 
 def _regression_settings(model: Any) -> Iterator[NamedFact]:
@@ -189,10 +188,8 @@ def _regression_settings(model: Any) -> Iterator[NamedFact]:
 
 def _threshold_settings(model: Any) -> Iterator[NamedFact]:
     yield NamedFact("column", truncate(model.column, MAX_NAME_LENGTH))
-    yield NamedFact(
-        "cut",
-        f"{format_float(model.cut)}; any from {format_float(model.low)} to {format_float(model.high)} does alike",
-    )
+    low, high = format_float(model.low), format_float(model.high)
+    yield NamedFact("threshold", f"{format_float(model.cut)}; any value from {low} to {high} is equivalent")
 
 
 def _linear_settings(model: Any) -> Iterator[NamedFact]:
@@ -200,66 +197,66 @@ def _linear_settings(model: Any) -> Iterator[NamedFact]:
 
 
 def _foreign_kind(model: Any) -> _ModelKind:
-    """A classifier or regression of somebody else."""
+    """Describe a classifier or regressor of another library."""
     name = type(model).__name__
-    home = type(model).__module__.split(".")[0]
+    package = type(model).__module__.split(".")[0]
 
     def settings(_: Any) -> Iterator[NamedFact]:
-        given = model.get_params(deep=False) if hasattr(model, "get_params") else {}
-        for key, value in given.items():
+        params = model.get_params(deep=False) if hasattr(model, "get_params") else {}
+        for key, value in params.items():
             yield NamedFact(str(key), truncate(repr(value), 160))
 
     return _ModelKind(
-        f"{name} of {home}", "It was trained elsewhere and is judged by its answers alone.", settings
+        f"{name} ({package})", "A model of another library, evaluated by its predictions alone.", settings
     )
 
 
-_SUM_OF_WEIGHTS = "Every feature of a row adds its weight"
+_SUM_OF_WEIGHTS = "The weights of the features add up"
 _MODEL_KINDS = {
     "naive-bayes": _ModelKind(
         "naive Bayes",
-        "It multiplies how often each value occurs in a class, as if columns were independent of each other.",
+        "It multiplies the frequencies of the values in each class, assuming that columns are independent.",
         _naive_bayes_settings,
     ),
     "joint-bayes": _ModelKind(
         "joint Bayes",
-        "It counts how often all columns' values occur together in each class.",
+        "It uses the frequency of each combination of values in each class.",
         _joint_bayes_settings,
     ),
     "perceptron": _ModelKind(
         "perceptron",
-        f"{_SUM_OF_WEIGHTS} to a score and the greatest score wins; scores are no probabilities.",
+        f"{_SUM_OF_WEIGHTS} to a score per class, and the highest score wins; scores are not probabilities.",
         _perceptron_settings,
     ),
     "voted": _ModelKind(
         "voted perceptron",
-        "Every hypothesis of its run votes, as often as it survived a row.",
+        "Every hypothesis of its training votes, weighted by the number of rows that it survived.",
         _perceptron_settings,
     ),
     "logistic": _ModelKind(
         "logistic regression",
-        f"{_SUM_OF_WEIGHTS} to the log-odds of the classes, from which probabilities follow.",
+        f"{_SUM_OF_WEIGHTS} to the log-odds of the classes, which give the probabilities.",
         _regression_settings,
     ),
     "regression": _ModelKind(
-        "linear regression", f"{_SUM_OF_WEIGHTS} to the number that is predicted.", _regression_settings
+        "linear regression", f"{_SUM_OF_WEIGHTS} to the predicted number.", _regression_settings
     ),
-    "threshold": _ModelKind("threshold", "It compares one number with one cut.", _threshold_settings),
+    "threshold": _ModelKind("threshold", "It compares one number with a threshold.", _threshold_settings),
     "linear": _ModelKind(
         "linear classifier",
-        f"{_SUM_OF_WEIGHTS} to the score of each class; the greatest wins.",
+        f"{_SUM_OF_WEIGHTS} to a score per class, and the highest score wins.",
         _linear_settings,
     ),
 }
 
 MAX_FEATURE_LENGTH = 120
 MAX_FEATURE_CLASSES = 12
-OUTLIER_RATIO = 10  # times as long as the next one: a bar that is cut
+OUTLIER_RATIO = 10  # bars more than this many times as long as the next one are cut
 
 
 @dataclass(frozen=True)
 class FeatureStrength:
-    """One feature with its strength; `own` and `rest` tell where it is seen, if that was counted."""
+    """A feature with its strength; `own` and `rest` are its frequencies in the class and in the others."""
 
     name: str
     amount: float
@@ -270,7 +267,7 @@ class FeatureStrength:
 
 @dataclass(frozen=True)
 class ClassFeatures:
-    """What speaks for one class, or raises or lowers a number; `longest` is where bars are cut, if any."""
+    """The strongest features of a class; `longest` is the length at which bars are cut, or None."""
 
     title: str
     features: tuple[FeatureStrength, ...]
@@ -279,7 +276,7 @@ class ClassFeatures:
 
 @dataclass(frozen=True)
 class StrongestFacts:
-    """The strongest features, side by side; `unit` is what strengths are measured in."""
+    """The strongest features of the classes; `unit` is the unit of their strengths."""
 
     unit: str
     meaning: str
@@ -288,50 +285,52 @@ class StrongestFacts:
 
 
 def strongest_facts(model: Any, most: int) -> StrongestFacts:
-    """Collect the strongest features of every class (of the first dozen)."""
-    found = strongest(model, None, most)
-    pairs = list(found.classes.items())
-    counted = any(hasattr(each, "nats") for _, features in pairs for each in features)
+    """Return the strongest features of each of the first `MAX_FEATURE_CLASSES` classes."""
+    result = strongest(model, None, most)
+    classes = list(result.classes.items())
+    has_nats = any(hasattr(each, "nats") for _, features in classes for each in features)
     sides = tuple(
-        _class_features(found.class_title(label), features) for label, features in pairs[:MAX_FEATURE_CLASSES]
+        _class_features(result.class_title(label), features)
+        for label, features in classes[:MAX_FEATURE_CLASSES]
     )
     meaning = (
-        "A strength is the evidence, in nats, that a value gives for the class against all others together."
-        if counted
-        else "A weight is what one unit of the feature adds."
+        "The strength of a value is its evidence, in nats, for the class against all others together."
+        if has_nats
+        else "A weight is the contribution of one unit of the feature."
     )
-    return StrongestFacts(
-        "nats" if counted else "weight", meaning, sides, max(0, len(pairs) - MAX_FEATURE_CLASSES)
-    )
+    left_out = max(0, len(classes) - MAX_FEATURE_CLASSES)
+    return StrongestFacts("nats" if has_nats else "weight", meaning, sides, left_out)
 
 
-def _class_features(title: str, found: Any) -> ClassFeatures:
-    features = tuple(_feature_strengths(found))
+def _class_features(title: str, strengths: Any) -> ClassFeatures:
+    features = tuple(_feature_strengths(strengths))
     return ClassFeatures(truncate(title, MAX_FEATURE_LENGTH), features, _bar_limit(features))
 
 
 def _bar_limit(features: tuple[FeatureStrength, ...]) -> float | None:
-    """Where bars are cut so that the others can be seen: half as long again as the longest of those."""
-    known = [abs(each.amount) for each in features if isinstance(each.amount, float)]
-    for size, below in pairwise(sorted(known, reverse=True)):
-        if size > OUTLIER_RATIO * below > 0:
-            return 1.5 * below
+    """Return the length at which outlying bars are cut, 1.5 times the longest other bar; None without any."""
+    sizes = [abs(each.amount) for each in features if isinstance(each.amount, float)]
+    for size, next_size in pairwise(sorted(sizes, reverse=True)):
+        if size > OUTLIER_RATIO * next_size > 0:
+            return 1.5 * next_size
     return None
 
 
 def _feature_strengths(features: Any) -> Iterator[FeatureStrength]:
     for each in features:
         if hasattr(each, "nats"):
-            write = _format_mean if each.is_number else format_percent
+            to_text = _format_mean if each.is_number else format_percent
             name = truncate(each.name, MAX_FEATURE_LENGTH)
             yield FeatureStrength(
-                name, to_json_value(each.nats), format_signed(each.nats), write(each.own), write(each.rest)
+                name,
+                to_json_value(each.nats),
+                format_signed(each.nats),
+                to_text(each.own),
+                to_text(each.rest),
             )
         else:
-            told = f"{each.weight:+.4g}".replace("-", "−")
-            yield FeatureStrength(
-                truncate(each.feature, MAX_FEATURE_LENGTH), each.weight, told, EMPTY_CELL, EMPTY_CELL
-            )
+            name, weight = truncate(each.feature, MAX_FEATURE_LENGTH), f"{each.weight:+.4g}".replace("-", "−")
+            yield FeatureStrength(name, each.weight, weight, EMPTY_CELL, EMPTY_CELL)
 
 
 def _format_mean(number: float) -> str:

@@ -1,4 +1,4 @@
-"""What other decision thresholds would do, of two classes: counts and shares, worked out beforehand."""
+"""Facts about probabilities: decision thresholds, calibration, and ROC and precision–recall curves."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from weigh.text import format_count, truncate
 Bools = npt.NDArray[np.bool_]
 
 THRESHOLD_STEPS = 100
-TIE_TOLERANCE = 1e-9  # how far from one half a tie may be written
+TIE_TOLERANCE = 1e-9  # probabilities this close to one half are ties
 TABLE_STEP = 5
 MAX_CLASS_LENGTH = 120
 
 
 @dataclass(frozen=True)
 class ThresholdRow:
-    """Rows found, false alarms, missed and rightly passed when the class is said from `threshold` on.
+    """True positives, false positives, false negatives and true negatives at a threshold.
 
-    Precision is None where the class is never said, recall where no row is of it. `counts` are the four
-    counts as texts, `told` the shares in a sentence.
+    Precision is None if the class is never predicted, recall if no row belongs to it. `counts` are the four
+    counts as text, `told` the measures as a sentence.
     """
 
     threshold: float
@@ -49,10 +49,10 @@ class ThresholdRow:
 
 @dataclass(frozen=True)
 class ThresholdFacts:
-    """All thresholds from 0 to 1 in steps of a hundredth, for the second of two classes.
+    """All thresholds from 0 to 1 in steps of 0.01, for the second of two classes.
 
-    `sentence` tells how the model itself decides; at `start` its own verdicts are counted, if they follow
-    from one half, so that a tie counts as it was decided.
+    `sentence` says how the model itself decides. If its threshold is one half, the counts at `start` are
+    those of its own predictions, so that ties are counted as the model decides them.
     """
 
     sentence: str
@@ -67,60 +67,72 @@ class ThresholdFacts:
         return self.rows[::TABLE_STEP]
 
 
-def threshold_facts(answers: ClassifierPredictions) -> ThresholdFacts | None:
-    """Count what every threshold would say; None unless there are two classes with probabilities."""
-    if answers.second_probability is None:
+def threshold_facts(predictions: ClassifierPredictions) -> ThresholdFacts | None:
+    """Return the counts at every threshold; None unless there are two classes with probabilities."""
+    if predictions.second_probability is None:
         return None
-    known = answers.true != UNSEEN
-    truly, given, weight = answers.true[known] == 1, answers.second_probability[known], answers.weights[known]
-    said = [given >= step / THRESHOLD_STEPS for step in range(THRESHOLD_STEPS + 1)]
-    verdicts = answers.predicted[known] == 1
-    by_half = bool(np.all(((given > 0.5) == verdicts) | (np.abs(given - 0.5) < TIE_TOLERANCE)))
+    known = predictions.true != UNSEEN
+    is_positive, weight = predictions.true[known] == 1, predictions.weights[known]
+    probability = predictions.second_probability[known]
+    predicted = [probability >= step / THRESHOLD_STEPS for step in range(THRESHOLD_STEPS + 1)]
+    model_predicted = predictions.predicted[known] == 1
+    is_tie = np.abs(probability - 0.5) < TIE_TOLERANCE
+    decides_at_half = bool(np.all(((probability > 0.5) == model_predicted) | is_tie))
     start = THRESHOLD_STEPS // 2
-    if by_half:
-        said[start] = verdicts
+    if decides_at_half:
+        predicted[start] = model_predicted
     rows = tuple(
-        _threshold_row(step / THRESHOLD_STEPS, each, truly, weight) for step, each in enumerate(said)
+        _threshold_row(step / THRESHOLD_STEPS, each, is_positive, weight)
+        for step, each in enumerate(predicted)
     )
-    first, second = (truncate(label, MAX_CLASS_LENGTH) for label in answers.classes)
-    return ThresholdFacts(_threshold_sentence(second, by_half), second, first, rows, start)
+    first, second = (truncate(label, MAX_CLASS_LENGTH) for label in predictions.classes)
+    return ThresholdFacts(_threshold_sentence(second, decides_at_half), second, first, rows, start)
 
 
-def _threshold_sentence(label: str, by_half: bool) -> str:
-    own = (
-        f"The model says {label} when its probability is more than one half."
-        if by_half
-        else "The model decides otherwise than by these probabilities; here is what they would decide."
+def _threshold_sentence(label: str, decides_at_half: bool) -> str:
+    rule = (
+        f"The model predicts {label} if its probability is above one half."
+        if decides_at_half
+        else "The model does not decide by these probabilities alone; these are the results if it did."
     )
-    return f"{own} A lower threshold finds more such rows and raises more false alarms."
+    return f"{rule} A lower threshold finds more such rows but raises more false alarms."
 
 
-def _threshold_row(threshold: float, said: Bools, truly: Bools, weight: Floats) -> ThresholdRow:
-    found, false = float(weight[said & truly].sum()), float(weight[said & ~truly].sum())
-    missed, passed = float(weight[~said & truly].sum()), float(weight[~said & ~truly].sum())
+def _threshold_row(threshold: float, predicted: Bools, is_positive: Bools, weight: Floats) -> ThresholdRow:
+    found, false = float(weight[predicted & is_positive].sum()), float(weight[predicted & ~is_positive].sum())
+    missed = float(weight[~predicted & is_positive].sum())
+    passed = float(weight[~predicted & ~is_positive].sum())
     counts = (found, false, missed, passed)
     precision = found / (found + false) if found + false else None
     recall = found / (found + missed) if found + missed else None
     accuracy = (found + passed) / sum(counts)
-    told = f"Precision {_format_optional_share(precision)}, recall {_format_optional_share(recall)}, accuracy {format_share(accuracy)}."
+    shares = f"Precision {_format_optional_share(precision)}, recall {_format_optional_share(recall)}"
     first, second, third, fourth = map(format_count, counts)
-    texts = f"{threshold:.2f}", (first, second, third, fourth), told
-    return ThresholdRow(threshold, *counts, precision, recall, accuracy, *texts)
+    return ThresholdRow(
+        threshold,
+        *counts,
+        precision,
+        recall,
+        accuracy,
+        name=f"{threshold:.2f}",
+        counts=(first, second, third, fourth),
+        told=f"{shares}, accuracy {format_share(accuracy)}.",
+    )
 
 
-def _format_optional_share(number: float | None) -> str:
-    return EMPTY_CELL if number is None else format_share(number)
+def _format_optional_share(share: float | None) -> str:
+    return EMPTY_CELL if share is None else format_share(share)
 
 
 VERDICT_SERIES = "verdict"
-NOTABLE_MISCALIBRATION = 0.01  # a difference of stated and observed shares that is worth a word
+NOTABLE_MISCALIBRATION = 0.01  # difference between mean confidence and accuracy
 MAX_CALIBRATION_ERROR = 0.03
-MIN_CALIBRATION_ROWS = 50  # rows below which nothing is said
+MIN_CALIBRATION_ROWS = 50  # with fewer rows, calibration is not assessed
 
 
 @dataclass(frozen=True)
 class CalibrationBin:
-    """Rows of about the same stated probability: what was stated on average, and what was observed."""
+    """Rows of similar predicted probability: its mean, and the observed frequency with its interval."""
 
     predicted: float
     observed: float
@@ -131,9 +143,9 @@ class CalibrationBin:
 
 @dataclass(frozen=True)
 class CalibrationFacts:
-    """How sure the model is of its verdicts and how often they are right, bin by bin and in words.
+    """Confidence and accuracy of the predictions, overall and in bins, with a verdict.
 
-    `remedy` tells how probabilities of such a model are set right, whether they need it or not.
+    `remedy` says how to calibrate such a model, whether it needs it or not.
     """
 
     verdict: str
@@ -145,11 +157,11 @@ class CalibrationFacts:
     bins: tuple[CalibrationBin, ...]
 
 
-def calibration_facts(found: Evaluation, model: Any) -> CalibrationFacts | None:
-    """Compare how sure verdicts are with how often they are right; None without probabilities."""
+def calibration_facts(evaluation: Evaluation, model: Any) -> CalibrationFacts | None:
+    """Compare the confidence of predictions with their accuracy; None without probabilities."""
     bins = tuple(
         CalibrationBin(each.predicted, each.observed, each.low, each.high, float(each.rows))
-        for each in found.reliability
+        for each in evaluation.reliability
         if each.series == VERDICT_SERIES
     )
     if not bins:
@@ -157,67 +169,66 @@ def calibration_facts(found: Evaluation, model: Any) -> CalibrationFacts | None:
     rows = sum(each.rows for each in bins)
     stated = sum(each.rows * each.predicted for each in bins) / rows
     observed = sum(each.rows * each.observed for each in bins) / rows
-    told = f"On average it is {format_share(stated)} sure of its verdicts and right on {format_share(observed)} of them"
-    verdict = _calibration_verdict(found, rows, stated)
+    means = f"Its mean confidence is {format_share(stated)} and its accuracy {format_share(observed)}"
+    verdict = _calibration_verdict(evaluation, rows, stated)
     remedy = _recalibration_advice(model)
     advice = f"{_VERDICT_ADVICE[verdict]}{remedy}" if _VERDICT_ADVICE[verdict] else ""
     return CalibrationFacts(
-        verdict, stated, observed, f"{told}: {_VERDICT_MEANINGS[verdict]}", advice, remedy, bins
+        verdict, stated, observed, f"{means}: {_VERDICT_MEANINGS[verdict]}", advice, remedy, bins
     )
 
 
-def _calibration_verdict(found: Evaluation, rows: float, stated: float) -> str:
-    accuracy = found.measure("accuracy")
-    if sum(each for _, each in found.unseen) > NOTABLE_MISCALIBRATION * found.n:
-        return "strangers"
-    if rows < MIN_CALIBRATION_ROWS or len(found.classes) == 1:
+def _calibration_verdict(evaluation: Evaluation, rows: float, confidence: float) -> str:
+    accuracy = evaluation.measure("accuracy")
+    if sum(n for _, n in evaluation.unseen) > NOTABLE_MISCALIBRATION * evaluation.n:
+        return "unknown labels"
+    if rows < MIN_CALIBRATION_ROWS or len(evaluation.classes) == 1:
         return "unknown"
-    if stated > accuracy.high + NOTABLE_MISCALIBRATION:
-        return "over-sure"
-    if stated < accuracy.low - NOTABLE_MISCALIBRATION:
-        return "under-sure"
-    return "uneven" if found.measure("calibration_error").low > MAX_CALIBRATION_ERROR else "fine"
+    if confidence > accuracy.high + NOTABLE_MISCALIBRATION:
+        return "overconfident"
+    if confidence < accuracy.low - NOTABLE_MISCALIBRATION:
+        return "underconfident"
+    return "uneven" if evaluation.measure("calibration_error").low > MAX_CALIBRATION_ERROR else "fine"
 
 
 def _recalibration_advice(model: Any) -> str:
-    """How probabilities of such a model are set right."""
-    ours = getattr(model, "model_", model)
-    if not isinstance(ours, Model):
-        return "calibrate them on rows it has not learned from (CalibratedClassifierCV of scikit-learn)."
-    if hasattr(ours, "calibration"):
+    fitted = getattr(model, "model_", model)
+    if not isinstance(fitted, Model):
+        return "calibrate it on rows it was not trained on (scikit-learn's CalibratedClassifierCV)."
+    if hasattr(fitted, "calibration"):
         return (
             "it was calibrated on other rows, so check the labels of these, or calibrate it again on rows "
             "like these (weigh calibrate)."
         )
-    return "calibrate them on rows it has not learned from (weigh calibrate)."
+    return "calibrate it on rows it was not trained on (weigh calibrate)."
 
 
 _VERDICT_MEANINGS = {
-    "strangers": "but rows whose labels it does not know count as errors, so this says little.",
-    "unknown": "too few rows or classes to tell whether its probabilities mean what they say.",
-    "over-sure": "it is over-sure, and its probabilities promise too much.",
-    "under-sure": "it is under-sure, and right more often than it says.",
-    "uneven": "about right on the whole, but not at every probability, as the picture shows.",
-    "fine": "its probabilities mean what they say.",
+    "unknown labels": "this says little, because rows with labels unknown to the model count as errors.",
+    "unknown": "there are too few rows or classes to assess its calibration.",
+    "overconfident": "it is overconfident; its probabilities are too high.",
+    "underconfident": "it is underconfident; it is correct more often than its probabilities say.",
+    "uneven": "it is well calibrated on average, but not at every probability, as the chart shows.",
+    "fine": "it is well calibrated.",
 }
 _VERDICT_ADVICE = {
-    "strangers": "",
+    "unknown labels": "",
     "unknown": "",
-    "over-sure": "Do not take its probabilities at their word: ",
-    "under-sure": "Its probabilities are too modest: ",
-    "uneven": "Where probabilities matter, ",
+    "overconfident": "Do not trust its probabilities, which are too high: ",
+    "underconfident": "Its probabilities are too low: ",
+    "uneven": "If you need probabilities, ",
     "fine": "",
 }
 
-MAX_CURVES = 5  # curves that one picture can tell apart
+MAX_CURVES = 5  # so that a chart stays readable
 MAX_CURVE_POINTS = 60
-MAX_TABLE_POINTS = 16  # points of a curve in a table, about
+MAX_TABLE_POINTS = 16  # approximate number of points of a curve in a table
 MAX_CURVE_LABEL_LENGTH = 60
 
 
 @dataclass(frozen=True)
 class RankingPoint:
-    """A point of a curve and the threshold it belongs to."""
+    """A point of a curve and its threshold."""
 
     x: float
     y: float
@@ -226,7 +237,7 @@ class RankingPoint:
 
 @dataclass(frozen=True)
 class ClassRankingCurves:
-    """Both curves of one class, with the areas below them."""
+    """The ROC and precision–recall curves of one class, with the areas under them."""
 
     label: str
     roc_area: float
@@ -238,63 +249,67 @@ class ClassRankingCurves:
 
     @property
     def tables(self) -> tuple[tuple[str, str, tuple[RankingPoint, ...]], ...]:
-        """What stands in the tables: the names of both shares, and some points of the curve."""
+        """The contents of the tables: the titles of both axes, and a sample of points of each curve."""
         return (
-            ("share of other rows", "recall", _table_points(self.roc)),
+            ("false positive rate", "recall", _table_points(self.roc)),
             ("recall", "precision", _table_points(self.precision_recall)),
         )
 
 
 @dataclass(frozen=True)
 class CurveFacts:
-    """The curves of the classes that are ranked worst; of two classes those of the second."""
+    """The curves of the classes with the smallest ROC areas; of two classes, those of the second."""
 
     sentence: str
     classes: tuple[ClassRankingCurves, ...]
     left_out: int
 
 
-def curve_facts(found: Evaluation) -> CurveFacts | None:
-    """Take the curves of an evaluation, with as many points as a picture needs."""
-    shown = [each for each in found.curves if len(found.classes) != 2 or each.code == 1]
-    if not shown:
+def curve_facts(evaluation: Evaluation) -> CurveFacts | None:
+    """Return the curves of an evaluation, thinned to as many points as a chart needs."""
+    curves = [each for each in evaluation.curves if len(evaluation.classes) != 2 or each.code == 1]
+    if not curves:
         return None
-    if len(shown) > MAX_CURVES:
-        shown = sorted(shown, key=lambda each: found.per_class[each.code].roc_area.value)
-    classes = tuple(_class_curves(found, each) for each in shown[:MAX_CURVES])
-    return CurveFacts(_ranking_sentence(found, classes, len(shown)), classes, len(shown) - len(classes))
+    if len(curves) > MAX_CURVES:
+        curves = sorted(curves, key=lambda each: evaluation.per_class[each.code].roc_area.value)
+    classes = tuple(_class_curves(evaluation, each) for each in curves[:MAX_CURVES])
+    sentence = _ranking_sentence(evaluation, classes, len(curves))
+    return CurveFacts(sentence, classes, len(curves) - len(classes))
 
 
-def _class_curves(found: Evaluation, curves: ClassCurves) -> ClassRankingCurves:
-    row = found.per_class[curves.code]
+def _class_curves(evaluation: Evaluation, curves: ClassCurves) -> ClassRankingCurves:
+    row = evaluation.per_class[curves.code]
     areas = row.roc_area.value, row.pr_area.value
-    told = format_share(areas[0]), format_share(areas[1])
-    roc, pr = (tuple(_thin_curve(each)) for each in (curves.roc, curves.precision_recall))
     return ClassRankingCurves(
-        truncate(row.label, MAX_CURVE_LABEL_LENGTH), *areas, told, roc, pr, row.support / found.weight
+        truncate(row.label, MAX_CURVE_LABEL_LENGTH),
+        *areas,
+        told=(format_share(areas[0]), format_share(areas[1])),
+        roc=tuple(_thin_curve(curves.roc)),
+        precision_recall=tuple(_thin_curve(curves.precision_recall)),
+        share=row.support / evaluation.weight,
     )
 
 
 def _thin_curve(curve: ThresholdCurve) -> Iterator[RankingPoint]:
     step = max(1, math.ceil((len(curve.x) - 1) / MAX_CURVE_POINTS))
     last = len(curve.x) - 1
-    for at in sorted({*range(0, last, step), last}):
-        yield RankingPoint(*(round(float(each[at]), 5) for each in (curve.x, curve.y, curve.thresholds)))
+    for i in sorted({*range(0, last, step), last}):
+        yield RankingPoint(*(round(float(values[i]), 5) for values in (curve.x, curve.y, curve.thresholds)))
 
 
 def _table_points(points: tuple[RankingPoint, ...]) -> tuple[RankingPoint, ...]:
     step = max(1, -(-len(points) // MAX_TABLE_POINTS))
-    chosen = points[::step]
-    return chosen if chosen[-1] is points[-1] else (*chosen, points[-1])
+    sample = points[::step]
+    return sample if sample[-1] is points[-1] else (*sample, points[-1])
 
 
-def _ranking_sentence(found: Evaluation, classes: tuple[ClassRankingCurves, ...], all_classes: int) -> str:
+def _ranking_sentence(evaluation: Evaluation, classes: tuple[ClassRankingCurves, ...], n_classes: int) -> str:
     first = classes[0]
-    if len(found.classes) == 2:
+    if len(evaluation.classes) == 2:
         return (
-            f"Of two rows, one of {first.label} and one of the other class, the model ranks the row of "
-            f"{first.label} above the other in {first.told[0]} of such pairs (50 % is guessing)."
+            f"In {first.told[0]} of all pairs of a row of {first.label} and a row of the other class, the "
+            f"model ranks the row of {first.label} higher (50 % is chance)."
         )
-    drawn = f" Of {all_classes} classes the {len(classes)} with the smallest ROC areas are drawn."
-    told = "Each class is weighed against all others together; a ROC area of 50 % is guessing."
-    return told + drawn * (all_classes > len(classes))
+    shown = f" The {len(classes)} of {n_classes} classes with the smallest ROC areas are shown."
+    text = "Each class is compared with all others together; a ROC area of 50 % is chance."
+    return text + shown * (n_classes > len(classes))

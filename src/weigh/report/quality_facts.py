@@ -1,4 +1,4 @@
-"""How good the model is: measures with intervals, in words that need no statistics, and the confusion."""
+"""Facts about the quality of the model: measures, sentences about them, and the confusion matrix."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from weigh.report.measure_facts import (
 from weigh.text import format_count, format_quantity, truncate
 
 MAX_NAME_LENGTH = 120
-MAX_CONFUSION_CLASSES = 12  # classes of which a confusion table can be looked at
+MAX_CONFUSION_CLASSES = 12  # so that a confusion matrix stays readable
 MAX_LISTED_CLASSES = 20
 STRONG_ERROR_RATIO = 0.5
-IMBALANCED_SHARE = 0.9  # share of the most frequent class from which accuracy tells little
+IMBALANCED_SHARE = 0.9  # above this share of the most frequent class, accuracy is uninformative
 
 
 @dataclass(frozen=True)
 class ClassFact:
-    """How well one class is found: precision, recall and F1 with the rows that are truly of it."""
+    """Precision, recall, F1 and support of one class."""
 
     label: str
     precision: float
@@ -38,7 +38,7 @@ class ClassFact:
 
 @dataclass(frozen=True)
 class ConfusionCell:
-    """So many rows of one class that were taken for another, or for itself."""
+    """The number of rows of one true class with one predicted class, and their share of the true class."""
 
     true: str
     predicted: str
@@ -48,7 +48,7 @@ class ConfusionCell:
 
 @dataclass(frozen=True)
 class WeakestClass:
-    """The class of lowest recall, with the interval of its recall and what is found of all other rows."""
+    """The class with the lowest recall, its interval, and the recall of all other rows."""
 
     label: str
     recall: float
@@ -59,12 +59,11 @@ class WeakestClass:
 
 @dataclass(frozen=True)
 class QualityFacts:
-    """Measures, words on them, the classes, and the confusion: all pairs, or the commonest mistakes.
+    """Measures, sentences about them, classes, and the confusion matrix or the most frequent confusions.
 
-    `skill` is "sure" where the model is surely right more often than always giving the most frequent class
-    (of a regression: nearer than the mean), "ranks" where only its ranking or its probabilities surely beat
-    guessing, else "none"; "unknown" where there is nothing to compare with, and `baseline` is None. `doubts`
-    tell why these rows are no good to judge by, and what to do.
+    `skill` is "sure" if the model is significantly better than always predicting the most frequent class (or
+    the mean), "ranks" if only its ranking or its probabilities are, otherwise "none"; "unknown" if there is
+    no baseline, and `baseline` is None. `doubts` say why these rows are unsuitable for evaluation.
     """
 
     n: int
@@ -80,72 +79,77 @@ class QualityFacts:
     is_whole: bool
 
     def measure(self, name: str) -> MeasureFact | None:
-        """The measure of that name, if there is one."""
+        """Return the measure of this name, or None."""
         return next((each for each in self.measures if each.name == name), None)
 
     @property
     def is_imbalanced(self) -> bool:
-        """Whether one class has nearly all rows, so that accuracy tells little."""
+        """Whether one class has nearly all rows, so that accuracy is uninformative."""
         return self.baseline is not None and self.baseline > IMBALANCED_SHARE
 
 
-def quality_facts(found: Evaluation | RegressionEvaluation) -> QualityFacts:
-    """Put an evaluation into facts."""
-    measures = measure_facts(found)
+def quality_facts(evaluation: Evaluation | RegressionEvaluation) -> QualityFacts:
+    """Return the facts of an evaluation."""
+    measures = measure_facts(evaluation)
     skill = _skill_verdict({each.name: each for each in measures})
-    if isinstance(found, RegressionEvaluation):
-        words, why = tuple(_regression_sentences(found)), tuple(data_caveats(found))
-        return QualityFacts(found.n_rows, found.level, skill, words, why, measures, None, None, (), (), True)
-    is_whole = len(found.classes) <= MAX_CONFUSION_CLASSES
-    baseline = constant_accuracy(found)
-    weakest = _weakest_class(found)
+    doubts = tuple(data_caveats(evaluation))
+    if isinstance(evaluation, RegressionEvaluation):
+        sentences = tuple(_regression_sentences(evaluation))
+        n, level = evaluation.n_rows, evaluation.level
+        return QualityFacts(n, level, skill, sentences, doubts, measures, None, None, (), (), True)
+    is_whole = len(evaluation.classes) <= MAX_CONFUSION_CLASSES
+    baseline = constant_accuracy(evaluation)
+    weakest = _weakest_class(evaluation)
     return QualityFacts(
-        found.n,
-        found.level,
-        skill,
-        tuple(_classifier_sentences(found, baseline, skill, weakest)),
-        tuple(data_caveats(found)),
-        measures,
-        baseline,
-        weakest,
-        tuple(_class_facts(found)),
-        tuple(_confusion_cells(found) if is_whole else _common_mistakes(found)),
-        is_whole,
+        n=evaluation.n,
+        level=evaluation.level,
+        skill=skill,
+        sentences=tuple(_classifier_sentences(evaluation, baseline, skill, weakest)),
+        doubts=doubts,
+        measures=measures,
+        baseline=baseline,
+        weakest=weakest,
+        classes=tuple(_class_facts(evaluation)),
+        confusion=tuple(_confusion_cells(evaluation) if is_whole else _common_mistakes(evaluation)),
+        is_whole=is_whole,
     )
 
 
 def _skill_verdict(measures: dict[str, MeasureFact]) -> str:
-    """How surely guessing is beaten, by the whole interval of a measure."""
+    """Return by which measures the model is significantly better than the baseline."""
 
-    def beats(name: str, sign: int) -> bool:
-        each = measures.get(name)
-        end = math.nan if each is None else each.low if sign > 0 else each.high
-        return each is not None and each.guess is not None and sign * (end - each.guess) > 0
+    def beats_baseline(name: str, sign: int) -> bool:
+        measure = measures.get(name)
+        if measure is None or measure.guess is None:
+            return False
+        limit = measure.low if sign > 0 else measure.high
+        return sign * (limit - measure.guess) > 0
 
     main = measures.get("accuracy") or measures["r2"]
     if main.guess is None or math.isnan(main.low):
         return "unknown"
-    if beats("accuracy", 1) or beats("r2", 1):
+    if beats_baseline("accuracy", 1) or beats_baseline("r2", 1):
         return "sure"
-    return "ranks" if beats("roc_area", 1) or beats("log_loss", -1) else "none"
+    return "ranks" if beats_baseline("roc_area", 1) or beats_baseline("log_loss", -1) else "none"
 
 
-def _weakest_class(found: Evaluation) -> WeakestClass | None:
-    """The class of which least is found; None where there is only one, or unless it is below the others."""
-    rows = [row for row in found.per_class if row.support]
+def _weakest_class(evaluation: Evaluation) -> WeakestClass | None:
+    """Return the class with the lowest recall; None with a single class or if it is not below the others."""
+    rows = [row for row in evaluation.per_class if row.support]
     if len(rows) < 2:
         return None
-    weak = min(rows, key=lambda row: row.recall.value)
-    right = sum(row.recall.value * row.support for row in rows if row is not weak)
-    others = right / sum(row.support for row in rows if row is not weak)
-    if weak.recall.value >= others:
+    weakest = min(rows, key=lambda row: row.recall.value)
+    n_correct = sum(row.recall.value * row.support for row in rows if row is not weakest)
+    others = n_correct / sum(row.support for row in rows if row is not weakest)
+    recall = weakest.recall
+    if recall.value >= others:
         return None
-    recall = weak.recall
-    return WeakestClass(truncate(weak.label, MAX_NAME_LENGTH), recall.value, recall.low, recall.high, others)
+    label = truncate(weakest.label, MAX_NAME_LENGTH)
+    return WeakestClass(label, recall.value, recall.low, recall.high, others)
 
 
 def is_strong(quality: QualityFacts) -> bool:
-    """Whether a classifier surely avoids half of the errors of always giving the same answer."""
+    """Return whether a classifier significantly avoids half of the baseline's errors."""
     accuracy = quality.measure("accuracy")
     if accuracy is None or quality.baseline is None:
         return False
@@ -153,105 +157,105 @@ def is_strong(quality: QualityFacts) -> bool:
 
 
 def _classifier_sentences(
-    found: Evaluation, baseline: float | None, skill: str, weakest: WeakestClass | None
+    evaluation: Evaluation, baseline: float | None, skill: str, weakest: WeakestClass | None
 ) -> Iterator[str]:
-    accuracy = found.measure("accuracy")
-    right = accuracy.value * found.weight
+    accuracy = evaluation.measure("accuracy")
+    n_correct = format_count(round(accuracy.value * evaluation.weight))
     yield (
-        f"It is right on {format_share(accuracy.value)} of the rows: {format_count(round(right))} of "
-        f"{format_count(found.weight)}. On other rows like these, expect between {format_share(accuracy.low)} and "
-        f"{format_share(accuracy.high)}."
+        f"It is correct on {format_share(accuracy.value)} of the rows: {n_correct} of "
+        f"{format_count(evaluation.weight)}. On new rows like these, expect between "
+        f"{format_share(accuracy.low)} and {format_share(accuracy.high)}."
     )
-    yield _baseline_sentence(found, baseline, skill)
+    yield _baseline_sentence(evaluation, baseline, skill)
     if weakest is not None:
-        support = next(
-            row.support for row in found.per_class if truncate(row.label, MAX_NAME_LENGTH) == weakest.label
-        )
-        yield (
-            f"It is weakest on {truncate(weakest.label, 60)}: of {format_quantity(support, 'such row')} it finds "
-            f"{format_share(weakest.recall)} (expect between {format_share(weakest.low)} and {format_share(weakest.high)}), of "
-            f"all others {format_share(weakest.others)}."
-        )
-    if found.unseen:
-        rows = sum(rows for _, rows in found.unseen)
+        yield _weakest_class_sentence(evaluation, weakest)
+    if evaluation.unseen:
+        rows = sum(rows for _, rows in evaluation.unseen)
         yield f"{format_quantity(rows, 'row')} with labels that the model does not know count as errors."
 
 
-def _baseline_sentence(found: Evaluation, baseline: float | None, skill: str) -> str:
-    """How the model does against always giving the same answer."""
-    if baseline is None:
-        why = f"all rows are of {only_label(found)}" if only_label(found) else "there are too few rows"
-        return f"It cannot be compared with always giving the same answer: {why}."
-    accuracy = found.measure("accuracy")
-    same = f"Always answering the most frequent class would be right on {format_share(baseline)}"
-    if skill == "sure":
-        wrong = 1 - (1 - accuracy.value) / (1 - baseline)
-        return f"{same}; the model avoids {format_share(wrong)} of the errors that this would make."
-    how = "surely worse" if accuracy.high < baseline else "not surely better"
-    if skill == "ranks":
-        return f"{same}, so by accuracy the model is {how} than that; {_ranking_clause(found)}."
-    return f"{same}, so the model is {how} than that."
-
-
-def _ranking_clause(found: Evaluation) -> str:
-    names = [each.name for each in found.measures]
-    if "roc_area" not in names or math.isnan(found.measure("roc_area").value):
-        return "its probabilities tell more than the shares of the classes do"
+def _weakest_class_sentence(evaluation: Evaluation, weakest: WeakestClass) -> str:
+    support = next(
+        row.support for row in evaluation.per_class if truncate(row.label, MAX_NAME_LENGTH) == weakest.label
+    )
     return (
-        f"but it ranks rows better than guessing (ROC area {format_share(found.measure('roc_area').value)})"
+        f"It is weakest on {truncate(weakest.label, 60)}: it finds {format_share(weakest.recall)} of "
+        f"{format_quantity(support, 'such row')} (expect between {format_share(weakest.low)} and "
+        f"{format_share(weakest.high)}), compared with {format_share(weakest.others)} of all others."
     )
 
 
-def _regression_sentences(found: RegressionEvaluation) -> Iterator[str]:
-    r2, mae = found.r2, found.mae
-    bounds = (
-        f"between {_format_signed_share(r2.low)} and {_format_signed_share(r2.high)} on other rows like these"
-    )
-    told = "" if math.isnan(r2.low) else f"; {bounds}"
+def _baseline_sentence(evaluation: Evaluation, baseline: float | None, skill: str) -> str:
+    """Compare the model with always predicting the most frequent class."""
+    if baseline is None:
+        label = only_label(evaluation)
+        reason = f"all rows are {label}" if label else "there are too few rows"
+        return f"It cannot be compared with a constant prediction: {reason}."
+    accuracy = evaluation.measure("accuracy")
+    constant = f"Always predicting the most frequent class would be correct on {format_share(baseline)}"
+    if skill == "sure":
+        avoided = 1 - (1 - accuracy.value) / (1 - baseline)
+        return f"{constant}; the model avoids {format_share(avoided)} of its errors."
+    comparison = "significantly worse" if accuracy.high < baseline else "not significantly better"
+    if skill == "ranks":
+        return f"{constant}, so the accuracy of the model is {comparison}; {_ranking_clause(evaluation)}."
+    return f"{constant}, so the model is {comparison}."
+
+
+def _ranking_clause(evaluation: Evaluation) -> str:
+    names = [each.name for each in evaluation.measures]
+    if "roc_area" not in names or math.isnan(evaluation.measure("roc_area").value):
+        return "but its probabilities are better than the class frequencies"
+    area = format_share(evaluation.measure("roc_area").value)
+    return f"but it ranks rows better than chance (ROC area {area})"
+
+
+def _regression_sentences(evaluation: RegressionEvaluation) -> Iterator[str]:
+    r2, mae, bias = evaluation.r2, evaluation.mae, evaluation.bias
+    value, low, high = map(_format_signed_share, (r2.value, r2.low, r2.high))
+    interval = "" if math.isnan(r2.low) else f"; expect between {low} and {high} on new rows like these"
     if math.isnan(r2.value):
-        yield "How much of the differences between rows it explains cannot be told: these rows do not differ."
+        yield "R² is undefined: all rows have the same true value."
     elif r2.value < 0:
-        yield f"It is worse than always predicting the mean of these rows (R² {_format_signed_share(r2.value)}{told})."
+        yield f"It is worse than always predicting the mean of these rows (R² {value}{interval})."
     else:
-        yield f"It explains {_format_signed_share(r2.value)} of the differences between the rows (R²{told})."
-    yield f"A prediction is off by {format_number(mae.value)} on average."
-    side = "high" if found.bias.value > 0 else "low"
-    if found.bias.low > 0 or found.bias.high < 0:
-        off = format_number(abs(found.bias.value))
-        yield f"Predictions are too {side} by {off} on average, which is no accident."
+        yield f"It explains {value} of the variance of the rows (R²{interval})."
+    yield f"Its mean absolute error is {format_number(mae.value)}."
+    if bias.low > 0 or bias.high < 0:
+        side = "high" if bias.value > 0 else "low"
+        yield f"Predictions are significantly too {side}: by {format_number(abs(bias.value))} on average."
     else:
-        yield "Predictions are neither too high nor too low on average, as far as these rows can tell."
+        yield "Predictions are not significantly too high or too low on average."
 
 
-def _format_signed_share(part: float) -> str:
-    """A share that may be negative."""
-    return format_share(part) if part >= 0 else f"−{-100 * part:.1f} %"
+def _format_signed_share(share: float) -> str:
+    """Return a share that may be negative as a percentage."""
+    return format_share(share) if share >= 0 else f"−{-100 * share:.1f} %"
 
 
-def _class_facts(found: Evaluation) -> Iterator[ClassFact]:
-    shown = found.per_class
-    if len(shown) > MAX_LISTED_CLASSES:
-        shown = tuple(
-            sorted(shown, key=lambda row: math.inf if math.isnan(row.f1) else row.f1)[:MAX_LISTED_CLASSES]
+def _class_facts(evaluation: Evaluation) -> Iterator[ClassFact]:
+    """Yield the facts of all classes, or of those with the lowest F1 if there are many."""
+    rows = evaluation.per_class
+    if len(rows) > MAX_LISTED_CLASSES:
+        rows = tuple(
+            sorted(rows, key=lambda row: math.inf if math.isnan(row.f1) else row.f1)[:MAX_LISTED_CLASSES]
         )
-    for row in shown:
+    for row in rows:
         name = truncate(row.label, MAX_NAME_LENGTH)
         yield ClassFact(name, row.precision.value, row.recall.value, row.f1, row.support)
 
 
-def _confusion_cells(found: Evaluation) -> Iterator[ConfusionCell]:
-    names = [truncate(label, MAX_NAME_LENGTH) for label in found.classes]
-    for true, row in zip(names, found.confusion.table().tolist(), strict=True):
+def _confusion_cells(evaluation: Evaluation) -> Iterator[ConfusionCell]:
+    names = [truncate(label, MAX_NAME_LENGTH) for label in evaluation.classes]
+    for true, row in zip(names, evaluation.confusion.table().tolist(), strict=True):
         total = sum(row) or 1.0
         for predicted, weight in zip(names, row, strict=True):
             yield ConfusionCell(true, predicted, weight, weight / total)
 
 
-def _common_mistakes(found: Evaluation) -> Iterator[ConfusionCell]:
-    support = found.confusion.support().tolist()
-    for true, predicted, weight in found.confusion.mistakes(MAX_LISTED_CLASSES):
-        known = "(never seen)" if true < 0 else truncate(found.classes[true], MAX_NAME_LENGTH)
-        whole = weight if true < 0 else support[true]
-        yield ConfusionCell(
-            known, truncate(found.classes[predicted], MAX_NAME_LENGTH), weight, weight / whole
-        )
+def _common_mistakes(evaluation: Evaluation) -> Iterator[ConfusionCell]:
+    names = [truncate(label, MAX_NAME_LENGTH) for label in evaluation.classes]
+    support = evaluation.confusion.support().tolist()
+    for true, predicted, weight in evaluation.confusion.mistakes(MAX_LISTED_CLASSES):
+        label, total = ("(unknown label)", weight) if true < 0 else (names[true], support[true])
+        yield ConfusionCell(label, names[predicted], weight, weight / total)

@@ -1,4 +1,4 @@
-"""A regression: its weights with their intervals, its errors, and the rows it missed most."""
+"""Facts about a regression: residuals, largest errors, and weights with their intervals."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from weigh.report.mistake_facts import MAX_REASONS, FeatureReason, row_values, s
 from weigh.text import to_json_value, truncate
 
 MAX_NAME_LENGTH = 120
-MAX_PLOTTED_ROWS = 400  # residuals in the picture
-MAX_TABLE_ROWS = 20  # residuals in the table
+MAX_PLOTTED_ROWS = 400
+MAX_TABLE_ROWS = 20
 MAX_WEIGHTS = 20
 
 
 @dataclass(frozen=True)
 class ResidualFact:
-    """A row in the picture: its number and what was predicted."""
+    """The true and the predicted value of one row."""
 
     row: int
     true: float
@@ -32,7 +32,7 @@ class ResidualFact:
 
 @dataclass(frozen=True)
 class LargeError:
-    """A row that was missed by much, with its values and what added up to the prediction."""
+    """A row with a large error, its values, and the contributions to its prediction."""
 
     row: int
     true: str
@@ -44,7 +44,7 @@ class LargeError:
 
 @dataclass(frozen=True)
 class WeightFact:
-    """A weight with its interval, where one is known."""
+    """A weight with its interval, if it is known."""
 
     name: str
     weight: float
@@ -55,9 +55,9 @@ class WeightFact:
 
 @dataclass(frozen=True)
 class RegressionFacts:
-    """Residuals (some of very many), the rows missed most, and the weights surest to differ from zero.
+    """Residuals (a sample if there are many), the largest errors, and the most significant weights.
 
-    Where no interval is known of some weight, the heaviest come first.
+    If some weight has no standard error, weights are ordered by size.
     """
 
     residuals: tuple[ResidualFact, ...]
@@ -69,45 +69,43 @@ class RegressionFacts:
 
     @property
     def table_rows(self) -> tuple[ResidualFact, ...]:
-        """The dots of the picture that stand in the table."""
+        """The sample of plotted rows that the table lists."""
         return self.residuals[:: max(1, -(-len(self.residuals) // MAX_TABLE_ROWS))]
 
 
 def regression_facts(model: Any, data: Any, y: Any, label: str | None, most: int) -> RegressionFacts:
-    """Ask a regression for all rows and collect its errors and weights."""
-    ours = getattr(model, "model_", model)
+    """Predict all rows, and collect the largest errors and the weights."""
+    fitted = getattr(model, "model_", model)
     true, predicted, worst = _predict_rows(model, data, y, label, most)
     step = max(1, -(-len(true) // MAX_PLOTTED_ROWS))
-    residuals = tuple(
-        ResidualFact(at, float(true[at]), float(predicted[at])) for at in range(0, len(true), step)
-    )
-    weights, n_weights = _weight_facts(ours)
+    residuals = tuple(ResidualFact(i, float(true[i]), float(predicted[i])) for i in range(0, len(true), step))
+    weights, n_weights = _weight_facts(fitted)
     missed = tuple(
-        _describe_error(ours, row, rows, float(true[row]), float(predicted[row])) for row, rows in worst
+        _describe_error(fitted, row, rows, float(true[row]), float(predicted[row])) for row, rows in worst
     )
-    sure = any(each.low is not None for each in weights)
-    return RegressionFacts(residuals, step > 1, missed, weights, n_weights, sure)
+    has_intervals = any(each.low is not None for each in weights)
+    return RegressionFacts(residuals, step > 1, missed, weights, n_weights, has_intervals)
 
 
 def _predict_rows(
     model: Any, data: Any, y: Any, label: str | None, most: int
 ) -> tuple[Floats, Floats, list[tuple[int, Any]]]:
-    """Return the truth, the predictions, and the rows that were missed most, whole."""
-    judged = make_predictor(model)
+    """Return true values [n], predictions [n], and the rows with the largest errors."""
+    predictor = make_predictor(model)
     parts: list[tuple[Floats, Floats]] = []
-    kept: list[tuple[float, int, Any]] = []
-    first = 0
-    for batch in read_batches(judged, data, y, label, None):
+    worst: list[tuple[float, int, Any]] = []
+    first_row = 0
+    for batch in read_batches(predictor, data, y, label, None):
         true = np.asarray(batch.labels, np.float64)
-        predicted = np.asarray(judged.predict(batch.rows), np.float64).reshape(len(true))
+        predicted = np.asarray(predictor.predict(batch.rows), np.float64).reshape(len(true))
         error = np.abs(predicted - true)
-        for at in np.argsort(-error, kind="stable")[:most].tolist():
-            kept.append((-float(error[at]), first + at, single_row(batch.rows, at)))
-        kept = sorted(kept, key=lambda each: each[:2])[:most]
+        for i in np.argsort(-error, kind="stable")[:most].tolist():
+            worst.append((-float(error[i]), first_row + i, single_row(batch.rows, i)))
+        worst = sorted(worst, key=lambda entry: entry[:2])[:most]
         parts.append((true, predicted))
-        first += len(true)
-    truth, answers = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return truth, answers, [(row, rows) for _, row, rows in kept]
+        first_row += len(true)
+    all_true, all_predicted = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return all_true, all_predicted, [(row, rows) for _, row, rows in worst]
 
 
 def _describe_error(model: Any, row: int, rows: Any, true: float, predicted: float) -> LargeError:
@@ -127,7 +125,7 @@ def _describe_error(model: Any, row: int, rows: Any, true: float, predicted: flo
 
 
 def _weight_facts(model: Any) -> tuple[tuple[WeightFact, ...], int]:
-    """The weights surest to differ from zero first, or the heaviest where nothing is sure."""
+    """Return the most significant weights, or the largest without standard errors, and the number of all."""
     if not hasattr(model, "summary"):
         return (), 0
     try:
@@ -150,5 +148,5 @@ def _weight_facts(model: Any) -> tuple[tuple[WeightFact, ...], int]:
 
 
 def format_five_digits(number: float | None) -> str:
-    """A number with five digits, or nothing."""
+    """Return a number with five significant digits, or a dash for None."""
     return "–" if number is None else f"{number:.5g}".replace("-", "−")

@@ -1,4 +1,4 @@
-"""The report: facts, and the page that shows them."""
+"""The report and the rendering of its facts as a self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -24,43 +24,40 @@ from weigh.report.summary import Tile
 from weigh.text import text_table, truncate
 
 LINE_WIDTH = 80
-
-
-def _tile_lines(tile: Tile) -> Iterator[list[str]]:
-    yield [tile.name, tile.value, tile.note]
-    if tile.guess:
-        yield ["", "", tile.guess]
+PACKAGE = "weigh.report"
+OPTION_PATTERN = re.compile(r"--[a-z][a-z-]*")
+REQUIRED_PACKAGES = {"altair": "Altair", "vl_convert": "vl-convert", "jinja2": "Jinja2"}
 
 
 def no_progress(_: str) -> None:
-    """Say nothing."""
+    """Ignore a status line."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Report:
-    """The result of `report_on`: `facts` are typed, `html` is the page, which needs no other file."""
+    """The result of `report_on`: `facts` are typed data, `html` is a self-contained page."""
 
     facts: ReportFacts
     say: Callable[[str], None] = field(default=no_progress)
 
     @cached_property
     def html(self) -> str:
-        """The page; the same facts give the same page."""
+        """The page; the same facts give the same bytes."""
         check_report_packages()
         return render_page(self.facts, draw_figures(self.facts, self.say))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the page to a file, at once or not at all."""
-        written = self.html.encode("utf-8", "replace")
+        """Write the page to a file atomically."""
+        data = self.html.encode("utf-8", "replace")
         try:
             with atomic_write(path) as file:
-                file.write(written)
+                file.write(data)
         except OSError as cause:
-            told = f"{os.fspath(path)} cannot be written: {error_reason(cause)}. Check its folder."
-            raise errors.FileError(told) from cause
+            message = f"{os.fspath(path)} cannot be written: {error_reason(cause)}. Check its folder."
+            raise errors.FileError(message) from cause
 
     def to_dict(self) -> dict[str, Any]:
-        """The facts for JSON."""
+        """Return the facts for JSON."""
         return self.facts.to_dict()
 
     def __str__(self) -> str:
@@ -82,32 +79,34 @@ class Report:
         return f"<Report: {truncate(self.facts.title, 50)}>"
 
 
-PACKAGE = "weigh.report"
-OPTION_PATTERN = re.compile(r"--[a-z][a-z-]*")
+def _tile_lines(tile: Tile) -> Iterator[list[str]]:
+    yield [tile.name, tile.value, tile.note]
+    if tile.guess:
+        yield ["", "", tile.guess]
 
 
-def render_page(facts: ReportFacts, drawn: dict[str, Figure]) -> str:
-    """Return the whole page."""
+def render_page(facts: ReportFacts, figures: dict[str, Figure]) -> str:
+    """Render the page."""
     style, script = _read_template("report.css"), _read_template("report.js")
-    written: str = (
+    page: str = (
         _jinja_environment()
         .get_template("report.html")
         .render(
             facts=facts,
-            figures=drawn,
+            figures=figures,
             style=style,
             script=script,
             policy=_content_security_policy(style, script),
             thresholds=to_plain_data(facts.thresholds),
         )
     )
-    return written
+    return page
 
 
 def render_notebook_frame(title: str, html: str) -> str:
-    """Return a page in a frame of its own, for notebooks."""
-    written: str = _jinja_environment().get_template("notebook.html").render(title=title, html=html)
-    return written
+    """Render a page inside an iframe, for notebooks."""
+    frame: str = _jinja_environment().get_template("notebook.html").render(title=title, html=html)
+    return frame
 
 
 def _jinja_environment() -> Any:
@@ -133,19 +132,19 @@ def _jinja_environment() -> Any:
 
 
 def _advice_html(text: str) -> Any:
-    """A sentence as markup in which options of commands are never broken."""
+    """Return a sentence as HTML in which lines do not break inside command-line options."""
     safe = import_module("markupsafe")
     return safe.Markup(
         OPTION_PATTERN.sub(r'<span class="short">\g<0></span>', str(safe.escape(keep_percent_together(text))))
     )
 
 
-def _format_percent(part: float | None) -> str:
-    return "–" if part is None or part != part else keep_percent_together(format_share(part))
+def _format_percent(share: float | None) -> str:
+    return "–" if share is None or share != share else keep_percent_together(format_share(share))
 
 
-def _format_level(part: float) -> str:
-    return keep_percent_together(f"{100 * part:g} %")
+def _format_level(level: float) -> str:
+    return keep_percent_together(f"{100 * level:g} %")
 
 
 def _format_short(number: float | None) -> str:
@@ -159,26 +158,23 @@ def _read_template(name: str) -> str:
 
 
 def _content_security_policy(style: str, script: str) -> str:
-    """What a browser may do with the page: run this script, use this style, and nothing else."""
+    """Return a policy that allows this script and this style, and no request at all."""
     return (
         f"default-src 'none'; script-src {_csp_hash(script)}; style-src {_csp_hash(style)}; "
         f"base-uri 'none'; form-action 'none'"
     )
 
 
-def _csp_hash(inside: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(inside.encode()).digest()).decode()}'"
-
-
-REQUIRED_PACKAGES = {"altair": "Altair", "vl_convert": "vl-convert", "jinja2": "Jinja2"}
+def _csp_hash(content: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(content.encode()).digest()).decode()}'"
 
 
 def check_report_packages() -> None:
-    """Refuse to begin where a page could not be written in the end."""
-    lacking = [name for module, name in REQUIRED_PACKAGES.items() if find_spec(module) is None]
-    if lacking:
+    """Raise before any work is done if a package that renders the page is missing."""
+    missing = [name for module, name in REQUIRED_PACKAGES.items() if find_spec(module) is None]
+    if missing:
         raise errors.Unsupported(
-            f"A page is made with {', '.join(REQUIRED_PACKAGES.values())}; here {' and '.join(lacking)} "
-            f"{'is' if len(lacking) == 1 else 'are'} not installed. In the folder of weigh: "
-            f"pip install '.[report]'. Facts alone need nothing more: --json."
+            f"The report needs {', '.join(REQUIRED_PACKAGES.values())}, but {' and '.join(missing)} "
+            f"{'is' if len(missing) == 1 else 'are'} not installed. In a checkout of weigh: "
+            f"pip install '.[report]'. The facts alone (--json) need no other package."
         )

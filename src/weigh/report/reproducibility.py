@@ -1,4 +1,4 @@
-"""How to make the report again: files with their digests, commands, versions."""
+"""Facts for reproducing the report: files with their digests, commands and versions."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEFAULT_PAGE = "report.html"
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """What the commands of a report repeat: options that say how files are read, and those of the report."""
+    """Options that the commands in a report repeat: how files are read, and the options of the report."""
 
     reading: tuple[str, ...] = ()
     label: str | None = None
@@ -40,7 +40,7 @@ class ReportOptions:
 
 @dataclass(frozen=True)
 class FileFact:
-    """A file by name, size and digest (SHA-256); no size and digest for rows in memory."""
+    """A file with its size and SHA-256 digest, which are empty for rows in memory."""
 
     role: str
     name: str
@@ -57,17 +57,17 @@ class ReproducibilityFacts:
     versions: tuple[NamedFact, ...]
 
 
-def file_facts(given: Sequence[tuple[str, str | None]]) -> tuple[FileFact, ...]:
-    """Describe files by role; folders are named only where two files have the same name."""
-    ends = [os.path.basename(os.path.normpath(path)) for _, path in given if path is not None]
-    return tuple(_file_fact(role, path, ends) for role, path in given)
+def file_facts(paths: Sequence[tuple[str, str | None]]) -> tuple[FileFact, ...]:
+    """Describe files by role; their folders are named only if two files have the same name."""
+    names = [os.path.basename(os.path.normpath(path)) for _, path in paths if path is not None]
+    return tuple(_file_fact(role, path, names) for role, path in paths)
 
 
-def _file_fact(role: str, path: str | None, ends: list[str]) -> FileFact:
+def _file_fact(role: str, path: str | None, names: list[str]) -> FileFact:
     if path is None:
         return FileFact(role, IN_MEMORY, "", "")
     folder, name = os.path.split(os.path.normpath(path))
-    if ends.count(name) > 1:
+    if names.count(name) > 1:
         name = os.path.join(os.path.basename(folder), name)
     if not os.path.isfile(path):
         return FileFact(role, name, "", "")
@@ -76,41 +76,41 @@ def _file_fact(role: str, path: str | None, ends: list[str]) -> FileFact:
     return FileFact(role, name, f"{format_count(os.path.getsize(path))} bytes", digest)
 
 
-def reproducibility_facts(files: tuple[FileFact, ...], asked: ReportOptions) -> ReproducibilityFacts:
-    """Collect what one needs to make the report again."""
+def reproducibility_facts(files: tuple[FileFact, ...], options: ReportOptions) -> ReproducibilityFacts:
+    """Return the files, commands and versions that reproduce the report."""
     versions = [NamedFact("Python", ".".join(map(str, sys.version_info[:3])))]
     for package in REPORTED_PACKAGES:
         try:
             versions.append(NamedFact(package, metadata.version(package)))
         except metadata.PackageNotFoundError:
             continue
-    return ReproducibilityFacts(files, tuple(_commands(_names_by_role(files), asked)), tuple(versions))
+    return ReproducibilityFacts(files, tuple(_commands(_names_by_role(files), options)), tuple(versions))
 
 
-def compare_command(files: tuple[FileFact, ...], label: str | None, asked: ReportOptions) -> str:
-    """The command that tries other learners on the training rows; nothing where there is no file of them."""
+def compare_command(files: tuple[FileFact, ...], label: str | None, options: ReportOptions) -> str:
+    """Return the command that compares learners on the training file, or an empty string without one."""
     train = _names_by_role(files).get("training")
-    return (
-        shlex.join(["weigh", "compare", train, "--label", label, *asked.reading]) if train and label else ""
-    )
+    if not train or not label:
+        return ""
+    return shlex.join(["weigh", "compare", train, "--label", label, *options.reading])
 
 
 def _names_by_role(files: tuple[FileFact, ...]) -> dict[str, str]:
     return {each.role: each.name for each in files if each.digest}
 
 
-def _commands(named: dict[str, str], asked: ReportOptions) -> list[str]:
-    if not {"model", "data"} <= named.keys():
+def _commands(names: dict[str, str], options: ReportOptions) -> list[str]:
+    if not {"model", "data"} <= names.keys():
         return []
-    label = ["--label", asked.label] if asked.label else []
-    judged = [named["model"], named["data"], *label]
-    train = ["--train", named["training"]] if "training" in named else []
-    own = ["--title", asked.title] if asked.title else []
-    own += ["--most", str(asked.most)] if asked.most is not None else []
+    label = ["--label", options.label] if options.label else []
+    evaluated = [names["model"], names["data"], *label]
+    train = ["--train", names["training"]] if "training" in names else []
+    extra = ["--title", options.title] if options.title else []
+    extra += ["--most", str(options.most)] if options.most is not None else []
     lines = [
-        ["report", *judged, *train, *asked.reading, *own, "-o", os.path.basename(asked.output)],
-        ["evaluate", *judged, *asked.reading],
+        ["report", *evaluated, *train, *options.reading, *extra, "-o", os.path.basename(options.output)],
+        ["evaluate", *evaluated, *options.reading],
     ]
     if train:
-        lines.append(["verify", named["model"], named["training"], *asked.reading])
+        lines.append(["verify", names["model"], names["training"], *options.reading])
     return [shlex.join(["weigh", *line]) for line in lines]

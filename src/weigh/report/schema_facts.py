@@ -1,4 +1,4 @@
-"""The columns: what the model was trained on, and what the rows of the report hold."""
+"""Facts about the columns: in training, and in the rows of the report."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from weigh.source.chunk import Column, to_pylist
 from weigh.text import format_float, format_quantity, truncate
 
 MAX_NAME_LENGTH = 120
-MAX_COLUMNS = 200  # columns that are told
-NOT_KEPT = "not kept by the model"
-KIND_TITLES = {"value": "number"}  # what a kind of column is called to people
-MAX_LEVELS = 6  # values of a column that are named
-MAX_DISTINCT_VALUES = 10_000  # values of a column that are told apart
+MAX_COLUMNS = 200
+NOT_KEPT = "not stored in the model"
+KIND_TITLES = {"value": "number"}
+MAX_LEVELS = 6  # values listed per column
+MAX_DISTINCT_VALUES = 10_000  # values counted per column
 
 
 @dataclass(frozen=True)
 class ColumnFact:
-    """One column: its kind, what was found in it in training, and what the rows given hold."""
+    """A column: its kind, its values in training, and its values in the rows of the report."""
 
     name: str
     kind: str
@@ -36,14 +36,14 @@ class ColumnFact:
 
 @dataclass(frozen=True)
 class SchemaFacts:
-    """The columns in order, and how many more there are."""
+    """The first columns, and the number of all columns."""
 
     columns: tuple[ColumnFact, ...]
     n_columns: int
 
 
 class _ColumnStatistics:
-    """What a column of the rows holds, gathered chunk by chunk."""
+    """Statistics of one column, accumulated chunk by chunk."""
 
     def __init__(self) -> None:
         self.n = 0
@@ -53,14 +53,15 @@ class _ColumnStatistics:
         self.values: dict[str, int] = {}
 
     def add(self, column: Column) -> None:
-        """Look at more rows."""
+        """Add the values of a chunk."""
         self.n += len(column)
         if isinstance(column, np.ndarray) and column.dtype.kind in "iuf":
-            known = column[np.isfinite(column)]
-            self.missing += len(column) - len(known)
-            if len(known):
-                self.total += float(known.sum(dtype=np.float64))
-                self.low, self.high = min(self.low, float(known.min())), max(self.high, float(known.max()))
+            finite = column[np.isfinite(column)]
+            self.missing += len(column) - len(finite)
+            if len(finite):
+                self.total += float(finite.sum(dtype=np.float64))
+                self.low = min(self.low, float(finite.min()))
+                self.high = max(self.high, float(finite.max()))
             return
         for value in to_pylist(column):
             if value is None:
@@ -69,67 +70,71 @@ class _ColumnStatistics:
                 self.values[format_value(value)] = self.values.get(format_value(value), 0) + 1
 
     def to_text(self) -> str:
-        """What was seen, in a few words."""
+        """Return a short description of the values."""
         if self.low <= self.high:
             mean = self.total / (self.n - self.missing)
             return f"mean {format_float(mean)}, from {format_float(self.low)} to {format_float(self.high)}"
         if not self.values:
             return EMPTY_CELL
-        many = (
+        count = (
             f"{MAX_DISTINCT_VALUES:,} values or more"
             if len(self.values) >= MAX_DISTINCT_VALUES
             else format_quantity(len(self.values), "value")
         )
         first = sorted(self.values, key=lambda value: -self.values[value])[:MAX_LEVELS]
-        return f"{many}: {_list_values(first, len(self.values))}"
+        return f"{count}: {_list_values(first, len(self.values))}"
 
 
 def schema_facts(model: Any, data: Any, training: Any = None) -> SchemaFacts | None:
-    """Tell the columns of a model of this library and of the rows; None for others' models.
+    """Describe the columns of a model of this library and of the rows; None for other models.
 
-    What the model does not keep of its training rows is told of the rows given as such, if any were.
+    What the model does not store about its training rows comes from `training`, if it is passed.
     """
     schema = getattr(model, "schema", None)
     if schema is None:
         return None
-    trained = dict(_training_descriptions(model))
-    seen = {} if schema.accepts_sparse else _column_statistics(model, data)
-    before = {} if schema.accepts_sparse or training is None else _column_statistics(model, training)
+    stored = dict(_training_descriptions(model))
+    current = {} if schema.accepts_sparse else _column_statistics(model, data)
+    trained = {} if schema.accepts_sparse or training is None else _column_statistics(model, training)
     pairs = [*zip(schema.names[:MAX_COLUMNS], schema.kinds[:MAX_COLUMNS], strict=True), *schema.made.items()]
-    nothing = _ColumnStatistics()
+    empty = _ColumnStatistics()
     columns = []
     for name, kind in pairs:
-        found = seen.get(name, nothing)
-        missing = format_share(found.missing / found.n) if found.n and found.missing else EMPTY_CELL
-        learned = trained.get(name) or (before[name].to_text() if name in before else NOT_KEPT)
-        named = KIND_TITLES.get(kind.name, kind.name)
-        columns.append(ColumnFact(truncate(name, MAX_NAME_LENGTH), named, learned, found.to_text(), missing))
+        statistics = current.get(name, empty)
+        has_missing = statistics.n and statistics.missing
+        columns.append(
+            ColumnFact(
+                name=truncate(name, MAX_NAME_LENGTH),
+                kind=KIND_TITLES.get(kind.name, kind.name),
+                trained=stored.get(name) or (trained[name].to_text() if name in trained else NOT_KEPT),
+                given=statistics.to_text(),
+                missing=format_share(statistics.missing / statistics.n) if has_missing else EMPTY_CELL,
+            )
+        )
     return SchemaFacts(tuple(columns), len(schema.names) + len(schema.made))
 
 
 def _column_statistics(model: Any, data: Any) -> dict[str, _ColumnStatistics]:
-    wanted = set(model.schema.names[:MAX_COLUMNS])
-    seen: dict[str, _ColumnStatistics] = {}
+    shown = set(model.schema.names[:MAX_COLUMNS])
+    statistics: dict[str, _ColumnStatistics] = {}
     source = rows_of(data, missing=model.schema.missing).with_storage(model.storage)
     for chunk in model.schema.chunks(source):
         for name, column in chunk.columns.items():
-            if name in wanted:
-                seen.setdefault(name, _ColumnStatistics()).add(column)
-    return seen
+            if name in shown:
+                statistics.setdefault(name, _ColumnStatistics()).add(column)
+    return statistics
 
 
 def _training_descriptions(model: Any) -> Iterator[tuple[str, str]]:
-    """What training found in each column, where the model keeps it."""
+    """Yield what the model stores about each column in training."""
     for name, levels in model.levels.items():
-        yield (
-            name,
-            f"{format_quantity(len(levels), 'level')}: {_list_values(list(map(format_value, levels[:MAX_LEVELS])), len(levels))}",
-        )
+        values = _list_values(list(map(format_value, levels[:MAX_LEVELS])), len(levels))
+        yield name, f"{format_quantity(len(levels), 'level')}: {values}"
     if hasattr(model, "distributions"):
         for part in model.distributions:
             name = part.part.names[0]
             if name not in model.levels and part.describe():
-                yield name, part.describe().replace("means ", "mean of each class ", 1)
+                yield name, part.describe().replace("means ", "class means ", 1)
     elif hasattr(model, "terms"):
         for block, term in zip(model.schema.column_groups, model.terms, strict=True):
             if not block.kind.shares_block and block.names[0] not in model.levels:
@@ -137,5 +142,5 @@ def _training_descriptions(model: Any) -> Iterator[tuple[str, str]]:
 
 
 def _list_values(values: list[str], total: int) -> str:
-    told = ", ".join(truncate(value, 24) for value in values)
-    return told if total <= len(values) else f"{told} …"
+    text = ", ".join(truncate(value, 24) for value in values)
+    return text if total <= len(values) else f"{text} …"

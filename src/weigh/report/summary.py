@@ -1,4 +1,4 @@
-"""What to do next: what speaks against a model, and which command goes on from there."""
+"""The summary of a report: description, key measures, and advice on what to do next."""
 
 from __future__ import annotations
 
@@ -15,19 +15,32 @@ from weigh.report.probability_facts import CalibrationFacts
 from weigh.report.quality_facts import QualityFacts
 from weigh.text import format_count, format_quantity
 
-NOTABLE_UNFAMILIAR_SHARE = 0.05  # share of rows unlike training that is worth a word
-NOTABLE_RECALL_GAP = 0.1  # recall below that of the others that is worth a word
-LOW_SCORE = 0.5  # of a class found, or of the differences explained
-FEW_TRAINING_ROWS = 100  # rows that are few to learn from
-WIDE_ACCURACY_INTERVAL = 0.15  # width of an interval of accuracy that tells little
+NOTABLE_UNFAMILIAR_SHARE = 0.05
+NOTABLE_RECALL_GAP = 0.1  # between the weakest class and the others
+LOW_SCORE = 0.5  # recall or R²
+FEW_TRAINING_ROWS = 100
+WIDE_ACCURACY_INTERVAL = 0.15
+TILE_MEASURES = ("accuracy", "roc_area", "log_loss", "r2", "mae", "rmse")
+# If one class has nearly all rows, accuracy is uninformative.
+IMBALANCED_TILE_MEASURES = ("roc_area", "balanced_accuracy", "log_loss", "accuracy")
+MAX_MEASURE_TILES = 3
+UNINFORMATIVE_MARGIN = 0.005  # an interval within this distance of [0, 1] says nothing
+BASELINE_TEXTS = {
+    "accuracy": "most frequent class: {}",
+    "roc_area": "chance: {}",
+    "balanced_accuracy": "chance: {}",
+    "log_loss": "class frequencies: {}",
+    "r2": "mean: {}",
+    "rmse": "mean: {}",
+}
 
 
 @dataclass(frozen=True)
 class AdviceInputs:
-    """The facts that advice rests on.
+    """The facts that advice is based on.
 
-    `compare` is the command that tries other learners on the training rows. Without training rows `can_learn`
-    tells whether they would say more.
+    `compare` is the command that compares learners on the training rows. `can_learn` says whether training
+    rows, which were not passed, would add a learning curve.
     """
 
     model: ModelFacts
@@ -42,48 +55,48 @@ class AdviceInputs:
     learning: LearningCurveFacts | None = None
 
 
-def build_advice(grounds: AdviceInputs) -> tuple[str, ...]:
-    """What speaks against the model, the gravest first, or that nothing does; then how to go on."""
-    found = [
-        *grounds.quality.doubts,
-        *_skill_advice(grounds.quality, grounds.has_thresholds),
-        *_sample_size_advice(grounds),
-        *_weakest_class_advice(grounds.quality, grounds.has_thresholds),
-        *_regression_advice(grounds.quality),
-        *_probability_advice(grounds.quality, grounds.calibration),
-        *(grounds.causes.lines if grounds.causes else ()),
-        *_unfamiliar_rows_advice(grounds.familiar),
-        *_audit_advice(grounds.audit, grounds.calibration),
-        *(grounds.learning.advice if grounds.learning else ()),
+def build_advice(inputs: AdviceInputs) -> tuple[str, ...]:
+    """Return the objections to the model, most serious first, or that there are none; then next steps."""
+    objections = [
+        *inputs.quality.doubts,
+        *_skill_advice(inputs.quality, inputs.has_thresholds),
+        *_sample_size_advice(inputs),
+        *_weakest_class_advice(inputs.quality, inputs.has_thresholds),
+        *_regression_advice(inputs.quality),
+        *_probability_advice(inputs.quality, inputs.calibration),
+        *(inputs.causes.lines if inputs.causes else ()),
+        *_unfamiliar_rows_advice(inputs.familiar),
+        *_audit_advice(inputs.audit, inputs.calibration),
+        *(inputs.learning.advice if inputs.learning else ()),
     ]
-    return (*(found or [_no_objection(grounds.quality)]), *_next_commands(grounds))
+    return (*(objections or [_no_objection(inputs.quality)]), *_next_commands(inputs))
 
 
 def _skill_advice(quality: QualityFacts, has_thresholds: bool) -> Iterator[str]:
     area = quality.measure("roc_area")
-    by_area = f" by its ROC area ({area.told[0]}; guessing has 50 %)" if area is not None else ""
+    by_area = f"by its ROC area ({area.told[0]}; chance is 50 %)" if area is not None else ""
     if quality.skill == "none":
         main = quality.measure("accuracy") or quality.measure("r2")
-        same = "giving the same answer" if quality.baseline is not None else "predicting the mean"
+        constant = "the most frequent class" if quality.baseline is not None else "the mean"
         if main is not None and main.guess is not None and main.high < main.guess:
-            yield f"Do not rely on it: it is surely worse than always {same}."
+            yield f"Do not rely on it: it is significantly worse than always predicting {constant}."
         else:
-            yield f"Do not rely on it yet: it is not surely better than always {same}."
+            yield f"Do not rely on it yet: it is not significantly better than always predicting {constant}."
     elif quality.is_imbalanced and quality.baseline is not None:
         yield (
-            f"Accuracy is the wrong yardstick here, since {format_share(quality.baseline)} of the rows are of one "
-            f"class: judge it{by_area or ' by the recall of the other'} and by what it finds and misses."
+            f"Accuracy is misleading here, because {format_share(quality.baseline)} of the rows are of one "
+            f"class: judge it {by_area or 'by the recall of the other'} and by its confusion matrix."
         )
     elif quality.skill == "ranks":
-        other = ", and decide at another threshold" if has_thresholds else ""
+        other = ", and choose another decision threshold" if has_thresholds else ""
         yield (
-            f"Its verdicts are not surely better than always giving the same answer, but it ranks rows "
-            f"better than guessing: judge it{by_area or ' by its log loss'}{other}."
+            f"Its predictions are not significantly better than always predicting the most frequent class, "
+            f"but it ranks rows better than chance: judge it {by_area or 'by its log loss'}{other}."
         )
 
 
-def _sample_size_advice(grounds: AdviceInputs) -> Iterator[str]:
-    quality, model = grounds.quality, grounds.model
+def _sample_size_advice(inputs: AdviceInputs) -> Iterator[str]:
+    quality, model = inputs.quality, inputs.model
     accuracy = quality.measure("accuracy")
     if (
         accuracy is not None
@@ -91,12 +104,12 @@ def _sample_size_advice(grounds: AdviceInputs) -> Iterator[str]:
         and accuracy.high - accuracy.low > WIDE_ACCURACY_INTERVAL
     ):
         yield (
-            f"{format_quantity(quality.n, 'row')} are few to judge it by: its accuracy may be anything from "
-            f"{accuracy.told[1]} to {accuracy.told[2]}. Judge it on more."
+            f"Evaluate it on more than {format_quantity(quality.n, 'row')}: its accuracy may be anything "
+            f"from {accuracy.told[1]} to {accuracy.told[2]}."
         )
     if model.rows and model.rows < FEW_TRAINING_ROWS:
         has = f" and has {format_quantity(model.parameters, 'free parameter')}" if model.parameters else ""
-        yield f"It was learned from only {format_quantity(model.rows, 'row')}{has}: learn from more."
+        yield f"It was trained on only {format_quantity(model.rows, 'row')}{has}: train it on more."
 
 
 def _weakest_class_advice(quality: QualityFacts, has_thresholds: bool) -> Iterator[str]:
@@ -105,10 +118,11 @@ def _weakest_class_advice(quality: QualityFacts, has_thresholds: bool) -> Iterat
         return
     if weakest.low >= LOW_SCORE and weakest.high > weakest.others - NOTABLE_RECALL_GAP:
         return
+    recall, low, high = map(format_share, (weakest.recall, weakest.low, weakest.high))
     other = "if missing them is costly, choose another decision threshold, or " if has_thresholds else ""
     yield (
-        f"Of the rows of {weakest.label} it finds {format_share(weakest.recall)} ({format_share(weakest.low)} to "
-        f"{format_share(weakest.high)}), of all others {format_share(weakest.others)}: {other}learn from more such rows."
+        f"It finds only {recall} ({low} to {high}) of the rows of {weakest.label}, compared with "
+        f"{format_share(weakest.others)} of all others: {other}train it on more such rows."
     )
 
 
@@ -116,14 +130,14 @@ def _regression_advice(quality: QualityFacts) -> Iterator[str]:
     r2, bias = quality.measure("r2"), quality.measure("bias")
     if r2 is not None and 0 < r2.low < LOW_SCORE:
         yield (
-            f"It leaves much unexplained: R² is {r2.told[0]} ({r2.told[1]} to {r2.told[2]}). More "
-            f"columns that tell the number, or products of columns, may explain more."
+            f"Much of the variance is unexplained: R² is {r2.told[0]} ({r2.told[1]} to {r2.told[2]}). More "
+            f"informative columns, or products of columns, may explain more."
         )
     if bias is not None and (bias.low > 0 or bias.high < 0):
         side = "high" if bias.value > 0 else "low"
         yield (
-            f"Its predictions are too {side} by {format_number(abs(bias.value))} on average: learn again from rows "
-            f"like these."
+            f"Its predictions are too {side} by {format_number(abs(bias.value))} on average: train it on "
+            f"rows like these."
         )
 
 
@@ -131,11 +145,11 @@ def _probability_advice(quality: QualityFacts, calibration: CalibrationFacts | N
     log = quality.measure("log_loss")
     if calibration is None or log is None:
         return
-    is_known = calibration.verdict not in ("strangers", "unknown")
+    is_known = calibration.verdict not in ("unknown labels", "unknown")
     if is_known and log.guess is not None and log.low > log.guess:
         yield (
             f"Do not use its probabilities: their log loss of {log.told[0]} is worse than the "
-            f"{log.guess_told} of stating the classes' shares for every row; {calibration.remedy}"
+            f"{log.guess_told} of the class frequencies; {calibration.remedy}"
         )
     elif calibration.advice:
         yield calibration.advice
@@ -147,57 +161,43 @@ def _unfamiliar_rows_advice(familiar: UnfamiliarityFacts | None) -> Iterator[str
     if familiar.columns:
         names = ", ".join(each.column for each in familiar.columns[:4])
         more = f" and {len(familiar.columns) - 4} more" if len(familiar.columns) > 4 else ""
-        yield f"These rows differ from those of training in {names}{more}: learn again from newer rows."
+        yield f"These rows differ from the training rows in {names}{more}: train it again on newer rows."
     if familiar.strange > NOTABLE_UNFAMILIAR_SHARE * familiar.n:
         yield (
-            f"{format_quantity(familiar.strange, 'row')} hold something unlike training, such as new values or "
-            f"words, or numbers far out; take verdicts on them with care."
+            f"{format_quantity(familiar.strange, 'row')} differ from the training rows, for example by new "
+            f"values or words, or extreme numbers: be careful with predictions for them."
         )
 
 
 def _audit_advice(audit: AuditFacts | None, calibration: CalibrationFacts | None) -> Iterator[str]:
-    # An over-sure model doubts more labels than it should.
-    is_over_sure = calibration is not None and calibration.verdict == "over-sure"
-    if audit is not None and audit.advice and not (audit.of_training and is_over_sure):
+    # An overconfident model doubts too many labels.
+    is_overconfident = calibration is not None and calibration.verdict == "overconfident"
+    if audit is not None and audit.advice and not (audit.of_training and is_overconfident):
         yield audit.advice
 
 
 def _no_objection(quality: QualityFacts) -> str:
-    wrong, off = quality.measure("zero_one"), quality.measure("mae")
-    price = (
-        f"errors on {wrong.told[0]} of them" if wrong else f"errors of {off.told[0]}" if off else "its errors"
-    )
-    return f"Nothing measured here speaks against using it on rows like these, if {price} are acceptable."
+    zero_one, mae = quality.measure("zero_one"), quality.measure("mae")
+    if zero_one:
+        errors = f"errors on {zero_one.told[0]} of them are"
+    else:
+        errors = f"a mean absolute error of {mae.told[0]} is" if mae else "its errors are"
+    return f"No measure here is an objection to using it on rows like these, if {errors} acceptable."
 
 
-def _next_commands(grounds: AdviceInputs) -> Iterator[str]:
-    if grounds.compare:
-        yield f"To see whether another learner does better: {grounds.compare}"
-    if grounds.learning is None and grounds.can_learn:
+def _next_commands(inputs: AdviceInputs) -> Iterator[str]:
+    if inputs.compare:
+        yield f"To compare it with other learners: {inputs.compare}"
+    if inputs.learning is None and inputs.can_learn:
         yield (
-            "Without its training rows (--train FILE) it cannot be told whether it over- or underfits, or "
-            "what more rows would bring."
+            "Add the training rows (--train FILE) to detect over- or underfitting and to estimate the effect "
+            "of more rows."
         )
-
-
-# Where one class has nearly all rows, accuracy tells little.
-TILE_MEASURES = ("accuracy", "roc_area", "log_loss", "r2", "mae", "rmse")
-IMBALANCED_TILE_MEASURES = ("roc_area", "balanced_accuracy", "log_loss", "accuracy")
-MAX_MEASURE_TILES = 3
-UNINFORMATIVE_MARGIN = 0.005  # how near an end of all shares an interval's end says nothing
-BASELINE_TEXTS = {
-    "accuracy": "always the most frequent class: {}",
-    "roc_area": "guessing: {}",
-    "balanced_accuracy": "guessing: {}",
-    "log_loss": "stating the classes' shares: {}",
-    "r2": "predicting the mean: {}",
-    "rmse": "predicting the mean: {}",
-}
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A large number with its name, and small lines below it: its interval, and what guessing would have."""
+    """A key figure with its name, its interval, and the value of the baseline."""
 
     name: str
     value: str
@@ -207,7 +207,7 @@ class Tile:
 
 @dataclass(frozen=True)
 class SummaryFacts:
-    """What it is, how good it is, what to do next."""
+    """What the model is, how good it is, and what to do next."""
 
     what: str
     good: str
@@ -215,31 +215,32 @@ class SummaryFacts:
     tiles: tuple[Tile, ...]
 
 
-def summarise(grounds: AdviceInputs) -> SummaryFacts:
-    """Sum up the other facts."""
-    quality = grounds.quality
+def summarise(inputs: AdviceInputs) -> SummaryFacts:
+    """Summarise the facts of the other sections."""
+    quality = inputs.quality
     good = " ".join(quality.sentences[: 3 if quality.weakest or quality.baseline is None else 2])
     return SummaryFacts(
-        _describe_model(grounds.model), good, build_advice(grounds), tuple(_build_tiles(quality))
+        _describe_model(inputs.model), good, build_advice(inputs), tuple(_build_tiles(quality))
     )
 
 
 def _describe_model(model: ModelFacts) -> str:
-    learned = f", learned from {format_quantity(model.rows, 'row')}" if model.rows else ""
+    kind = model.kind[:1].upper() + model.kind[1:]
+    label = f" for {model.label}" if model.label else ""
+    classes = f" with {format_quantity(model.n_classes, 'class', 'classes')}" if model.n_classes else ""
+    rows = f", trained on {format_quantity(model.rows, 'row')}" if model.rows else ""
     columns = f" of {format_quantity(model.columns, 'column')}" if model.columns and model.rows else ""
-    of = f" of {model.label}" if model.label else ""
-    kinds = f" into {format_quantity(model.n_classes, 'class', 'classes')}" if model.n_classes else ""
-    name = model.kind[:1].upper() + model.kind[1:]
-    return f"{name}{of}{kinds}{learned}{columns}. {model.sentence} {model.calibrated}".rstrip()
+    return f"{kind}{label}{classes}{rows}{columns}. {model.sentence} {model.calibrated}".rstrip()
 
 
 def _build_tiles(quality: QualityFacts) -> Iterator[Tile]:
-    wanted = IMBALANCED_TILE_MEASURES if quality.is_imbalanced else TILE_MEASURES
-    chosen = [each for name in wanted if (each := quality.measure(name)) is not None][:MAX_MEASURE_TILES]
-    for each in chosen:
-        guess = BASELINE_TEXTS[each.name].format(each.guess_told) if each.guess is not None else ""
-        yield Tile(each.title, each.told[0], _format_interval(each, quality.level), guess)
-    yield Tile("rows judged", format_count(quality.n), "")
+    names = IMBALANCED_TILE_MEASURES if quality.is_imbalanced else TILE_MEASURES
+    measures = [each for name in names if (each := quality.measure(name)) is not None]
+    for each in measures[:MAX_MEASURE_TILES]:
+        # The mean absolute error has no baseline.
+        baseline = BASELINE_TEXTS[each.name].format(each.guess_told) if each.guess is not None else ""
+        yield Tile(each.title, each.told[0], _format_interval(each, quality.level), baseline)
+    yield Tile("test rows", format_count(quality.n), "")
 
 
 def _format_interval(measure: MeasureFact, level: float) -> str:
@@ -249,10 +250,10 @@ def _format_interval(measure: MeasureFact, level: float) -> str:
 
 
 def is_informative(measure: MeasureFact) -> bool:
-    """Whether an interval says more than the measure's definition does."""
-    is_all = (
+    """Return whether an interval is narrower than the range of the measure."""
+    is_full_range = (
         measure.name in SHARE_MEASURES
         and measure.low <= UNINFORMATIVE_MARGIN
         and measure.high >= 1 - UNINFORMATIVE_MARGIN
     )
-    return not is_all and not math.isinf(measure.high) and not math.isinf(measure.low)
+    return not is_full_range and not math.isinf(measure.high) and not math.isinf(measure.low)

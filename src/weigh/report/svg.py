@@ -1,8 +1,8 @@
-"""Charts as inline SVG: drawn once, without a browser, and cleared of all that a page does not need.
+"""Charts as sanitised inline SVG, rendered without a browser.
 
-No drawing library goes into the page, so that nothing is evaluated in it and it stays small. Names and values
-of the data arrive as text and attributes of an XML tree; elements and attributes that are not listed here are
-dropped, whatever a name may have tried.
+The page contains no plotting library, so it stays small and evaluates nothing. Names and values of the data
+are text and attributes of an XML tree. Elements and attributes that are not on the allow lists are dropped,
+so names cannot inject markup.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from weigh.text import format_float, truncate
 
 SVG_NAMESPACE = "http://www.w3.org/2000/svg"
 LEFT_MARGIN = 16
-# Pixels of a chart, and of the names beside it, that a phone shows without shrinking its words.
+# Widths in pixels at which a phone shows a chart and its labels without scaling.
 NARROW_WIDTH = 240
 NARROW_LIMITS = {"width": NARROW_WIDTH, "labelLimit": 140}
-WIDE_LABEL_LIMIT = 260  # pixels of names on a wide page
+WIDE_LABEL_LIMIT = 260  # pixels
 ALLOWED_ELEMENTS = {
     "svg", "g", "path", "line", "rect", "circle", "text", "tspan", "defs", "clipPath", "linearGradient",
     "radialGradient", "stop",
@@ -34,34 +34,34 @@ ALLOWED_ATTRIBUTES = {
     "font-size", "font-weight", "font-style", "text-anchor", "id", "clip-path", "offset", "stop-color",
     "stop-opacity", "display",
 }  # fmt: skip
-# What XML cannot hold; the renderer would end the whole program over it.
+# Characters that XML does not allow; they would abort the renderer and with it the whole process.
 INVALID_XML_CHARACTERS = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 LONG_DECIMAL = re.compile(r"-?\d+\.\d{2,}")
-GROUP_ROLES = ("axis", "legend", "title", "line mark", "area mark")  # what shows many rows, or none
+GROUP_ROLES = ("axis", "legend", "title", "line mark", "area mark")  # they do not show a single row
 FRAME_CLASSES = ("background", "foreground")
 
 
-def inline_svg(chart: Any, name: str, told: str, is_narrow: bool = False) -> str:
-    """Return a chart as an SVG element for a page; `name` keeps its ids apart from other charts'."""
-    # Checking a chart against its grammar takes longer than drawing it, and ours are tested.
+def inline_svg(chart: Any, name: str, description: str, is_narrow: bool = False) -> str:
+    """Return a chart as an SVG element; `name` is the prefix that makes its ids unique in the page."""
+    # Validating the specification takes longer than rendering it, and our charts are tested.
     spec = tooltips_to_descriptions(_replace_invalid_characters(chart.to_dict(validate=False)))
     spec = _limit_widths(spec) if is_narrow else _widen_labels(spec)
     root = ElementTree.fromstring(render_svg(spec))
     width, height = float(root.get("width", 0)) + LEFT_MARGIN, float(root.get("height", 0))
     _sanitise(root, _IdRenumbering(name))
-    # The reader's font may be wider than the one that was measured: names at the left need some room.
+    # The reader's font may be wider than the one that the renderer measured.
     root.attrib |= {
         "viewBox": f"{-LEFT_MARGIN} 0 {width:g} {height:g}",
         "width": f"{width:g}",
         "height": f"{height:g}",
     }
-    root.attrib |= {"role": "img", "aria-label": _valid_xml_text(told)}
+    root.attrib |= {"role": "img", "aria-label": _valid_xml_text(description)}
     ElementTree.register_namespace("", SVG_NAMESPACE)
     return ElementTree.tostring(root, encoding="unicode")
 
 
 def _replace_invalid_characters(value: Any) -> Any:
-    """A specification without signs that XML cannot hold."""
+    """Return a specification without characters that XML does not allow."""
     if isinstance(value, dict):
         return {_valid_xml_text(key): _replace_invalid_characters(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -74,60 +74,60 @@ def _valid_xml_text(value: str) -> str:
 
 
 def _limit_widths(spec: Any, key: str = "") -> Any:
-    """A specification whose charts are at most as wide as a phone shows."""
+    """Return a specification whose widths are limited to those of a phone."""
     if isinstance(spec, dict):
         return {
             name: each if name == "datasets" else _limit_widths(each, name) for name, each in spec.items()
         }
     if isinstance(spec, list):
         return [_limit_widths(each) for each in spec]
-    most = NARROW_LIMITS.get(key)
-    return most if most is not None and isinstance(spec, int | float) and spec > most else spec
+    limit = NARROW_LIMITS.get(key)
+    return limit if limit is not None and isinstance(spec, int | float) and spec > limit else spec
 
 
 def _widen_labels(spec: Any) -> Any:
-    """A specification whose names at the left have more room."""
+    """Return a specification with wider labels on name axes."""
     if isinstance(spec, dict):
-        inside = {name: each if name == "datasets" else _widen_labels(each) for name, each in spec.items()}
-        is_axis = inside.get("labelLimit") == NAME_AXIS_WIDTH
-        return inside | {"labelLimit": WIDE_LABEL_LIMIT} if is_axis else inside
+        widened = {name: each if name == "datasets" else _widen_labels(each) for name, each in spec.items()}
+        is_name_axis = widened.get("labelLimit") == NAME_AXIS_WIDTH
+        return widened | {"labelLimit": WIDE_LABEL_LIMIT} if is_name_axis else widened
     return [_widen_labels(each) for each in spec] if isinstance(spec, list) else spec
 
 
 class _IdRenumbering:
-    """Ids of one chart, numbered anew: the renderer goes on counting from chart to chart."""
+    """Renumbers the ids of one chart, because the renderer's counter depends on earlier charts."""
 
     def __init__(self, name: str) -> None:
         self._prefix = name
         self._new_ids: dict[str, str] = {}
 
-    def __call__(self, given: str) -> str:
-        return self._new_ids.setdefault(given, f"{self._prefix}-{len(self._new_ids)}")
+    def __call__(self, old_id: str) -> str:
+        return self._new_ids.setdefault(old_id, f"{self._prefix}-{len(self._new_ids)}")
 
 
 def _sanitise(element: ElementTree.Element, ids: _IdRenumbering) -> None:
-    """Keep what is listed, in place; what a pointer is told moves to a harmless attribute."""
+    """Remove everything that is not on the allow lists, in place; tooltips move to `data-told`."""
     for child in list(element):
         if _local_name(child.tag) not in ALLOWED_ELEMENTS or _is_empty(child):
             element.remove(child)
         else:
             _sanitise(child, ids)
-    told = element.get("aria-label") if element.get("aria-roledescription") not in GROUP_ROLES else None
-    kept = {key: value for key, value in element.attrib.items() if key in ALLOWED_ATTRIBUTES}
+    tooltip = element.get("aria-label") if element.get("aria-roledescription") not in GROUP_ROLES else None
+    allowed = {key: value for key, value in element.attrib.items() if key in ALLOWED_ATTRIBUTES}
     element.attrib.clear()
-    element.attrib.update({key: _clean_value(key, value, ids) for key, value in kept.items()})
-    if told:
-        element.set("data-told", told)
+    element.attrib.update({key: _clean_value(key, value, ids) for key, value in allowed.items()})
+    if tooltip:
+        element.set("data-told", tooltip)
 
 
 def _is_empty(element: ElementTree.Element) -> bool:
-    """Whether an element draws nothing: frames without a colour, and groups that hold only such."""
-    unseen = (
+    """Return whether an element draws nothing: a frame without a colour, or a hidden element."""
+    is_colourless_frame = (
         element.get("class") in FRAME_CLASSES
         and "stroke" not in element.attrib
         and "fill" not in element.attrib
     )
-    return unseen or element.get("display") == "none"
+    return is_colourless_frame or element.get("display") == "none"
 
 
 def _local_name(tag: str) -> str:
@@ -138,12 +138,12 @@ def _clean_value(key: str, value: str, ids: _IdRenumbering) -> str:
     if key == "id":
         return ids(value)
     if value == GREY:
-        # Words and axes in the page's own colour are read in light and dark alike.
+        # Text and axes follow the colour of the page in light and dark mode.
         return "currentColor"
     if value.startswith("url(#"):
         return f"url(#{ids(value[5:-1])})"
     if key in ("d", "transform"):
-        return LONG_DECIMAL.sub(lambda found: f"{float(found.group()):.1f}", value)
+        return LONG_DECIMAL.sub(lambda match: f"{float(match.group()):.1f}", value)
     return value
 
 
@@ -151,12 +151,12 @@ MAX_TOOLTIP_LENGTH = 120
 
 
 def tooltips_to_descriptions(spec: dict[str, Any]) -> dict[str, Any]:
-    """A specification in which every mark with a tooltip is described by it, and no other mark at all."""
+    """Return a specification in which tooltips become descriptions and other marks have none."""
     return _TooltipWriter(spec.get("datasets", {})).rewrite(spec, None)
 
 
 class _TooltipWriter:
-    """Goes through a specification; remembers how many kinds of words the rows have."""
+    """Rewrites a specification, and adds one field with the tooltip text to the rows of each mark."""
 
     def __init__(self, datasets: Mapping[str, list[dict[str, Any]]]) -> None:
         self._datasets = datasets
@@ -164,13 +164,13 @@ class _TooltipWriter:
 
     def rewrite(self, spec: dict[str, Any], rows: list[dict[str, Any]] | None) -> dict[str, Any]:
         rows = self._rows_of(spec.get("data"), rows)
-        found = dict(spec)
+        rewritten = dict(spec)
         for parts in ("layer", "hconcat", "vconcat", "concat"):
             if parts in spec:
-                found[parts] = [self.rewrite(each, rows) for each in spec[parts]]
+                rewritten[parts] = [self.rewrite(each, rows) for each in spec[parts]]
         if "spec" in spec:
-            found["spec"] = self.rewrite(spec["spec"], rows)
-        return self._describe_mark(found, rows) if "mark" in spec else found
+            rewritten["spec"] = self.rewrite(spec["spec"], rows)
+        return self._describe_mark(rewritten, rows) if "mark" in spec else rewritten
 
     def _rows_of(self, data: Any, rows: list[dict[str, Any]] | None) -> list[dict[str, Any]] | None:
         if not data:
@@ -186,12 +186,12 @@ class _TooltipWriter:
         self._n_fields += 1
         for row in rows:
             row[field] = _tooltip_text(tooltip, row)
-        described = {"field": field, "type": "nominal"}
-        return {**spec, "encoding": {**spec["encoding"], "description": described}}
+        description = {"field": field, "type": "nominal"}
+        return {**spec, "encoding": {**spec["encoding"], "description": description}}
 
 
 def _tooltip_text(tooltip: list[dict[str, Any]], row: Mapping[str, Any]) -> str:
-    """The lines of a tooltip for one row."""
+    """Return the tooltip of one row, one line per field."""
     pairs = ((each.get("title") or each["field"], row.get(each["field"])) for each in tooltip)
     return "\n".join(
         f"{truncate(title, MAX_TOOLTIP_LENGTH)}: {_format_tooltip_value(value)}"

@@ -1,5 +1,5 @@
 "use strict";
-// Everything here adds to a page that can be read without it; all words are set as text, never as markup.
+// Progressive enhancement: the page can be read without scripts. All content is set as text, never as HTML.
 (() => {
   const $ = (id) => document.getElementById(id);
   document.documentElement.classList.add("scripted");
@@ -51,7 +51,7 @@
     });
   }
 
-  // Only a box that scrolls is worth a stop of the keyboard.
+  // Only boxes that scroll are keyboard stops.
   const boxes = [...document.querySelectorAll(".box")];
   const stops = () => {
     for (const box of boxes) box.toggleAttribute("tabindex", false);
