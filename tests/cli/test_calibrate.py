@@ -92,7 +92,7 @@ def test_fit_calibrates_by_the_rows_themselves(held, tmp_path):
     ("given", "code", "told"),
     [
         (("calibrate", "m.weigh", "held.csv"), 2, "Missing option '-o' / '--output'."),
-        (("calibrate", "m.weigh", "held.csv", "-o", "m.weigh"), 1, "m.weigh is also an input of this command."),
+        (("calibrate", "m.weigh", "held.csv", "-o", "m.weigh"), 1, "m.weigh is also an input of this"),
         (
             ("calibrate", "m.weigh", "held.csv", "-o", "x.weigh", "--method", "beta"),
             2,

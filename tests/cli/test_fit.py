@@ -94,7 +94,8 @@ def test_priors_are_read_from_text(run, text, prior):
 
 def test_class_priors_are_read_from_text(run):
     run("fit", "mails.csv", "--label", "spam", "--set", 'class_prior={"spam": 0.25, "not-spam": 0.75}')
-    assert weigh.load("mails.weigh").class_distribution.exact_probabilities == [Fraction(3, 4), Fraction(1, 4)]
+    prior = weigh.load("mails.weigh").class_distribution
+    assert prior.exact_probabilities == [Fraction(3, 4), Fraction(1, 4)]
     run("fit", "mails.csv", "--label", "spam", "--set", "class_prior=uniform")
     assert weigh.load("mails.weigh").class_prior == "uniform"
 
@@ -160,8 +161,8 @@ def test_labels_that_look_measured_are_a_note_that_names_regression(run, tmp_pat
     )
     told = " ".join(run("fit", "homes.csv", "--label", "y").output.split())
     assert (
-        f"Note: 'y' has {count} distinct numbers in the first {len(labels)} rows, and each is taken for a "
-        f"class of its own. If they measure something, give --learner linear."
+        f"Note: 'y' has {count} distinct numbers in the first {len(labels)} rows, and each is a separate "
+        f"class. If they are measurements, use --learner linear."
     ) in told
 
 

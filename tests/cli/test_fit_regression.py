@@ -107,7 +107,8 @@ def test_of_many_weights_the_strongest_are_told(flats, tmp_path):
 def test_logistic_tells_classes_with_their_shares(flats):
     told = fit(flats, "district", "logistic", "scale=unit").output
     assert told.startswith(
-        "Trained on 10 rows of flats.csv to predict district.\n\nclass    share\nnorth  50.00 %\nsouth  50.00 %\n\n"
+        "Trained on 10 rows of flats.csv to predict district.\n\n"
+        "class    share\nnorth  50.00 %\nsouth  50.00 %\n\n"
     )
     assert "is above its minimum by at most" in told
 
@@ -254,7 +255,8 @@ def test_predict_writes_numbers_and_how_sure_they_are(flats):
 
 
 CLASSES = (
-    "A regression predicts numbers, not classes, so {} cannot be used. --std writes the standard deviation of its predictions."
+    "A regression predicts numbers, not classes, so {} cannot be used. "
+    "--std writes the standard deviation of its predictions."
 )
 
 
@@ -286,8 +288,8 @@ def test_predict_refuses_what_a_regression_cannot_tell(flats, tmp_path, options,
 def test_std_is_refused_of_classes(flats):
     fit(flats, "district", "logistic")
     assert flats("predict", "m.weigh", "flats.csv", "--std").output == (
-        "weigh: --std is for regressions, which predict numbers; this model tells classes. --proba writes "
-        "how sure it is of each.\n"
+        "weigh: --std is for regressions, and this model predicts classes. --proba writes the probability "
+        "of each class.\n"
     )
 
 

@@ -232,7 +232,9 @@ def test_a_part_of_a_result_is_shown_without_harm(name: str) -> None:
     assert repr(part) == str(part)
 
 
-@pytest.mark.parametrize("name", ["Evidence", "LargestWeights", "StrongestFeatures", "Unfamiliar", "Verification"])
+@pytest.mark.parametrize(
+    "name", ["Evidence", "LargestWeights", "StrongestFeatures", "Unfamiliar", "Verification"]
+)
 def test_a_result_without_a_notebook_is_shown_as_it_prints(name: str) -> None:
     assert repr(example(name)) == str(example(name))
 

@@ -233,24 +233,24 @@ def test_a_missing_text_is_neither_present_nor_absent() -> None:
     assert np.allclose(nb.model_.scores({"body": [None]}), prior)
 
 
-TOLD_TEXT = (
-    "Column 'body' contains text, but one value is 3. Convert it to a string, or give the column another kind, "
-    "such as columns={'body': 'category'}."
+TEXT_ERROR = (
+    "Column 'body' contains text, but one value is 3. Convert it to a string, or give the column another "
+    "kind, such as columns={'body': 'category'}."
 )
-TOLD_LIST = "Column 'tags' contains lists of tokens, but one value is {}. Give every row a list of strings."
+LIST_ERROR = "Column 'tags' contains lists of tokens, but one value is {}. Give every row a list of strings."
 
 
 def test_a_value_that_is_not_text_is_reported() -> None:
     with pytest.raises(errors.ColumnError) as told:
         weigh.NaiveBayes({"body": "text"}).fit({"body": ["a b", 3], "y": [0, 1]}, "y")
-    assert str(told.value) == TOLD_TEXT
+    assert str(told.value) == TEXT_ERROR
 
 
 @pytest.mark.parametrize("odd", [[1], ["a", None], 7, "plain"])
 def test_a_value_that_is_not_a_list_of_names_is_reported(odd: Any) -> None:
     with pytest.raises(errors.ColumnError) as told:
         weigh.NaiveBayes({"tags": "tokens"}).fit({"tags": [["a"], odd], "y": [0, 1]}, "y")
-    assert str(told.value) == TOLD_LIST.format(repr(odd))
+    assert str(told.value) == LIST_ERROR.format(repr(odd))
 
 
 def test_a_text_has_no_ngrams_longer_than_itself() -> None:

@@ -45,7 +45,7 @@ def test_facts_are_printed_as_json(files: Path, capsys: pytest.CaptureFixture[st
 
 def test_input_files_are_not_overwritten(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run_for_exit_code(["report", "spam.weigh", "test.csv", "-o", "test.csv"]) == 1
-    assert "test.csv is read by this very command" in capsys.readouterr().err
+    assert "test.csv is also an input of this command" in capsys.readouterr().err
 
 
 def test_missing_packages_are_reported_before_any_work(

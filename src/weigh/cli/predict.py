@@ -26,7 +26,7 @@ SECTIONS = {
         weigh predict income.weigh new.csv
         weigh predict income.weigh new.csv --proba -o predictions.csv
         weigh predict spam.weigh mails.csv --unsure 0.1          # 'unsure' below 90 %
-        weigh predict spam.weigh mails.csv --cost ham:spam=20    # ham taken as spam costs 20
+        weigh predict spam.weigh mails.csv --cost ham:spam=20    # lost ham costs 20
         weigh predict income.weigh new.csv --check               # flag unfamiliar rows
         weigh predict price.weigh homes.csv --std                # with std. deviation
     """,

@@ -118,7 +118,7 @@ def test_results_fit_80_columns_and_can_be_plotted(run: Run, folder, arguments) 
             1,
             "weigh: No word of the speller's sets occurs in the 2 words",
         ),
-        (("curve", "texts", "--sets", "sets.txt", "--sizes", "many"), 2, "is not whole numbers"),
+        (("curve", "texts", "--sets", "sets.txt", "--sizes", "many"), 2, "is not a list of whole numbers"),
         (("curve", "texts", "--sets", "sets.txt", "--sizes", "0"), 2, "'--sizes': '0' has a number below 1."),
         (
             ("curve", "texts", "--sets", "sets.txt", "--sizes", "99999"),
