@@ -1,7 +1,7 @@
-"""The naive Bayes pipelines one can write with scikit-learn for the UCI Adult table.
+"""Naive Bayes pipelines written with scikit-learn for the UCI Adult table.
 
-Each candidate is an estimator over the frame of `read`. Which one is best is decided by five-fold
-cross-validation on the training file; the accuracy on the test file is only reported.
+Each candidate is an estimator on the frame of `read_adult`. Five-fold cross-validation on the training
+file ranks them; the accuracy on the test file is only reported.
 """
 
 from __future__ import annotations
@@ -33,13 +33,13 @@ DISCRETE_NUMBERS = [name for name in NUMBERS if name != "fnlwgt"]
 
 
 def read_adult(path: Path) -> tuple[Any, Any]:
-    """Read features and coded labels; engine="pyarrow" is no faster on a file of 3.5 MB."""
+    """Read the features and the 0/1 labels; engine="pyarrow" is no faster on a file of 3.5 MB."""
     frame = pd.read_csv(path)
     return frame, (frame.pop(LABEL) == ">50K").to_numpy(dtype=np.int64)
 
 
 class CodeTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  # untyped base classes
-    """The codes of benchmarks.peers as a transformer."""
+    """The encoders of `benchmarks.peers` as a scikit-learn transformer."""
 
     def __init__(self, encoder: str = "pandas") -> None:
         self.encoder = encoder
@@ -57,7 +57,7 @@ class CodeTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]  #
 
 
 class CategoricalGaussianNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped base classes
-    """CategoricalNB on codes plus GaussianNB on numbers, less one prior."""
+    """The sum of the log-posteriors of CategoricalNB and GaussianNB, minus one log-prior."""
 
     def __init__(self, numbers: Any) -> None:
         self.numbers = numbers
@@ -76,7 +76,7 @@ class CategoricalGaussianNB(ClassifierMixin, BaseEstimator):  # type: ignore[mis
 class ValueLevelNB(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped base classes
     """CategoricalNB with every value of every number as a level; only fnlwgt is binned.
 
-    Written without ColumnTransformer and KBinsDiscretizer, which take a sixth of the time.
+    Uses neither ColumnTransformer nor KBinsDiscretizer, which would take a sixth of the time.
     """
 
     def __init__(self, alpha: float = 1.0, class_prior: Any = None, bins: int = 32) -> None:
@@ -105,16 +105,16 @@ def make_binner(count: int, strategy: str, encode: str = "ordinal") -> Any:
 
 
 def binned_pipeline(count: int, strategy: str, encoder: str = "pandas", **settings: Any) -> Any:
-    """CategoricalNB on codes and binned numbers; empty bins at the end are made known to it."""
+    """Return CategoricalNB on codes and binned numbers; `min_categories` covers empty last bins."""
     columns = ColumnTransformer(
         [("codes", CodeTransformer(encoder), CATEGORIES), ("bins", make_binner(count, strategy), NUMBERS)]
     )
-    known = [1] * len(CATEGORIES) + [count] * len(NUMBERS)
-    return make_pipeline(columns, CategoricalNB(min_categories=known, **settings))
+    min_categories = [1] * len(CATEGORIES) + [count] * len(NUMBERS)
+    return make_pipeline(columns, CategoricalNB(min_categories=min_categories, **settings))
 
 
 def one_hot_pipeline(count: int, strategy: str, learner: Any) -> Any:
-    """Indicators of levels and bins under a learner of sparse rows."""
+    """Return a learner on one-hot encoded levels and bins."""
     levels = OneHotEncoder(handle_unknown="ignore")
     columns = ColumnTransformer(
         [("levels", levels, CATEGORIES), ("bins", make_binner(count, strategy, "onehot"), NUMBERS)]
@@ -123,56 +123,56 @@ def one_hot_pipeline(count: int, strategy: str, learner: Any) -> Any:
 
 
 def candidate_pipelines() -> dict[str, Any]:
-    """Return all pipelines by name; a stated P(>50K) replaces the class frequencies."""
-    found: dict[str, Any] = {}
+    """Return all pipelines by name; P(>50K) in a name replaces the class frequencies."""
+    pipelines: dict[str, Any] = {}
     for count in (10, 20, 32, 64, 128):
         for strategy in ("quantile", "uniform"):
-            found[f"CategoricalNB, {count} {strategy} bins"] = binned_pipeline(count, strategy)
-    found["CategoricalNB, 64 uniform bins, P(>50K) = 0.05"] = binned_pipeline(
+            pipelines[f"CategoricalNB, {count} {strategy} bins"] = binned_pipeline(count, strategy)
+    pipelines["CategoricalNB, 64 uniform bins, P(>50K) = 0.05"] = binned_pipeline(
         64, "uniform", class_prior=[0.95, 0.05]
     )
-    found["CategoricalNB + GaussianNB"] = CategoricalGaussianNB(GaussianNB())
+    pipelines["CategoricalNB + GaussianNB"] = CategoricalGaussianNB(GaussianNB())
     for smoothing in (1e-5, 1e-4, 1e-3, 1e-2):
         name = f"CategoricalNB + GaussianNB(var_smoothing={smoothing:g})"
-        found[name] = CategoricalGaussianNB(GaussianNB(var_smoothing=smoothing))
+        pipelines[name] = CategoricalGaussianNB(GaussianNB(var_smoothing=smoothing))
     normal = QuantileTransformer(output_distribution="normal")
-    found["CategoricalNB + power transform + GaussianNB"] = CategoricalGaussianNB(
+    pipelines["CategoricalNB + power transform + GaussianNB"] = CategoricalGaussianNB(
         make_pipeline(PowerTransformer(), GaussianNB())
     )
-    found["CategoricalNB + quantile transform + GaussianNB"] = CategoricalGaussianNB(
+    pipelines["CategoricalNB + quantile transform + GaussianNB"] = CategoricalGaussianNB(
         make_pipeline(normal, GaussianNB())
     )
     for learner in (BernoulliNB(), MultinomialNB(), ComplementNB()):
         name = f"one-hot, 64 uniform bins, {type(learner).__name__}"
-        found[name] = one_hot_pipeline(64, "uniform", learner)
-    return found | value_level_grid()
+        pipelines[name] = one_hot_pipeline(64, "uniform", learner)
+    return pipelines | value_level_grid()
 
 
 def value_level_grid() -> dict[str, Any]:
-    """Return the grid of pseudo-counts, class priors and bins that our own settings were chosen from."""
-    found: dict[str, Any] = {}
+    """Return the grid of pseudo-counts, class priors and bins from which weigh's settings were chosen."""
+    pipelines: dict[str, Any] = {}
     for alpha in (1.0, 0.1, 0.01, 0.001, 0.0001, 0.000001):
         name = f"CategoricalNB, values as levels, alpha {alpha:g}"
-        found[name] = ValueLevelNB(alpha)
+        pipelines[name] = ValueLevelNB(alpha)
         for p in (0.08, 0.06, 0.05, 0.045, 0.04, 0.035, 0.03, 0.025, 0.02):
-            found[f"{name}, P(>50K) = {p}"] = ValueLevelNB(alpha, [1.0 - p, p])
+            pipelines[f"{name}, P(>50K) = {p}"] = ValueLevelNB(alpha, [1.0 - p, p])
             for bins in (16, 64):
-                found[f"{name}, {bins} bins, P(>50K) = {p}"] = ValueLevelNB(alpha, [1.0 - p, p], bins)
-    return found
+                pipelines[f"{name}, {bins} bins, P(>50K) = {p}"] = ValueLevelNB(alpha, [1.0 - p, p], bins)
+    return pipelines
 
 
-def pipeline_accuracies(folder: Path, chosen: dict[str, Any]) -> dict[str, tuple[float, float]]:
+def pipeline_accuracies(folder: Path, pipelines: dict[str, Any]) -> dict[str, tuple[float, float]]:
     """Return cross-validated and test accuracy of every pipeline."""
     (X, y), (X_test, y_test) = read_adult(folder / "train.csv"), read_adult(folder / "test.csv")
     folds = StratifiedKFold(5, shuffle=True, random_state=0)
-    found = {}
-    for name, pipeline in chosen.items():
+    accuracies = {}
+    for name, pipeline in pipelines.items():
         by_folds = cross_val_score(pipeline, X, y, cv=folds).mean()
         on_test = (clone(pipeline).fit(X, y).predict(X_test) == y_test).mean()
-        found[name] = (float(by_folds), float(on_test))
-    return found
+        accuracies[name] = (float(by_folds), float(on_test))
+    return accuracies
 
 
 def make_file_fit(path: Path, pipeline: Any) -> Callable[[], Any]:
-    """Return the call that goes from the CSV file to the fitted pipeline."""
+    """Return a call that reads the CSV file and fits the pipeline."""
     return lambda: clone(pipeline).fit(*read_adult(path))

@@ -1,8 +1,8 @@
-"""Which model of the numeric columns serves naive Bayes best? Plain formulas on UCI Adult.
+"""Compare models of numeric columns in naive Bayes on UCI Adult, in plain NumPy.
 
-Two classes make naive Bayes a sum of log odds, one term per column, so every column is modelled
-once per fold and the sums are compared. Missing values add nothing. Cut points come from the
-first 10,000 rows given for training, counts from all of them, with a pseudo-count per value.
+With two classes, naive Bayes is a sum of log-odds with one term per column, so every column is modelled
+once per fold and the sums are compared. Missing values add nothing. Cut points come from the first
+10,000 training rows, counts from all of them, with a pseudo-count per value.
 """
 
 from __future__ import annotations
@@ -40,29 +40,29 @@ def log_width(values: Floats, count: int) -> Floats:
 
 
 def heavy_values_alone(values: Floats, count: int) -> Floats:
-    """Give every value that fills a bin its own; cut the others into equal counts."""
-    distinct, times = np.unique(values, return_counts=True)
+    """Give every value with a bin's share of the rows its own bin; cut the others into equal counts."""
+    distinct, counts = np.unique(values, return_counts=True)
     heavy = np.zeros(len(distinct), dtype=bool)
     while True:
-        left = max(count - int(heavy.sum()), 1)
-        share = times[~heavy].sum() / left
-        new = ~heavy & (times >= share)
-        if left == 1 or not new.any():
+        n_free_bins = max(count - int(heavy.sum()), 1)
+        bin_size = counts[~heavy].sum() / n_free_bins
+        new = ~heavy & (counts >= bin_size)
+        if n_free_bins == 1 or not new.any():
             break
         heavy |= new
     edges, filled = [], 0
     for i in range(len(distinct) - 1):
-        filled += 0 if heavy[i] else int(times[i])
-        if heavy[i] or heavy[i + 1] or filled >= share:
+        filled += 0 if heavy[i] else int(counts[i])
+        if heavy[i] or heavy[i + 1] or filled >= bin_size:
             edges.append((distinct[i] + distinct[i + 1]) / 2)
             filled = 0
     return np.array(edges)
 
 
 def log_odds_from_counts(codes: Codes, y: Codes, new: Codes, levels: int, a: float) -> Floats:
-    """Log odds of each code of `new`; -1 is missing and adds nothing."""
-    known = codes >= 0
-    counts = [np.bincount(codes[known & (y == k)], minlength=levels) for k in (0, 1)]
+    """Return the log-odds of each code of `new`; -1 is missing and adds nothing."""
+    is_known = codes >= 0
+    counts = [np.bincount(codes[is_known & (y == k)], minlength=levels) for k in (0, 1)]
     no, yes = ((n + a) / (n.sum() + a * levels) for n in counts)
     return np.append(np.log(yes / no), 0.0)[new]
 
@@ -74,10 +74,10 @@ def binned_log_odds(edges: Edges, count: int, a: float, v: Floats, y: Codes, new
 
 
 def level_log_odds(a: float, v: Floats, y: Codes, new: Floats) -> Floats:
-    """Every value a level; a value never seen in training is one more level."""
+    """Return log-odds with every value as a level; values not seen in training share one more level."""
     distinct = np.unique(v)
-    place = np.minimum(np.searchsorted(distinct, new), len(distinct) - 1)
-    new_codes = np.where(distinct[place] == new, place, len(distinct))
+    index = np.minimum(np.searchsorted(distinct, new), len(distinct) - 1)
+    new_codes = np.where(distinct[index] == new, index, len(distinct))
     return log_odds_from_counts(np.searchsorted(distinct, v), y, new_codes, len(distinct) + 1, a)
 
 
@@ -93,7 +93,7 @@ def gaussian_log_odds(shared: bool, log: bool, v: Floats, y: Codes, new: Floats)
 
 
 def number_models(a: float) -> dict[str, Terms]:
-    found: dict[str, Terms] = {
+    models: dict[str, Terms] = {
         "Gaussian, own spread": partial(gaussian_log_odds, False, False),
         "Gaussian, shared spread": partial(gaussian_log_odds, True, False),
         "Gaussian of log(1 + x)": partial(gaussian_log_odds, False, True),
@@ -102,12 +102,12 @@ def number_models(a: float) -> dict[str, Terms]:
     for edges in (equal_count, equal_width, log_width, heavy_values_alone):
         name = edges.__name__.replace("_", " ")
         for count in (10, 16, 20, 32, 64, 128):
-            found[f"{name}, {count} bins"] = partial(binned_log_odds, edges, count, a)
-    return found
+            models[f"{name}, {count} bins"] = partial(binned_log_odds, edges, count, a)
+    return models
 
 
 class AdultFolds:
-    """Both files as codes and floats, with the folds."""
+    """The training and test files as codes and floats, with five folds of the training rows."""
 
     def __init__(self, folder: Path) -> None:
         files = [pd.read_csv(folder / f, na_values="?") for f in ("train.csv", "test.csv")]
@@ -118,17 +118,17 @@ class AdultFolds:
         self.fold = np.random.default_rng(0).permutation(len(self.y)) % 5
 
     def column_log_odds(self, model: Terms, a: float) -> dict[str, tuple[Floats, Floats]]:
-        """Return every column's log odds: out of fold for training rows, and for test rows."""
+        """Return every column's log-odds: out of fold for the training rows, and for the test rows."""
         n = len(self.y)
-        found = {}
+        log_odds = {}
         for name in CATEGORIES + NUMBERS:
-            out, everything = np.empty(n), np.arange(n)
+            out_of_fold, all_rows = np.empty(n), np.arange(n)
             for k in range(5):
                 new = np.flatnonzero(self.fold == k)
-                out[new] = self._column(name, model, a, np.flatnonzero(self.fold != k), new)
+                out_of_fold[new] = self._column(name, model, a, np.flatnonzero(self.fold != k), new)
             test = np.arange(n, n + len(self.y_test))
-            found[name] = out, self._column(name, model, a, everything, test)
-        return found
+            log_odds[name] = out_of_fold, self._column(name, model, a, all_rows, test)
+        return log_odds
 
     def _column(self, name: str, model: Terms, a: float, rows: Codes, new: Codes) -> Floats:
         if name in self.values:
@@ -137,7 +137,7 @@ class AdultFolds:
         return log_odds_from_counts(codes[rows], self.y[rows], codes[new], int(codes.max()) + 1, a)
 
     def accuracies(self, terms: dict[str, tuple[Floats, Floats]], stated: bool) -> list[str]:
-        """Return accuracy by folds and on test; `stated` lets the folds choose the prior odds."""
+        """Return the accuracy over folds and on test; with `stated`, the folds choose the prior odds."""
         p = self.y.mean()
         train, test = (sum(pair[i] for pair in terms.values()) for i in (0, 1))
         offsets = np.arange(-4.0, 2.01, 0.05) if stated else np.array([np.log(p / (1 - p))])
@@ -162,13 +162,16 @@ def accuracy_table(folder: Path, a: float) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.binning", description=__doc__)
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--pseudo-count", type=float, default=1.0)
-    parser.add_argument("--write", action="store_true", help="fill benchmarks/RESULTS.md")
-    given = parser.parse_args()
-    text = f"{accuracy_table(given.data / 'adult', given.pseudo_count)}\n\n{describe_machine(['numpy', 'pandas'])}"
+    parser.add_argument(
+        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder that contains adult/"
+    )
+    parser.add_argument("--pseudo-count", type=float, default=1.0, help="smoothing per value")
+    parser.add_argument("--write", action="store_true", help="write the table to benchmarks/RESULTS.md")
+    args = parser.parse_args()
+    table = accuracy_table(args.data / "adult", args.pseudo_count)
+    text = f"{table}\n\n{describe_machine(['numpy', 'pandas'])}"
     print(text)
-    if given.write:
+    if args.write:
         replace_between_markers(ROOT / "benchmarks" / "RESULTS.md", "binning", text)
 
 

@@ -1,8 +1,8 @@
 """Timing, memory and tables shared by all benchmarks.
 
-Contestants run in one process and take turns, so that a noisy neighbour hits all of them; the
-first round only warms up. Both the minimum and the median are printed: the minimum says what the
-code costs, the median how the machine was. Ratios are of minima, against the first contestant.
+The calls run in one process and take turns, so that other load on the machine affects all of them; the
+first round is a warm-up. The minimum shows the cost of the code, the median the state of the machine.
+Ratios compare minima with that of the first call.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @dataclass(frozen=True)
 class TimedCall:
-    """A name and the call to be timed."""
+    """A call to time, and its name in the table."""
 
     name: str
     run: Callable[[], object]
@@ -36,7 +36,7 @@ class TimedCall:
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of every repetition, and what the last one returned."""
+    """The seconds of every repetition, and the result of the last one."""
 
     name: str
     seconds: tuple[float, ...]
@@ -51,23 +51,23 @@ class Timing:
         return statistics.median(self.seconds)
 
 
-def time_in_turns(contestants: Sequence[TimedCall], repeats: int = 5, warm_up: int = 1) -> list[Timing]:
-    """Time the contestants in turns, without the garbage collector, after warm-up rounds."""
-    seconds: dict[str, list[float]] = {c.name: [] for c in contestants}
+def time_in_turns(calls: Sequence[TimedCall], repeats: int = 5, warm_up: int = 1) -> list[Timing]:
+    """Time the calls in turns with the garbage collector off, after warm-up rounds."""
+    seconds: dict[str, list[float]] = {c.name: [] for c in calls}
     results: dict[str, object] = {}
     for round_number in range(warm_up + repeats):
-        for contestant in contestants:
-            results.pop(contestant.name, None)
+        for call in calls:
+            results.pop(call.name, None)
             gc.collect()
             gc.disable()
             start = time.perf_counter()
-            result = contestant.run()
+            result = call.run()
             elapsed = time.perf_counter() - start
             gc.enable()
-            results[contestant.name] = result
+            results[call.name] = result
             if round_number >= warm_up:
-                seconds[contestant.name].append(elapsed)
-    return [Timing(c.name, tuple(seconds[c.name]), results[c.name]) for c in contestants]
+                seconds[call.name].append(elapsed)
+    return [Timing(c.name, tuple(seconds[c.name]), results[c.name]) for c in calls]
 
 
 def time_processes(commands: dict[str, Sequence[str]], repeats: int = 10) -> list[Timing]:
@@ -80,31 +80,31 @@ def time_processes(commands: dict[str, Sequence[str]], repeats: int = 10) -> lis
 
 
 def measure_peak_growth(load: Callable[[], Any], work: Callable[[Any], object], warm: Any) -> dict[str, int]:
-    """Return bytes of resident memory before `work` and the most it added, in this process.
+    """Return the resident bytes before `work`, its peak growth, and the growth that remains after it.
 
     `warm` is a small input on which `work` runs first, so that imported code is not counted.
     Linux only: the kernel's high-water mark is reset through /proc, which misses no short peak
-    and needs no sampling thread that waits for the interpreter lock.
+    and needs no sampling thread that competes for the interpreter lock.
     """
     work(warm)
     data = load()
     _release_memory()
     Path("/proc/self/clear_refs").write_text("5")
     before = _read_process_status("VmRSS")
-    kept = work(data)
+    result = work(data)
     peak = _read_process_status("VmHWM")
     _release_memory()
     after = _read_process_status("VmRSS")
-    del kept
+    del result
     return {"before": before, "growth": max(peak - before, 0), "kept": max(after - before, 0)}
 
 
 def run_in_new_process(module: str, *arguments: str) -> dict[str, Any]:
-    """Run `python -m module arguments` and return the JSON object of its last line."""
+    """Run `python -m module arguments` and return the JSON object on its last line of output."""
     command = [sys.executable, "-m", module, *arguments]
     done = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True)
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
+    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return result
 
 
 def format_ratio_table(timings: Sequence[Timing], extra: Mapping[str, Sequence[str]] | None = None) -> str:
@@ -135,7 +135,7 @@ def format_megabytes(count: float) -> str:
 
 
 def describe_machine(packages: Sequence[str]) -> str:
-    """Say on what machine and with which versions the numbers were made."""
+    """Return a line with the machine and the versions that produced the numbers."""
     info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     model = re.search(r"model name\s*:\s*(.+)", info)
     named = ", ".join(f"{name} {_version(name)}" for name in packages)
@@ -145,13 +145,13 @@ def describe_machine(packages: Sequence[str]) -> str:
 
 
 def replace_between_markers(path: Path, marker: str, text: str) -> None:
-    """Replace what stands between the marker's begin and end comments in a Markdown file."""
+    """Replace the text between the marker's begin and end comments in a Markdown file."""
     begin, end = f"<!-- begin {marker} -->", f"<!-- end {marker} -->"
     page = path.read_text(encoding="utf-8")
     if begin not in page or end not in page:
-        raise SystemExit(f"{path} has no lines '{begin}' and '{end}'; add them where it belongs.")
-    head, rest = page.split(begin, 1)
-    tail = rest.split(end, 1)[1]
+        raise SystemExit(f"{path} has no lines '{begin}' and '{end}'; add them where the table belongs.")
+    head, tail = page.split(begin, 1)
+    tail = tail.split(end, 1)[1]
     path.write_text(f"{head}{begin}\n{text.strip()}\n{end}{tail}", encoding="utf-8")
 
 
@@ -159,20 +159,20 @@ def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
-        # Found on the path without being installed.
+        # Importable from the path, but not installed.
         return str(importlib.import_module(package).__version__)
 
 
 def _read_process_status(field: str) -> int:
     """Return a field of /proc/self/status in bytes."""
-    found = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    if found is None:
-        raise SystemExit(f"/proc/self/status has no field {field}; memory is measured on Linux.")
-    return int(found[1]) * 1024
+    match = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    if match is None:
+        raise SystemExit(f"/proc/self/status has no field {field}; memory can be measured on Linux only.")
+    return int(match[1]) * 1024
 
 
 def _release_memory() -> None:
-    """Return freed pages to the system, else the work would reuse them unseen."""
+    """Return freed pages to the system; reused pages would not show up as growth."""
     import ctypes
 
     import pyarrow as pa
@@ -184,41 +184,41 @@ def _release_memory() -> None:
 
 @dataclass(frozen=True)
 class ProcessCost:
-    """What one run of a process cost."""
+    """Seconds and peak resident bytes of one run of a process."""
 
     seconds: float
     peak: float
 
 
 class ProcessFailed(Exception):
-    """A process that did not end well, with the last line it said."""
+    """A process failed; the message is the last line of its standard error."""
 
 
-def measure_process(command: Sequence[str], output: Path, fine: Collection[int] = (0,)) -> ProcessCost:
-    """Run a command in the project's folder, its standard output into a file; `fine` are its good ends."""
+def measure_process(command: Sequence[str], output: Path, exit_codes: Collection[int] = (0,)) -> ProcessCost:
+    """Run a command in the project's folder with standard output to a file; `exit_codes` count as success."""
     launch = [sys.executable, "-S", str(ROOT / "benchmarks" / "launch.py"), str(output), *command]
     done = subprocess.run(launch, check=True, cwd=ROOT, capture_output=True, text=True)
     facts = json.loads(done.stdout)
-    if facts["code"] not in fine:
+    if facts["code"] not in exit_codes:
         raise ProcessFailed(last_line(Path(f"{output}.err").read_text(errors="replace")))
     return ProcessCost(facts["seconds"], facts["peak"])
 
 
-def last_line(said: str) -> str:
-    lines = said.strip().splitlines()
-    return lines[-1] if lines else "it said nothing"
+def last_line(output: str) -> str:
+    lines = output.strip().splitlines()
+    return lines[-1] if lines else "no output"
 
 
 @dataclass
 class ProcessTimings:
-    """The runs of every contestant by name, and what was said about those that failed."""
+    """The runs of every process by name, and the messages of those that failed."""
 
     runs: dict[str, list[ProcessCost]] = field(default_factory=dict)
     failures: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def run_in_turns(cls, calls: Mapping[str, Callable[[], ProcessCost]], repeats: int) -> ProcessTimings:
-        """Call everyone once per round; who fails is out."""
+        """Make every call once per round; a call that fails is not repeated."""
         turns = cls()
         for _ in range(repeats):
             for name, call in calls.items():
@@ -227,7 +227,7 @@ class ProcessTimings:
         return turns
 
     def run_once(self, name: str, call: Callable[[], ProcessCost]) -> None:
-        """Add one run, or the failure."""
+        """Add one run or its failure."""
         try:
             self.runs.setdefault(name, []).append(call())
         except ProcessFailed as failure:
@@ -235,7 +235,7 @@ class ProcessTimings:
             self.failures[name] = str(failure)
 
     def format_table(self, extra: Mapping[str, Mapping[str, str]] | None = None) -> str:
-        """Return the ratio table with peaks, further columns by name, and the failures below."""
+        """Return the ratio table with peak memory and extra columns by name, followed by the failures."""
         timings = [Timing(name, tuple(r.seconds for r in runs)) for name, runs in self.runs.items()]
         columns = {"peak memory": [format_megabytes(self.min_peak(t.name)) for t in timings]}
         for head, values in (extra or {}).items():
@@ -244,8 +244,8 @@ class ProcessTimings:
         return "\n\n".join([*parts, *self.failure_notes()])
 
     def failure_notes(self) -> list[str]:
-        """Return one sentence per contestant that failed."""
-        return [f"Left out, for it failed: {name}: {said}" for name, said in self.failures.items()]
+        """Return one sentence per process that failed."""
+        return [f"Left out because it failed: {name}: {message}" for name, message in self.failures.items()]
 
     def min_peak(self, name: str) -> float:
         return min(run.peak for run in self.runs[name])

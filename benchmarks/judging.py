@@ -1,11 +1,11 @@
-"""Judging learners, side by side with the peers.
+"""Evaluation of learners, side by side with the peers.
 
     python -m benchmarks.judging                      all rows
     python -m benchmarks.judging --rows e,b           some of them
     python -m benchmarks.judging --write              also into benchmarks/RESULTS.md
 
-Rows: e all measures of a million predictions; a leave-one-out of a table; b bias and variance, and whether
-they add up; l learning curves; r the report on a model.
+Rows: e all measures of a million predictions; a leave-one-out of a table; b the bias–variance decomposition
+and its residual; l learning curves; r the report on a model.
 """
 
 from __future__ import annotations
@@ -45,32 +45,29 @@ from benchmarks.text_contenders import installed_distributions
 
 DISTRIBUTIONS = ["weigh", "numpy", "scikit-learn", "mlxtend", "altair"]
 JOBS: dict[str, Callable[[argparse.Namespace], str]] = {
-    "e": lambda given: measures_table(given.repeats),
-    "a": lambda given: leave_one_out_table(given.data, given.repeats),
-    "b": lambda given: bias_variance_table(given.repeats),
-    "l": lambda given: learning_curve_table(given.data, given.repeats),
-    "r": lambda given: report_table(given.data, given.repeats),
+    "e": lambda args: measures_table(args.repeats),
+    "a": lambda args: leave_one_out_table(args.data, args.repeats),
+    "b": lambda args: bias_variance_table(args.repeats),
+    "l": lambda args: learning_curve_table(args.data, args.repeats),
+    "r": lambda args: report_table(args.data, args.repeats),
 }
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Return what was asked; a row that is not there is refused."""
+    """Parse the command line; an unknown row is an error."""
     return RowParser("judging", __doc__, JOBS, repeats=3, data="real data").parse()
 
 
 def main() -> None:
-    given = parse_arguments()
-    for row in given.rows:
-        found = JOBS[row](given)
-        said = f"`python -m benchmarks.judging --rows {row} --repeats {given.repeats}`"
-        page = f"{found}\n\n{said}; {describe_machine(installed_distributions(DISTRIBUTIONS))}"
+    args = parse_arguments()
+    for row in args.rows:
+        tables = JOBS[row](args)
+        command = f"`python -m benchmarks.judging --rows {row} --repeats {args.repeats}`"
+        page = f"{tables}\n\n{command}; {describe_machine(installed_distributions(DISTRIBUTIONS))}"
         print(f"\n## {row}\n\n{page}", flush=True)
-        if given.write:
+        if args.write:
             replace_between_markers(RESULTS, f"judging {row}", page)
 
-
-if __name__ == "__main__":
-    main()
 
 N_REFITS = 50
 
@@ -78,16 +75,16 @@ N_REFITS = 50
 def leave_one_out_table(data: Path, repeats: int) -> str:
     frame, labels = read_adult(data / "adult" / "train.csv")
     frame = frame[CATEGORIES]
-    # The peer gets codes, so that only its own work is timed, and all numbers of levels: folds may lack some.
+    # The peer gets codes, so that only its own work is timed, and all level counts, as folds may miss levels.
     codes = OrdinalEncoder().fit_transform(frame).astype(np.int64)
     peer = CategoricalNB(min_categories=codes.max(axis=0) + 1)
     model, n = weigh.NaiveBayes(columns="category").fit(frame, labels).model_, len(frame)
-    some = np.random.default_rng(0).choice(n, N_REFITS, replace=False).tolist()
+    sample = np.random.default_rng(0).choice(n, N_REFITS, replace=False).tolist()
 
-    rests = [(np.delete(codes, at, axis=0), np.delete(labels, at)) for at in some]
+    training_sets = [(np.delete(codes, i, axis=0), np.delete(labels, i)) for i in sample]
 
-    def refitted() -> Any:
-        return [peer.fit(*rest) for rest in rests]
+    def refit() -> Any:
+        return [peer.fit(*training_set) for training_set in training_sets]
 
     timings = time_in_turns(
         [
@@ -99,33 +96,35 @@ def leave_one_out_table(data: Path, repeats: int) -> str:
                 "scikit-learn: 10 folds in place of leave-one-out",
                 lambda: cross_val_predict(peer, codes, labels, cv=10, method="predict_log_proba"),
             ),
-            TimedCall(f"scikit-learn: {n:,} refits on codes ({N_REFITS} timed)", refitted),
+            TimedCall(f"scikit-learn: {n:,} refits on codes ({N_REFITS} timed)", refit),
         ],
         repeats,
     )
-    seconds = [each.best * (n / N_REFITS if at == 3 else 1) for at, each in enumerate(timings)]
+    seconds = [timing.best * (n / N_REFITS if i == 3 else 1) for i, timing in enumerate(timings)]
     rows = [
-        [each.name, format_duration(time), f"{time / seconds[0]:,.1f}"]
-        for each, time in zip(timings, seconds, strict=True)
+        [timing.name, format_duration(time), f"{time / seconds[0]:,.1f}"]
+        for timing, time in zip(timings, seconds, strict=True)
     ]
-    apart = [_score_difference(model, frame, labels, timings[0].result, at) for at in some]
-    told = f"{N_REFITS} rows forgotten one by one get scores that differ by {max(apart):.1e} at most."
+    differences = [_score_difference(model, frame, labels, timings[0].result, i) for i in sample]
+    note = f"{N_REFITS} rows forgotten one by one get scores that differ by {max(differences):.1e} at most."
     title = f"{LABEL} of Adult, {n:,} rows of {len(CATEGORIES)} categories"
-    return f"{title}\n\n{format_markdown_table(['', 'min', '÷ first'], rows)}\n\n{told}"
+    return f"{title}\n\n{format_markdown_table(['', 'min', '÷ first'], rows)}\n\n{note}"
 
 
-def _score_difference(model: weigh.BayesModel, frame: Any, labels: Any, left: Any, at: int) -> float:
-    """Return how far a row's score is from that of a model that has forgotten it."""
-    one = frame.iloc[[at]]
-    return float(np.abs(model.forget(one, labels[at : at + 1]).scores(one)[0] - left[at]).max())
+def _score_difference(
+    model: weigh.BayesModel, frame: Any, labels: Any, left_out_scores: Any, i: int
+) -> float:
+    """Return the difference between a row's leave-one-out score and that of a model that forgot the row."""
+    row = frame.iloc[[i]]
+    return float(np.abs(model.forget(row, labels[i : i + 1]).scores(row)[0] - left_out_scores[i]).max())
 
 
 N_PREDICTIONS = 1_000_000
-N_BOOTSTRAP_SAMPLES = 5  # samples of a bootstrap by hand, of which 1,000 would be wanted
+N_BOOTSTRAP_SAMPLES = 5  # a real bootstrap would take 1,000
 
 
 class ProbabilityRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # untyped base classes
-    """A classifier whose rows are its probabilities: nothing is timed but the judging."""
+    """A classifier whose input rows are its probabilities, so that only the evaluation is timed."""
 
     classes_ = np.array([0, 1])
 
@@ -142,36 +141,36 @@ class ProbabilityRows(ClassifierMixin, BaseEstimator):  # type: ignore[misc]  # 
 
 
 def sklearn_measures(labels: Any, rows: Any) -> dict[str, Any]:
-    """Return the same measures from scikit-learn, which gives no intervals."""
-    predicted, shares = (rows[:, 1] > 0.5).astype(int), rows[:, 1]
+    """Return the same measures from scikit-learn, without intervals."""
+    predicted, probabilities = (rows[:, 1] > 0.5).astype(int), rows[:, 1]
     return {
         "accuracy": metrics.accuracy_score(labels, predicted),
         "balanced": metrics.balanced_accuracy_score(labels, predicted),
         "classes": metrics.precision_recall_fscore_support(labels, predicted),
         "confusion": metrics.confusion_matrix(labels, predicted),
-        "log_loss": metrics.log_loss(labels, shares),
-        "brier": metrics.brier_score_loss(labels, shares),
-        "roc": (metrics.roc_auc_score(labels, shares), metrics.roc_curve(labels, shares)),
+        "log_loss": metrics.log_loss(labels, probabilities),
+        "brier": metrics.brier_score_loss(labels, probabilities),
+        "roc": (metrics.roc_auc_score(labels, probabilities), metrics.roc_curve(labels, probabilities)),
         "pr": (
-            metrics.average_precision_score(labels, shares),
-            metrics.precision_recall_curve(labels, shares),
+            metrics.average_precision_score(labels, probabilities),
+            metrics.precision_recall_curve(labels, probabilities),
         ),
-        "reliability": calibration_curve(labels, shares, n_bins=10, strategy="quantile"),
+        "reliability": calibration_curve(labels, probabilities, n_bins=10, strategy="quantile"),
     }
 
 
 def bootstrap_measures(labels: Any, rows: Any) -> list[dict[str, Any]]:
-    """Return the measures of samples of the rows, as one writes a bootstrap by hand."""
+    """Return the measures of bootstrap samples of the rows."""
     rng = np.random.default_rng(0)
-    drawn = (rng.integers(len(labels), size=len(labels)) for _ in range(N_BOOTSTRAP_SAMPLES))
-    return [sklearn_measures(labels[at], rows[at]) for at in drawn]
+    samples = (rng.integers(len(labels), size=len(labels)) for _ in range(N_BOOTSTRAP_SAMPLES))
+    return [sklearn_measures(labels[sample], rows[sample]) for sample in samples]
 
 
 def measures_table(repeats: int) -> str:
     rng = np.random.default_rng(0)
-    shares = rng.beta(0.7, 0.9, N_PREDICTIONS)
-    labels = (rng.random(N_PREDICTIONS) < shares).astype(int)
-    rows = np.column_stack([1 - shares, shares])
+    probabilities = rng.beta(0.7, 0.9, N_PREDICTIONS)
+    labels = (rng.random(N_PREDICTIONS) < probabilities).astype(int)
+    rows = np.column_stack([1 - probabilities, probabilities])
     timings = time_in_turns(
         [
             TimedCall(
@@ -181,7 +180,7 @@ def measures_table(repeats: int) -> str:
         ],
         repeats,
     )
-    slow = time_in_turns(
+    bootstrap = time_in_turns(
         [
             TimedCall(
                 f"the same in {N_BOOTSTRAP_SAMPLES} bootstrap samples",
@@ -191,9 +190,9 @@ def measures_table(repeats: int) -> str:
         1,
         0,
     )
-    found, theirs = timings[0].result, timings[1].result
-    apart = max(
-        abs(found.measure(name).value - value)
+    ours, theirs = timings[0].result, timings[1].result
+    difference = max(
+        abs(ours.measure(name).value - value)
         for name, value in [
             ("accuracy", theirs["accuracy"]),
             ("log_loss", theirs["log_loss"]),
@@ -201,10 +200,9 @@ def measures_table(repeats: int) -> str:
             ("pr_area", theirs["pr"][0]),
         ]
     )
-    told = f"Accuracy, log loss and both areas differ by {apart:.1e} at most."
-    return (
-        f"{N_PREDICTIONS:,} predictions of two classes\n\n{format_ratio_table([*timings, *slow])}\n\n{told}"
-    )
+    note = f"Accuracy, log loss and both areas differ by {difference:.1e} at most."
+    table = format_ratio_table([*timings, *bootstrap])
+    return f"{N_PREDICTIONS:,} predictions of two classes\n\n{table}\n\n{note}"
 
 
 N_TRAINING_SETS = 200
@@ -215,18 +213,20 @@ def bias_variance_table(repeats: int) -> str:
     try:
         from mlxtend.evaluate import bias_variance_decomp
     except ImportError:
-        raise SystemExit("Row b needs mlxtend: pip install mlxtend, or make bench-judging.") from None
+        raise SystemExit(
+            "Row b needs mlxtend: run `pip install mlxtend`, or use `make bench-judging`."
+        ) from None
     X, y = make_classification(2_000, 20, n_informative=5, n_classes=3, flip_y=0.1, random_state=0)
-    train, test, known, asked = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
+    X_train, X_test, y_train, y_test = train_test_split(X, y, test_size=0.3, random_state=0, stratify=y)
     tree = DecisionTreeClassifier(random_state=0)
 
     def theirs() -> Any:
         return bias_variance_decomp(
-            tree, train, known, test, asked, "0-1_loss", N_TRAINING_SETS, random_seed=0
+            tree, X_train, y_train, X_test, y_test, "0-1_loss", N_TRAINING_SETS, random_seed=0
         )
 
-    def ours(which: str, workers: int) -> Any:
-        return weigh.bias_variance(tree, X, y, rounds=N_TRAINING_SETS, test=0.3, which=which, n_jobs=workers)
+    def ours(which: str, n_jobs: int) -> Any:
+        return weigh.bias_variance(tree, X, y, rounds=N_TRAINING_SETS, test=0.3, which=which, n_jobs=n_jobs)
 
     timings = time_in_turns(
         [
@@ -237,16 +237,16 @@ def bias_variance_table(repeats: int) -> str:
         ],
         repeats,
     )
-    left = [_decomposition_residual(each.result) for each in timings[:3]]
+    residuals = [_decomposition_residual(timing.result) for timing in timings[:3]]
     loss, bias, variance = timings[3].result
-    apart = [*(f"{each:.1e}" for each in left), f"{abs(loss - bias - variance):.4f}"]
+    cells = [*(f"{timing:.1e}" for timing in residuals), f"{abs(loss - bias - variance):.4f}"]
     title = f"A decision tree, zero-one loss, three classes, 2,000 rows, {N_TRAINING_SETS} training sets"
-    return f"{title}\n\n{format_ratio_table(timings, {'loss − its parts, most': apart})}"
+    return f"{title}\n\n{format_ratio_table(timings, {'loss − its parts, most': cells})}"
 
 
-def _decomposition_residual(found: Any) -> float:
-    [one] = found.learners.values()
-    return float(np.abs(one.loss - sum(one.parts.values())).max())
+def _decomposition_residual(result: Any) -> float:
+    [learner] = result.learners.values()
+    return float(np.abs(learner.loss - sum(learner.parts.values())).max())
 
 
 def learning_curve_table(data: Path, repeats: int) -> str:
@@ -278,7 +278,7 @@ def learning_curve_table(data: Path, repeats: int) -> str:
 def report_table(data: Path, repeats: int) -> str:
     train, test = (data / "adult" / f"{part}.csv" for part in ("train", "test"))
     with tempfile.TemporaryDirectory() as folder:
-        model, plain, whole = (Path(folder) / name for name in ("adult.weigh", "plain.html", "whole.html"))
+        model, plain, full = (Path(folder) / name for name in ("adult.weigh", "plain.html", "whole.html"))
         weigh.NaiveBayes(missing=["?"]).fit(weigh.open(train, label=LABEL)).model_.save(model)
         command = [sys.executable, "-m", "weigh.cli.main", "report", str(model), str(test), "-o"]
         timings = time_processes(
@@ -286,17 +286,21 @@ def report_table(data: Path, repeats: int) -> str:
                 "weigh report MODEL test.csv": [*command, str(plain)],
                 "weigh report MODEL test.csv --train train.csv": [
                     *command,
-                    str(whole),
+                    str(full),
                     "--train",
                     str(train),
                 ],
             },
             repeats,
         )
-        sizes = [f"{path.stat().st_size / 1e3:,.0f} kB" for path in (plain, whole)]
+        sizes = [f"{path.stat().st_size / 1e3:,.0f} kB" for path in (plain, full)]
     rows = [
-        [each.name, format_duration(each.best), format_duration(each.median), size]
-        for each, size in zip(timings, sizes, strict=True)
+        [timing.name, format_duration(timing.best), format_duration(timing.median), size]
+        for timing, size in zip(timings, sizes, strict=True)
     ]
     title = "The report on naive Bayes of Adult: 16,281 rows judged, 32,561 learned from; whole processes"
     return f"{title}\n\n{format_markdown_table(['', 'min', 'median', 'size'], rows)}"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,10 +1,10 @@
-"""Run a command, its output to a file, and print seconds and peak resident bytes as JSON.
+"""Run a command with its output to a file; print its seconds and peak resident bytes as JSON.
 
     python -S benchmarks/launch.py OUTPUT COMMAND...
 
-A process of its own, for the kernel adds to a child's peak what its parent held when it started
-it: the one who starts must be smaller than anything that is measured. What the command writes to
-standard error stands in OUTPUT.err. The peak is that of the largest process the command ran.
+This is a process of its own because the kernel counts the parent's memory at the time of the fork towards
+the child's peak: the parent must be smaller than anything measured. Standard error goes to OUTPUT.err. The
+peak is that of the largest process the command ran.
 """
 
 from __future__ import annotations

@@ -4,8 +4,8 @@
     python -m benchmarks.mail --rows q --seeds 1,2,3
     python -m benchmarks.mail --write              also into benchmarks/RESULTS.md
 
-Rows: q how good verdicts are, every mail judged before it is learned; t many mails at once, learned and
-judged; s one mail, from the start of the process; l one mail, asked of a running server.
+Rows: q quality of the verdicts, every mail classified before it is learned; t learning and filtering many
+mails at once; s one mail, including the start of the process; l one mail, sent to a running server.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ from benchmarks.text import RESULTS
 from benchmarks.text_contenders import installed_distributions
 
 JOBS: dict[str, Callable[[argparse.Namespace, MailCorpus], str]] = {
-    "q": lambda given, corpus: verdict_quality_tables(corpus, given.seeds),
-    "t": lambda given, corpus: bulk_tables(corpus, given.repeats),
-    "s": lambda given, corpus: startup_table(corpus, given.repeats),
-    "l": lambda given, corpus: server_table(corpus),
+    "q": lambda args, corpus: verdict_quality_tables(corpus, args.seeds),
+    "t": lambda args, corpus: bulk_tables(corpus, args.repeats),
+    "s": lambda args, corpus: startup_table(corpus, args.repeats),
+    "l": lambda args, corpus: server_table(corpus),
 }
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Return what was asked; a row that is not there is refused."""
+    """Parse the command line; an unknown row is an error."""
     parser = RowParser("mail", __doc__, JOBS, repeats=5, data="real data")
     parser.add_argument(
         "--seeds", type=lambda seeds: [int(seed) for seed in seeds.split(",")], default=[1, 2, 3, 4, 5]
@@ -57,24 +57,23 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    given = parse_arguments()
+    args = parse_arguments()
     with tempfile.TemporaryDirectory() as folder:
-        corpus = MailCorpus.unpack(given.data, Path(folder))
-        for row in given.rows:
-            found = JOBS[row](given, corpus)
-            how = f"--seeds {','.join(map(str, given.seeds))}" if row == "q" else f"--repeats {given.repeats}"
-            said = f"`python -m benchmarks.mail --rows {row} {how}`"
-            about = (
+        corpus = MailCorpus.unpack(args.data, Path(folder))
+        for row in args.rows:
+            tables = JOBS[row](args, corpus)
+            options = (
+                f"--seeds {','.join(map(str, args.seeds))}" if row == "q" else f"--repeats {args.repeats}"
+            )
+            command = f"`python -m benchmarks.mail --rows {row} {options}`"
+            machine = (
                 f"{describe_machine(installed_distributions(['weigh'])).rstrip('.')}, {bogofilter_version()}."
             )
-            page = f"{found}\n\n{said}; {about}"
+            page = f"{tables}\n\n{command}; {machine}"
             print(f"\n## {row}\n\n{page}", flush=True)
-            if given.write:
+            if args.write:
                 replace_between_markers(RESULTS, f"mail {row}", page)
 
-
-if __name__ == "__main__":
-    main()
 
 MEASURE_HEADINGS = {
     "hm": "hm %",
@@ -86,7 +85,7 @@ MEASURE_HEADINGS = {
 
 
 def verdict_quality_tables(corpus: MailCorpus, seeds: list[int]) -> str:
-    """Hold one trial per shuffled order and one by time, all learners and bogofilter in each."""
+    """Evaluate all learners and bogofilter on every shuffled order, and on the mails in order of time."""
     orders = {f"Shuffled, seed {seed}": ["shuffled", "--seed", str(seed)] for seed in seeds}
     orders["In the order in which they came, by their headers"] = ["time"]
     tables = [f"{title}:\n\n{_evaluation_table(corpus, order)}" for title, order in orders.items()]
@@ -95,25 +94,25 @@ def verdict_quality_tables(corpus: MailCorpus, seeds: list[int]) -> str:
 
 
 def _evaluation_table(corpus: MailCorpus, order: list[str]) -> str:
-    asked = [*corpus.options(), "--json", "--order", *order]
-    command = [sys.executable, "-m", "weigh.cli.main", "mail", "evaluate", *asked]
-    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    options = [*corpus.options(), "--json", "--order", *order]
+    command = [sys.executable, "-m", "weigh.cli.main", "mail", "evaluate", *options]
+    result = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     rows = [
-        [each["filter"], *(_format_measure(each, name) for name in MEASURE_HEADINGS)]
-        for each in found["filters"]
+        [row["filter"], *(_format_measure(row, name) for name in MEASURE_HEADINGS)]
+        for row in result["filters"]
     ]
     return format_markdown_table(["", *MEASURE_HEADINGS.values()], rows)
 
 
 def _format_measure(result: dict[str, Any], name: str) -> str:
-    measure = next(each for each in result["measures"] if each["name"] == name)
+    measure = next(measure for measure in result["measures"] if measure["name"] == name)
     return f"{measure['value']:.3f} ({measure['low']:.3f} to {measure['high']:.3f})"
 
 
 def bogofilter_version() -> str:
-    """Return name and version as bogofilter tells them."""
-    said = subprocess.run(["bogofilter", "-V"], check=True, capture_output=True, text=True)
-    return (said.stdout or said.stderr).splitlines()[0].replace(" version", "")
+    """Return bogofilter's name and version."""
+    result = subprocess.run(["bogofilter", "-V"], check=True, capture_output=True, text=True)
+    return (result.stdout or result.stderr).splitlines()[0].replace(" version", "")
 
 
 MAIL_COMMAND = [sys.executable, "-m", "weigh.cli.main", "mail"]
@@ -121,14 +120,14 @@ LEARNERS = ("naive-bayes", "logistic")
 
 
 class LearningRun(NamedTuple):
-    """A call that learns all mails into a folder of its own, which is empty before."""
+    """A call that learns all mails into an empty folder."""
 
     folder: Path
     run: Callable[[], object]
 
 
 def bulk_tables(corpus: MailCorpus, repeats: int) -> str:
-    """Learn all mails into a new store, then judge them all, as whole processes."""
+    """Time learning all mails into a new store and filtering them all, as whole processes."""
     n = len(corpus.files("ham")) + len(corpus.files("spam"))
     learning = {f"weigh mail learn, {name}": _weigh_learning(corpus, name) for name in LEARNERS}
     learning["bogofilter -b -n, then -s"] = _bogofilter_learning(corpus)
@@ -143,7 +142,7 @@ def bulk_tables(corpus: MailCorpus, repeats: int) -> str:
 
 
 def startup_table(corpus: MailCorpus, repeats: int) -> str:
-    """Filter one mail, from the start of the process to its end."""
+    """Time filtering one mail, from the start of the process to its end."""
     mail = Path(corpus.files("ham")[0]).read_bytes()
     calls: dict[str, Callable[[], object]] = {
         f"weigh mail filter, {name}": _with_standard_input(
@@ -155,11 +154,12 @@ def startup_table(corpus: MailCorpus, repeats: int) -> str:
         ["bogofilter", "-d", str(corpus.scratch / "bogofilter"), "-p", "-e"], mail
     )
     timings = time_in_turns([TimedCall(name, call) for name, call in calls.items()], 3 * repeats)
-    return f"One mail through standard input, from process start; a store of all mails\n\n{format_ratio_table(timings)}"
+    title = "One mail through standard input, from process start; a store of all mails"
+    return f"{title}\n\n{format_ratio_table(timings)}"
 
 
 def server_table(corpus: MailCorpus) -> str:
-    """Ask a running server about every mail, one after the other."""
+    """Time a running server on every mail, one after the other."""
     from weigh.apps.mail.serving.client import Client
 
     store = _learned_store(corpus, "naive-bayes")
@@ -178,17 +178,20 @@ def server_table(corpus: MailCorpus) -> str:
     finally:
         server.terminate()
         server.wait()
-    cuts = statistics.quantiles(seconds, n=100)
+    percentiles = statistics.quantiles(seconds, n=100)
     row = [
         format_duration(statistics.median(seconds)),
-        format_duration(cuts[98]),
+        format_duration(percentiles[98]),
         format_duration(max(seconds)),
     ]
-    return f"{len(seconds):,} mails through `weigh mail serve`\n\n{format_markdown_table(['median', '99 %', 'most'], [row])}"
+    table = format_markdown_table(["median", "99 %", "most"], [row])
+    return f"{len(seconds):,} mails through `weigh mail serve`\n\n{table}"
 
 
 def _table_per_mail(timings: list[Timing], n: int) -> str:
-    return format_ratio_table(timings, {"per mail": [f"{1e3 * each.best / n:.3f} ms" for each in timings]})
+    return format_ratio_table(
+        timings, {"per mail": [f"{1e3 * timing.best / n:.3f} ms" for timing in timings]}
+    )
 
 
 def _learned_store(corpus: MailCorpus, learner: str) -> Path:
@@ -199,27 +202,27 @@ def _learned_store(corpus: MailCorpus, learner: str) -> Path:
 
 
 def _learned_word_list(corpus: MailCorpus) -> Path:
-    """Return the folder of a bogofilter that has learned all mails."""
-    learning = _bogofilter_learning(corpus)
-    if not learning.folder.exists():
-        learning.folder.mkdir()
-        learning.run()
-    return learning.folder
+    """Return the folder of a bogofilter word list trained on all mails."""
+    run = _bogofilter_learning(corpus)
+    if not run.folder.exists():
+        run.folder.mkdir()
+        run.run()
+    return run.folder
 
 
-def _time_into_new_folders(learning: dict[str, LearningRun], repeats: int) -> list[Timing]:
-    """Take turns; what is removed and flushed before each is not timed. The first round only warms up."""
-    seconds: dict[str, list[float]] = {name: [] for name in learning}
-    for number in range(repeats + 1):
-        for name, each in learning.items():
-            shutil.rmtree(each.folder, ignore_errors=True)
-            each.folder.mkdir()
+def _time_into_new_folders(runs: dict[str, LearningRun], repeats: int) -> list[Timing]:
+    """Time the runs in turns after a warm-up round; clearing folders and flushing disks is not timed."""
+    seconds: dict[str, list[float]] = {name: [] for name in runs}
+    for round_number in range(repeats + 1):
+        for name, run in runs.items():
+            shutil.rmtree(run.folder, ignore_errors=True)
+            run.folder.mkdir()
             os.sync()
             start = time.perf_counter()
-            each.run()
-            if number:
+            run.run()
+            if round_number:
                 seconds[name].append(time.perf_counter() - start)
-    return [Timing(name, tuple(found)) for name, found in seconds.items()]
+    return [Timing(name, tuple(times)) for name, times in seconds.items()]
 
 
 def _weigh_learning(corpus: MailCorpus, learner: str) -> LearningRun:
@@ -251,14 +254,14 @@ def _bogofilter_filtering(corpus: MailCorpus) -> Callable[[], object]:
     return _with_standard_input(["bogofilter", "-d", str(_learned_word_list(corpus)), "-b", "-T"], names)
 
 
-def _with_standard_input(command: list[str], given: bytes) -> Callable[[], object]:
-    """A call of a process with something on its standard input; its exit code tells the verdict, if any."""
-    return lambda: subprocess.run(command, input=given, capture_output=True, check=False)
+def _with_standard_input(command: list[str], content: bytes) -> Callable[[], object]:
+    """Return a call that runs a process on the given standard input; the exit code may be the verdict."""
+    return lambda: subprocess.run(command, input=content, capture_output=True, check=False)
 
 
 @dataclass(frozen=True)
 class MailCorpus:
-    """Where the mails lie, by label, and a folder for what is made of them."""
+    """The folders of mails by label, and a scratch folder for stores and lists."""
 
     ham: tuple[Path, ...]
     spam: tuple[Path, ...]
@@ -266,24 +269,28 @@ class MailCorpus:
 
     @classmethod
     def unpack(cls, data: Path, folder: Path) -> MailCorpus:
-        """Unpack the corpus into a folder."""
-        with tarfile.open(data / "spamassassin.tar.xz") as packed:
-            packed.extractall(folder / "mails", filter="data")
-        below = sorted(path for path in (folder / "mails").iterdir() if path.is_dir())
-        spam = tuple(path for path in below if path.name.startswith("spam"))
-        return cls(tuple(path for path in below if path not in spam), spam, folder)
+        """Unpack the SpamAssassin corpus into a folder."""
+        with tarfile.open(data / "spamassassin.tar.xz") as archive:
+            archive.extractall(folder / "mails", filter="data")
+        folders = sorted(path for path in (folder / "mails").iterdir() if path.is_dir())
+        spam = tuple(path for path in folders if path.name.startswith("spam"))
+        return cls(tuple(path for path in folders if path not in spam), spam, folder)
 
     def options(self) -> list[str]:
-        """Return the folders as `weigh mail` takes them."""
-        ham = [word for path in self.ham for word in ("--ham", str(path))]
-        return ham + [word for path in self.spam for word in ("--spam", str(path))]
+        """Return the folders as options of `weigh mail`."""
+        ham = [argument for path in self.ham for argument in ("--ham", str(path))]
+        return ham + [argument for path in self.spam for argument in ("--spam", str(path))]
 
     def files(self, label: str) -> list[str]:
-        """Return the files of one label, in order."""
+        """Return the files of one label in sorted order."""
         return sorted(str(file) for folder in getattr(self, label) for file in folder.iterdir())
 
     def write_list(self, *labels: str) -> Path:
-        """Return a file that names the mails of some labels, a line each."""
+        """Write the paths of the mails with these labels to a file, one per line; return its path."""
         path = self.scratch / f"{'-'.join(labels)}.list"
         path.write_text("".join(f"{file}\n" for label in labels for file in self.files(label)))
         return path
+
+
+if __name__ == "__main__":
+    main()

@@ -1,8 +1,8 @@
-"""A seeded table of strings and numbers, of any length, for the benchmarks.
+"""A synthetic table of strings and numbers, reproducible from a seed, with any number of rows.
 
 Six string columns with 3, 5, 12, 50, 300 and 10,000 levels (the last one skewed) and six numeric
 columns with 5 % missing values; every column depends on the class, and only on the class, so that
-naive Bayes is the right model and its accuracy says whether a contestant fitted properly.
+naive Bayes is the right model and a low accuracy reveals a wrong fit.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def _level_probabilities(rng: np.random.Generator, n_levels: int, n_classes: int) -> Floats:
-    """Return one row of level probabilities per class; wide columns follow a Zipf-like law."""
+    """Return one row of level probabilities per class; columns of many levels follow a Zipf-like law."""
     skew = 1.0 if n_levels >= 1_000 else 0.3
     base = -skew * np.log(np.arange(1, n_levels + 1))
     logits = base + 0.4 * rng.standard_normal((n_classes, n_levels))
@@ -36,25 +36,25 @@ def _draw_levels(rng: np.random.Generator, p: Floats, y: Codes) -> Codes:
     u = rng.random(len(y))
     codes = np.empty(len(y), dtype=np.int64)
     for k, row in enumerate(np.cumsum(p, axis=1)):
-        of_class = y == k
-        codes[of_class] = np.searchsorted(row, u[of_class] * row[-1], side="right")
+        in_class = y == k
+        codes[in_class] = np.searchsorted(row, u[in_class] * row[-1], side="right")
     return np.asarray(np.minimum(codes, p.shape[1] - 1))
 
 
 def make_table(rows: int, classes: int = 2, seed: int = 0, part: int = 0) -> Any:
-    """Return an Arrow table; the same seed with another part gives new rows of the same law."""
+    """Return an Arrow table; the same seed with another part gives new rows of the same distribution."""
     import pyarrow as pa
 
-    law = np.random.default_rng([seed, classes])
+    distribution = np.random.default_rng([seed, classes])
     rng = np.random.default_rng([seed, classes, part + 1])
-    y = rng.choice(classes, size=rows, p=law.dirichlet(np.full(classes, 5.0)))
+    y = rng.choice(classes, size=rows, p=distribution.dirichlet(np.full(classes, 5.0)))
     columns: dict[str, Any] = {}
     for name, n_levels in LEVELS.items():
-        codes = _draw_levels(rng, _level_probabilities(law, n_levels, classes), y)
-        words = pa.array([f"{name}-{i:05d}" for i in range(n_levels)])
-        columns[name] = words.take(pa.array(codes))
+        codes = _draw_levels(rng, _level_probabilities(distribution, n_levels, classes), y)
+        names = pa.array([f"{name}-{i:05d}" for i in range(n_levels)])
+        columns[name] = names.take(pa.array(codes))
     for name in NUMBERS:
-        mean, spread = law.normal(0.0, 0.3, classes), law.uniform(0.7, 1.4, classes)
+        mean, spread = distribution.normal(0.0, 0.3, classes), distribution.uniform(0.7, 1.4, classes)
         values = 100.0 + 15.0 * (mean[y] + spread[y] * rng.standard_normal(rows))
         columns[name] = pa.array(values, mask=rng.random(rows) < MISSING_SHARE)
     columns[LABEL] = pa.array([f"class-{k}" for k in range(classes)]).take(pa.array(y))
@@ -72,8 +72,8 @@ def write_table(path: Path, rows: int, classes: int, part: int = 0) -> Path:
 def read_table(path: Path, storage: str) -> Any:
     """Read the file as a pandas frame.
 
-    `storage` is where the strings live: "str" is pandas 3's default dtype (Arrow-backed),
-    "object" is Python strings, "arrow" keeps every column, numbers too, in Arrow's own dtypes.
+    `storage` selects the dtypes: "str" is pandas 3's default for strings (Arrow-backed), "object" uses Python
+    strings, "arrow" uses Arrow dtypes for every column, numbers included.
     """
     import pandas as pd
 

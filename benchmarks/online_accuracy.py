@@ -1,9 +1,8 @@
-"""Perceptrons on real data: what of a run predicts best, beside scikit-learn's.
+"""Accuracy of perceptrons on real data and under label noise, compared with scikit-learn.
 
-Last, lazy, averaged and voted come from one recorded run. All sides get the same matrix; one row
-says what weigh makes of the raw texts by itself. SMS spam has no official split: seed k has the
-k-th of five stratified folds as its test part. The others have theirs, and a seed changes the order
-of the rows only.
+The last, lazy, averaged and voted hypotheses come from one recorded run. All learners get the same matrix;
+one table row has weigh on the raw texts. SMS spam has no official split: seed k tests on the k-th of five
+stratified folds. The other datasets have a split, so a seed changes only the order of their rows.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ LOSSES = ("perceptron", "hinge", "log_loss")
 
 @dataclass
 class AccuracyRecord:
-    """Accuracies by contestant and number of epochs, one per seed, and the settings that were chosen."""
+    """Accuracies by learner and number of epochs, one per seed, and the selected settings."""
 
     epochs: Sequence[int]
     accuracies: dict[str, dict[int, list[float]]] = field(default_factory=dict)
@@ -48,7 +47,7 @@ class AccuracyRecord:
         return max(self.mean(name, epochs) for epochs in self.epochs)
 
     def best_run(self, name: str) -> npt.NDArray[np.float64]:
-        """The accuracies by seed after the number of epochs that was best."""
+        """Return the accuracies by seed at the best number of epochs."""
         return np.array(self.accuracies[name][max(self.epochs, key=lambda epochs: self.mean(name, epochs))])
 
     def table(self) -> str:
@@ -60,12 +59,12 @@ class AccuracyRecord:
         return format_markdown_table(head, rows)
 
     def format_leads(self) -> str:
-        """Say how far the averaged runs lead the best of the peers' perceptrons, and their other losses."""
+        """Return a sentence with the lead of the averaged runs over the best peer perceptron and SGD."""
         peers = [name for name in self.accuracies if not name.startswith("weigh") and name != BEST_SGD]
         ours = [name for name in self.accuracies if name.startswith("weigh, averaged")]
-        said = [self._format_lead(ours, peer) for peer in (max(peers, key=self.best), BEST_SGD)]
-        about = "At everyone's best number of epochs on test, with the standard error over seeds"
-        return f"{about}: {'; '.join(said)}."
+        leads = [self._format_lead(ours, peer) for peer in (max(peers, key=self.best), BEST_SGD)]
+        title = "At everyone's best number of epochs on test, with the standard error over seeds"
+        return f"{title}: {'; '.join(leads)}."
 
     def _format_lead(self, ours: Sequence[str], peer: str) -> str:
         parts = []
@@ -77,76 +76,78 @@ class AccuracyRecord:
 
 
 def _most_frequent(settings: Sequence[str]) -> str:
-    found = dict.fromkeys(setting for setting in settings if setting)
-    return "; ".join(sorted(found, key=settings.count, reverse=True)[:3])
+    distinct = dict.fromkeys(setting for setting in settings if setting)
+    return "; ".join(sorted(distinct, key=settings.count, reverse=True)[:3])
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A collection: its split for every seed, texts if it has any, and what it costs to look at."""
+    """A dataset: its split by seed, with the texts if it has any, and how many seeds it can afford."""
 
     title: str
     split: Callable[[int], tuple[TrainTestSplit, tuple[LabelledTexts, LabelledTexts] | None]]
     is_split_by_seed: bool = False
-    voting_seeds: int = SEEDS  # every hypothesis decides on every row: dear where there are many
+    voting_seeds: int = SEEDS  # voting evaluates every hypothesis on every row
     choosing_seeds: int = 1
 
 
 def peer_grids(split: TrainTestSplit, is_binary: bool) -> dict[str, Mapping[str, LearnerFactory]]:
-    """Return all contestants beside the recorded run, each with the settings it may choose from."""
+    """Return the learners besides the recorded run, each with its grid of settings."""
     import weigh
 
-    found: dict[str, Mapping[str, LearnerFactory]] = {
+    grids: dict[str, Mapping[str, LearnerFactory]] = {
         "weigh, averaged, margin chosen": margin_perceptrons(split.mean_squared_norm)
     }
     if not is_binary:
-        found["weigh, averaged, one-vs-rest"] = {"": partial(weigh.Perceptron, multiclass="one-vs-rest")}
-    theirs = sklearn_perceptrons()
-    found["Perceptron"] = {"": theirs["no penalty"]}
-    found["Perceptron, penalty chosen"] = theirs
-    found["SGDClassifier(loss='perceptron', average=True), chosen"] = sklearn_descents(["perceptron"])
-    found[BEST_SGD] = sklearn_descents(LOSSES)
-    return found
+        grids["weigh, averaged, one-vs-rest"] = {"": partial(weigh.Perceptron, multiclass="one-vs-rest")}
+    sklearn_grid = sklearn_perceptrons()
+    grids["Perceptron"] = {"": sklearn_grid["no penalty"]}
+    grids["Perceptron, penalty chosen"] = sklearn_grid
+    grids["SGDClassifier(loss='perceptron', average=True), chosen"] = sklearn_descents(["perceptron"])
+    grids[BEST_SGD] = sklearn_descents(LOSSES)
+    return grids
 
 
-def add_raw_text_run(course: AccuracyRecord, texts: tuple[LabelledTexts, LabelledTexts], seed: int) -> None:
-    """Add what weigh makes of the raw texts."""
+def add_raw_text_run(record: AccuracyRecord, texts: tuple[LabelledTexts, LabelledTexts], seed: int) -> None:
+    """Add the accuracies of weigh on the raw texts."""
     import weigh
 
     train, test = texts
-    for epochs in course.epochs:
+    for epochs in record.epochs:
         learner = weigh.Perceptron(columns=weigh.Text(), random_state=seed, max_iter=epochs)
-        said = learner.fit(train.texts, train.labels).predict(test.texts)
-        course.add("weigh, averaged, from raw text", epochs, float(np.mean(said == test.labels)))
+        predicted = learner.fit(train.texts, train.labels).predict(test.texts)
+        record.add("weigh, averaged, from raw text", epochs, float(np.mean(predicted == test.labels)))
 
 
-def add_recorded_run(course: AccuracyRecord, split: TrainTestSplit, seed: int, *, votes: bool) -> None:
-    """Add all hypotheses of one recorded run per number of epochs."""
-    kept = HYPOTHESES if votes else HYPOTHESES[:-1]
-    for epochs in course.epochs:
-        for how, hits in hypothesis_accuracies(split, kept, random_state=seed, max_iter=epochs).items():
-            course.add(f"weigh, {how}", epochs, hits)
+def add_recorded_run(record: AccuracyRecord, split: TrainTestSplit, seed: int, *, votes: bool) -> None:
+    """Add the hypotheses of one recorded run per number of epochs."""
+    hypotheses = HYPOTHESES if votes else HYPOTHESES[:-1]
+    for epochs in record.epochs:
+        for hypothesis, accuracy in hypothesis_accuracies(
+            split, hypotheses, random_state=seed, max_iter=epochs
+        ).items():
+            record.add(f"weigh, {hypothesis}", epochs, accuracy)
 
 
-def run_dataset(case: Dataset, epochs: Sequence[int], seeds: int) -> AccuracyRecord:
-    """Let everyone learn with every seed and number of epochs."""
-    course = AccuracyRecord(epochs)
+def run_dataset(dataset: Dataset, epochs: Sequence[int], seeds: int) -> AccuracyRecord:
+    """Fit every learner with every seed and number of epochs."""
+    record = AccuracyRecord(epochs)
     for seed in range(seeds):
-        if seed == 0 or case.is_split_by_seed:
-            split, texts = case.split(seed)
-            choice = SettingSearch(split.validation_split(), case.choosing_seeds)
-        add_recorded_run(course, split, seed, votes=seed < case.voting_seeds)
+        if seed == 0 or dataset.is_split_by_seed:
+            split, texts = dataset.split(seed)
+            search = SettingSearch(split.validation_split(), dataset.choosing_seeds)
+        add_recorded_run(record, split, seed, votes=seed < dataset.voting_seeds)
         if texts is not None:
-            add_raw_text_run(course, texts, seed)
+            add_raw_text_run(record, texts, seed)
         for name, makers in peer_grids(split, len(np.unique(split.y)) == 2).items():
             for n in epochs:
-                setting = choice.best(makers, n)
-                course.add(name, n, split.fit_accuracy(makers[setting], seed, n), setting)
-    return course
+                setting = search.best(makers, n)
+                record.add(name, n, split.fit_accuracy(makers[setting], seed, n), setting)
+    return record
 
 
 def vectorise(train: LabelledTexts, test: LabelledTexts, *, weighted: bool) -> TrainTestSplit:
-    """Return texts as counts of words, or as their tf-idf of unit length."""
+    """Return the texts as word counts, or as unit-length tf-idf vectors."""
     from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 
     vectoriser = TfidfVectorizer(sublinear_tf=True) if weighted else CountVectorizer(dtype=np.float64)
@@ -154,11 +155,11 @@ def vectorise(train: LabelledTexts, test: LabelledTexts, *, weighted: bool) -> T
     return TrainTestSplit(X, train.labels, vectoriser.transform(test.texts), test.labels)
 
 
-def load_datasets(data: Path, work: Path, most: int | None) -> Iterator[Dataset]:
-    """Yield the collections that are there, with at most so many rows."""
+def load_datasets(data: Path, work: Path, max_rows: int | None) -> Iterator[Dataset]:
+    """Yield the available datasets, with at most `max_rows` rows per part."""
     if (data / SMS).exists():
         sms = read_sms(data / SMS)
-        folds = [(sms[a[:most]], sms[b[:most]]) for a, b in sms.folds()]
+        folds = [(sms[a[:max_rows]], sms[b[:max_rows]]) for a, b in sms.folds()]
 
         def fold(
             seed: int, *, weighted: bool
@@ -169,7 +170,7 @@ def load_datasets(data: Path, work: Path, most: int | None) -> Iterator[Dataset]
             yield Dataset(f"SMS spam, {name}", partial(fold, weighted=weighted), True, choosing_seeds=3)
     if (data / NEWS).exists():
         parts = [read_folder(folder) for folder in unpack_newsgroups(data / NEWS, work)]
-        orders = [np.random.default_rng(0).permutation(len(part.texts))[:most] for part in parts]
+        orders = [np.random.default_rng(0).permutation(len(part.texts))[:max_rows] for part in parts]
         train, test = (part[order] for part, order in zip(parts, orders, strict=True))
 
         def posts(
@@ -181,35 +182,35 @@ def load_datasets(data: Path, work: Path, most: int | None) -> Iterator[Dataset]
             title = f"20 Newsgroups, {name} (voted: one seed)"
             yield Dataset(title, partial(posts, weighted=weighted), voting_seeds=1)
     if (data / A9A).exists():
-        split = load_a9a(data, most)
+        split = load_a9a(data, max_rows)
         yield Dataset("a9a (voted: one seed)", lambda seed: (split, None), voting_seeds=1, choosing_seeds=3)
 
 
-def load_a9a(data: Path, most: int | None) -> TrainTestSplit:
+def load_a9a(data: Path, max_rows: int | None) -> TrainTestSplit:
     from sklearn.datasets import load_svmlight_file
 
     parts: list[Any] = []
     for name in (A9A, A9A.replace("a9a", "a9a.t")):
         with lzma.open(data / name) as file:
             X, y = load_svmlight_file(file, n_features=123)
-        parts += [X[:most], y[:most]]
+        parts += [X[:max_rows], y[:max_rows]]
     return TrainTestSplit(*parts)
 
 
 def dataset_tables(data: Path, work: Path, *, small: bool) -> str:
-    """Return a table for each collection, or a sentence about what is missing."""
-    epochs, seeds, most = (EPOCHS[:2], 2, 600) if small else (EPOCHS, SEEDS, None)
+    """Return a table for each available dataset, and a sentence about missing files."""
+    epochs, seeds, max_rows = (EPOCHS[:2], 2, 600) if small else (EPOCHS, SEEDS, None)
     parts = []
-    for case in load_datasets(data, work, most):
-        course = run_dataset(case, epochs, seeds)
-        parts.append(f"{case.title}; accuracy on test, mean of {seeds} seeds")
-        parts += [course.table(), course.format_leads()]
-    if absent := [name for name in (SMS, NEWS, A9A) if not (data / name).exists()]:
-        parts.append(f"Left out, for --data {data} has no {' and no '.join(absent)}.")
+    for dataset in load_datasets(data, work, max_rows):
+        record = run_dataset(dataset, epochs, seeds)
+        parts.append(f"{dataset.title}; accuracy on test, mean of {seeds} seeds")
+        parts += [record.table(), record.format_leads()]
+    if missing := [name for name in (SMS, NEWS, A9A) if not (data / name).exists()]:
+        parts.append(f"Left out because --data {data} has no {' and no '.join(missing)}.")
     return "\n\n".join(parts)
 
 
-MARGINS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # in mean squared lengths of a row
+MARGINS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # as multiples of the mean squared norm of a row
 HYPOTHESES = ("last", "lazy", "averaged", "voted")
 PENALTY_STRENGTHS = (1e-4, 1e-5, 1e-6)
 
@@ -218,7 +219,7 @@ LearnerFactory = Callable[..., Any]  # takes random_state and max_iter
 
 @dataclass(frozen=True)
 class TrainTestSplit:
-    """Rows to learn from and rows to be judged by, as the same matrix for all."""
+    """Training rows and test rows, the same matrices for all learners."""
 
     X: Any
     y: npt.NDArray[Any]
@@ -226,36 +227,36 @@ class TrainTestSplit:
     y_new: npt.NDArray[Any]
 
     def validation_split(self) -> TrainTestSplit:
-        """Return the training rows alone, a fifth of them to be judged by."""
+        """Return a stratified split of the training rows with a fifth of them for validation."""
         from sklearn.model_selection import train_test_split
 
-        places = np.arange(len(self.y))
-        kept, judged = train_test_split(places, test_size=0.2, random_state=0, stratify=self.y)
-        return TrainTestSplit(self.X[kept], self.y[kept], self.X[judged], self.y[judged])
+        indices = np.arange(len(self.y))
+        train, validation = train_test_split(indices, test_size=0.2, random_state=0, stratify=self.y)
+        return TrainTestSplit(self.X[train], self.y[train], self.X[validation], self.y[validation])
 
     def accuracy(self, model: Any) -> float:
         return float(np.mean(model.predict(self.X_new) == self.y_new))
 
     def fit_accuracy(self, maker: LearnerFactory, seed: int, epochs: int) -> float:
-        """Return the accuracy of a learner after so many epochs."""
+        """Fit for `epochs` epochs and return the accuracy on the test rows."""
         return self.accuracy(maker(random_state=seed, max_iter=epochs).fit(self.X, self.y))
 
     @property
     def mean_squared_norm(self) -> float:
-        """The mean squared length of a training row."""
+        """The mean squared norm of a training row."""
         return float(np.sum(np.square(getattr(self.X, "data", self.X))) / self.X.shape[0])
 
 
 @dataclass
 class SettingSearch:
-    """What was found on a validation part, by setting and number of epochs."""
+    """Summed validation accuracies by setting and number of epochs, computed once."""
 
     split: TrainTestSplit
     seeds: int
     scores: dict[tuple[str, int], float] = field(default_factory=dict)
 
     def best(self, makers: Mapping[str, LearnerFactory], epochs: int) -> str:
-        """Return the name of the learner with the best mean accuracy."""
+        """Return the setting with the best mean validation accuracy; empty if there is no choice."""
         return max(makers, key=lambda name: self._mean(name, makers[name], epochs)) if len(makers) > 1 else ""
 
     def _mean(self, name: str, maker: LearnerFactory, epochs: int) -> float:
@@ -265,49 +266,52 @@ class SettingSearch:
         return self.scores[key]
 
 
-def hypothesis_accuracies(split: TrainTestSplit, kept: Iterable[str], **settings: Any) -> dict[str, float]:
-    """Return the accuracy of several hypotheses of one recorded run."""
+def hypothesis_accuracies(
+    split: TrainTestSplit, hypotheses: Iterable[str], **settings: Any
+) -> dict[str, float]:
+    """Return the accuracies of hypotheses of one recorded run."""
     import weigh
 
     model = weigh.Perceptron(record=True, **settings).fit(split.X, split.y).model_
-    return {how: split.accuracy(model.keep(how)) for how in kept}
+    return {hypothesis: split.accuracy(model.keep(hypothesis)) for hypothesis in hypotheses}
 
 
-def margin_perceptrons(square: float) -> dict[str, partial[Any]]:
-    """Return averaged perceptrons by their margin, in mean squared lengths of a row."""
+def margin_perceptrons(mean_squared_norm: float) -> dict[str, partial[Any]]:
+    """Return averaged perceptrons by margin, in multiples of the mean squared norm of a row."""
     import weigh
 
     return {
-        f"margin {share:g} · mean ‖x‖²": partial(weigh.Perceptron, margin=share * square) for share in MARGINS
+        f"margin {share:g} · mean ‖x‖²": partial(weigh.Perceptron, margin=share * mean_squared_norm)
+        for share in MARGINS
     }
 
 
 def sklearn_perceptrons() -> dict[str, LearnerFactory]:
-    """Return scikit-learn's Perceptron, without and with penalties."""
+    """Return scikit-learn's Perceptron by penalty."""
     from sklearn.linear_model import Perceptron
 
     make = partial(Perceptron, tol=None, n_jobs=CORES)
-    found: dict[str, LearnerFactory] = {"no penalty": make}
+    learners: dict[str, LearnerFactory] = {"no penalty": make}
     for penalty in ("l2", "l1"):
         for alpha in PENALTY_STRENGTHS[1:]:
-            found[f"{penalty} {alpha:g}"] = partial(make, penalty=penalty, alpha=alpha)
-    return found
+            learners[f"{penalty} {alpha:g}"] = partial(make, penalty=penalty, alpha=alpha)
+    return learners
 
 
 def sklearn_descents(losses: Iterable[str]) -> dict[str, LearnerFactory]:
-    """Return scikit-learn's SGDClassifier with averaged weights, by loss, rate and penalty."""
+    """Return scikit-learn's averaged SGDClassifier by loss, learning rate and penalty."""
     from sklearn.linear_model import SGDClassifier
 
     make = partial(SGDClassifier, average=True, tol=None, n_jobs=CORES)
-    found: dict[str, LearnerFactory] = {}
+    learners: dict[str, LearnerFactory] = {}
     for loss in losses:
         if loss == "perceptron":
-            steady = partial(make, loss=loss, learning_rate="constant", eta0=1.0)
-            found["perceptron, rate 1, no penalty"] = partial(steady, penalty=None)
-            found["perceptron, rate 1, alpha 1e-06"] = partial(steady, alpha=1e-6)
+            constant_rate = partial(make, loss=loss, learning_rate="constant", eta0=1.0)
+            learners["perceptron, rate 1, no penalty"] = partial(constant_rate, penalty=None)
+            learners["perceptron, rate 1, alpha 1e-06"] = partial(constant_rate, alpha=1e-6)
         for alpha in PENALTY_STRENGTHS:
-            found[f"{loss}, alpha {alpha:g}"] = partial(make, loss=loss, alpha=alpha)
-    return found
+            learners[f"{loss}, alpha {alpha:g}"] = partial(make, loss=loss, alpha=alpha)
+    return learners
 
 
 NOISE_SHARES = (0.0, 0.05, 0.1, 0.2, 0.3)
@@ -319,41 +323,41 @@ NoiseAccuracies = dict[str, float]
 
 
 def draw_separable(seed: int, rows: int) -> TrainTestSplit:
-    """Return rows whose classes a plane tells."""
+    """Return normal rows whose classes a hyperplane through the origin separates."""
     rng = np.random.default_rng([2, seed])
-    plane = rng.standard_normal(NOISE_DIMENSIONS)
+    w = rng.standard_normal(NOISE_DIMENSIONS)
     X = rng.standard_normal((rows + NOISE_TEST_ROWS, NOISE_DIMENSIONS))
-    y = (X @ plane > 0).astype(np.int64)
+    y = (X @ w > 0).astype(np.int64)
     return TrainTestSplit(X[:rows], y[:rows], X[rows:], y[rows:])
 
 
-def flip_labels(split: TrainTestSplit, at: Any) -> TrainTestSplit:
-    """Return the split with the training labels wrong at some places."""
+def flip_labels(split: TrainTestSplit, rows: Any) -> TrainTestSplit:
+    """Return the split with the training labels of `rows` flipped."""
     y = split.y.copy()
-    y[at] = 1 - y[at]
+    y[rows] = 1 - y[rows]
     return TrainTestSplit(split.X, y, split.X_new, split.y_new)
 
 
 def select_margin(split: TrainTestSplit, passes: int) -> float:
-    """Return the margin that is best on a validation part of the training rows."""
+    """Return the margin with the best accuracy on a validation part of the training rows."""
     makers = margin_perceptrons(split.mean_squared_norm)
     return float(makers[SettingSearch(split.validation_split(), 1).best(makers, passes)].keywords["margin"])
 
 
 def noise_accuracies(split: TrainTestSplit, margin: float, **settings: Any) -> NoiseAccuracies:
-    """Return the accuracy of all hypotheses of a run, and of a run with a margin."""
-    found = hypothesis_accuracies(split, HYPOTHESES, **settings)
-    thick = hypothesis_accuracies(split, MARGIN_HYPOTHESES, margin=margin, **settings)
-    return found | {f"{how}, margin chosen": hits for how, hits in thick.items()}
+    """Return the accuracies of all hypotheses of a run, and of a run with a margin."""
+    plain = hypothesis_accuracies(split, HYPOTHESES, **settings)
+    with_margin = hypothesis_accuracies(split, MARGIN_HYPOTHESES, margin=margin, **settings)
+    return plain | {f"{hypothesis}, margin chosen": accuracy for hypothesis, accuracy in with_margin.items()}
 
 
 def format_noise_table(columns: Mapping[str, Sequence[NoiseAccuracies]]) -> str:
-    """Return the mean accuracy by hypothesis and column, with the worst seed in brackets."""
+    """Return the mean accuracy by hypothesis and column, with the minimum over seeds in brackets."""
     names = next(iter(columns.values()))[0]
     body = []
     for name in names:
-        seen = [[hits[name] for hits in runs] for runs in columns.values()]
-        body.append([name, *(f"{np.mean(found):.4f} ({min(found):.4f})" for found in seen)])
+        accuracies = [[hits[name] for hits in runs] for runs in columns.values()]
+        body.append([name, *(f"{np.mean(values):.4f} ({min(values):.4f})" for values in accuracies)])
     return format_markdown_table(["", *columns], body)
 
 
@@ -375,21 +379,21 @@ def late_mistake_table(rows: int, seeds: int) -> str:
     for seed in range(seeds):
         split = draw_separable(seed, rows)
         margin = select_margin(split, 1)
-        for name, found in (("without", split), ("with", flip_labels(split, [rows - 1]))):
-            columns[name].append(noise_accuracies(found, margin, max_iter=1, shuffle=False))
+        for name, data in (("without", split), ("with", flip_labels(split, [rows - 1]))):
+            columns[name].append(noise_accuracies(data, margin, max_iter=1, shuffle=False))
     return format_noise_table(columns)
 
 
 def noise_tables(*, small: bool) -> str:
-    """Return the tables of both kinds of noise."""
+    """Return the tables of random label noise and of a single late error."""
     rows, seeds = (1_000, 2) if small else (NOISE_ROWS, NOISE_SEEDS)
-    about = f"{rows:,} rows of {NOISE_DIMENSIONS} numbers, accuracy on {NOISE_TEST_ROWS:,} rows without noise"
-    told = f"mean of {seeds} seeds, the worst in brackets"
+    data = f"{rows:,} rows of {NOISE_DIMENSIONS} numbers, accuracy on {NOISE_TEST_ROWS:,} rows without noise"
+    seeds_note = f"mean of {seeds} seeds, the worst in brackets"
     return "\n\n".join(
         [
-            f"Share of wrong labels; {about}; {NOISE_PASSES} shuffled passes; {told}",
+            f"Share of wrong labels; {data}; {NOISE_PASSES} shuffled passes; {seeds_note}",
             label_noise_table(rows, seeds),
-            f"A wrong label in example {rows:,}, the last; {about}; one pass in order; {told}",
+            f"A wrong label in example {rows:,}, the last; {data}; one pass in order; {seeds_note}",
             late_mistake_table(rows, seeds),
         ]
     )

@@ -1,10 +1,10 @@
 """The speed of an epoch over sparse rows: a bare loop in C++, weigh, and scikit-learn.
 
-The rows are like texts: column j of a row is drawn from the j-th of 75 ranges that widen like those
-of Zipf's law, so that the first columns are in every row and the last ones rare. In some ranges the
-class decides which half it is, which makes the rows separable after few mistakes; other labels for
-the same rows, a third of them flipped, make many. The bare loop and weigh make the same mistakes in
-the same order, and their weights are compared before anything is timed.
+The rows resemble bags of words: entry j of a row is drawn from the j-th of 75 column ranges that widen
+geometrically, as in Zipf's law, so that the first columns are frequent and the last ones rare. In some
+ranges the class decides which half is drawn, which makes the rows separable after few mistakes; flipping
+30 % of the labels causes many. The bare loop and weigh make the same mistakes in the same order, and their
+weights are compared before anything is timed.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ import numpy.typing as npt
 from benchmarks.harness import ROOT, TimedCall, Timing, format_duration, format_markdown_table, time_in_turns
 
 SIZES = {"full": (200_000, 500_000, 75), "small": (4_000, 20_000, 75)}
-N_INFORMATIVE_RANGES = 12  # ranges whose halves tell the class
+N_INFORMATIVE_RANGES = 12  # column ranges whose halves depend on the class
 LABEL_NOISE = 0.3
-N_FURTHER_EPOCHS = 5  # epochs after the first, whose mean is the cost of a further one
+N_FURTHER_EPOCHS = 5  # epochs after the first; their mean is the cost of a further epoch
 BARE_LOOP = "bare loop"
 OURS = "weigh.Perceptron, averaged"
 PLAIN = "scikit-learn Perceptron, not averaged"
@@ -38,7 +38,7 @@ Longs = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class EpochTask:
-    """Rows, labels of −1 and 1, and whether they are gone through in a shuffled order."""
+    """Rows, labels −1 and 1, and whether to shuffle the rows before every pass."""
 
     X: Any
     y: npt.NDArray[np.int8]
@@ -46,7 +46,7 @@ class EpochTask:
 
 
 class BareLoop:
-    """The bare loop, compiled into a folder."""
+    """An averaged perceptron in plain C++, compiled into a folder."""
 
     def __init__(self, folder: Path) -> None:
         library = folder / "bare_perceptron.so"
@@ -58,19 +58,19 @@ class BareLoop:
         self._call = ctypes.CDLL(str(library)).averaged_perceptron
         self._call.restype = ctypes.c_int64
 
-    def run(self, job: EpochTask, epochs: int, orders: Longs | None) -> tuple[int, npt.NDArray[np.float64]]:
-        """Return how many passes were made, and the averaged weights, the bias first."""
-        rows, width = job.X.shape
+    def run(self, task: EpochTask, epochs: int, orders: Longs | None) -> tuple[int, npt.NDArray[np.float64]]:
+        """Return the number of passes made and the averaged weights, intercept first."""
+        rows, width = task.X.shape
         table, mean = np.zeros((width + 1, 2)), np.empty(width + 1)
-        arrays = [job.X.indptr, job.X.indices, job.X.data, job.y, orders]
+        arrays = [task.X.indptr, task.X.indices, task.X.data, task.y, orders]
         pointers = [None if array is None else ctypes.c_void_p(array.ctypes.data) for array in arrays]
         sizes = [ctypes.c_int64(epochs), ctypes.c_int64(width)]
-        found = [ctypes.c_void_p(array.ctypes.data) for array in (table, mean)]
-        return int(self._call(ctypes.c_int64(rows), *pointers, *sizes, *found)), mean
+        outputs = [ctypes.c_void_p(array.ctypes.data) for array in (table, mean)]
+        return int(self._call(ctypes.c_int64(rows), *pointers, *sizes, *outputs)), mean
 
 
 def make_text_like_rows(rows: int, width: int, entries: int) -> tuple[Any, npt.NDArray[np.int8]]:
-    """Return a sparse matrix with so many entries in every row, and labels that separate it."""
+    """Return a CSR matrix with `entries` non-zeros per row, and labels for which it is separable."""
     import scipy.sparse as sp
 
     rng = np.random.default_rng(0)
@@ -78,81 +78,83 @@ def make_text_like_rows(rows: int, width: int, entries: int) -> tuple[Any, npt.N
     edges[0] = 0
     edges = np.maximum(edges, 2 * np.arange(entries + 1))
     y = np.where(rng.random(rows) < 0.5, -1, 1).astype(np.int8)
-    share = rng.random((rows, entries))
-    telling = np.linspace(0, entries - 1, N_INFORMATIVE_RANGES).astype(int)
-    share[:, telling] = (share[:, telling] + (y[:, None] > 0)) / 2
-    indices = (edges[:-1] + (share * np.diff(edges)).astype(np.int64)).astype(np.int32)
+    position = rng.random((rows, entries))
+    informative = np.linspace(0, entries - 1, N_INFORMATIVE_RANGES).astype(int)
+    position[:, informative] = (position[:, informative] + (y[:, None] > 0)) / 2
+    indices = (edges[:-1] + (position * np.diff(edges)).astype(np.int64)).astype(np.int32)
     values = rng.integers(1, 4, rows * entries).astype(np.float64)
     indptr = np.arange(0, rows * entries + 1, entries, dtype=np.int32)
     return sp.csr_matrix((values, indices.ravel(), indptr), shape=(rows, width)), y
 
 
 def flip_some_labels(y: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
-    """Return the labels with some of them flipped."""
+    """Return the labels with a share `LABEL_NOISE` of them flipped."""
     return np.where(np.random.default_rng(1).random(len(y)) < LABEL_NOISE, -y, y).astype(np.int8)
 
 
-def make_calls(bare: BareLoop, job: EpochTask, epochs: int) -> dict[str, Callable[[], Any]]:
-    """Return everyone's call from the same arrays to fitted weights."""
+def make_calls(bare: BareLoop, task: EpochTask, epochs: int) -> dict[str, Callable[[], Any]]:
+    """Return the fit of every learner on the same arrays, by name."""
     from sklearn.linear_model import Perceptron, SGDClassifier
 
     import weigh
     from weigh.learn.online_training import pass_order
 
     def fit(make: Callable[..., Any], **settings: Any) -> Any:
-        return make(max_iter=epochs, shuffle=job.shuffle, random_state=0, **settings).fit(job.X, job.y)
+        return make(max_iter=epochs, shuffle=task.shuffle, random_state=0, **settings).fit(task.X, task.y)
 
     orders = None
-    if job.shuffle:
-        orders = np.concatenate([pass_order(len(job.y), 0, number) for number in range(epochs)])
+    if task.shuffle:
+        orders = np.concatenate([pass_order(len(task.y), 0, epoch) for epoch in range(epochs)])
     constant = {"learning_rate": "constant", "eta0": 1.0, "penalty": None, "tol": None}
     return {
-        BARE_LOOP: partial(bare.run, job, epochs, orders),
+        BARE_LOOP: partial(bare.run, task, epochs, orders),
         OURS: partial(fit, weigh.Perceptron),
         PLAIN: partial(fit, Perceptron, tol=None),
         AVERAGED: partial(fit, SGDClassifier, loss="perceptron", average=True, **constant),
     }
 
 
-def check_agreement(found: dict[str, Callable[[], Any]]) -> int:
-    """Compare the weights of the bare loop with ours; return the mistakes of the run."""
-    _, mean = found[BARE_LOOP]()
-    fitted = found[OURS]()
+def check_agreement(calls: dict[str, Callable[[], Any]]) -> int:
+    """Check that the bare loop and weigh find the same weights; return the number of mistakes."""
+    _, bare_weights = calls[BARE_LOOP]()
+    fitted = calls[OURS]()
     weights = np.append(fitted.intercept_, fitted.coef_)
-    if not np.allclose(weights, mean, rtol=1e-9, atol=1e-9):
-        raise SystemExit("The bare loop and weigh.Perceptron disagree: they do not do the same work.")
+    if not np.allclose(weights, bare_weights, rtol=1e-9, atol=1e-9):
+        raise SystemExit(
+            "The weights of the bare loop and of weigh.Perceptron differ, so their times are not comparable."
+        )
     return int(fitted.mistakes_)
 
 
 def count_passes(name: str, result: Any) -> int:
-    """How many passes a fit has made; one that finds nothing to change is the last."""
+    """Return the number of passes of a fit, which ends early after a pass without mistakes."""
     return int(result[0] if name == BARE_LOOP else result.n_iter_)
 
 
-def epoch_table(bare: BareLoop, job: EpochTask, repeats: int) -> str:
-    """Return the table of a first epoch and a further one, and what is asked of it."""
-    once, often = make_calls(bare, job, 1), make_calls(bare, job, 1 + N_FURTHER_EPOCHS)
-    groups = {"once": once, "often": often}
-    mistakes = check_agreement(once)
-    check_agreement(often)
-    turns = [TimedCall(f"{name}, {label}", group[name]) for name in once for label, group in groups.items()]
-    timings = time_in_turns(turns, repeats)
-    first, many = (dict(zip(once, timings[k::2], strict=True)) for k in (0, 1))
-    further = {name: _further_epoch_seconds(name, first[name], many[name]) for name in once}
-    nanoseconds = 1e9 / job.X.nnz
+def epoch_table(bare: BareLoop, task: EpochTask, repeats: int) -> str:
+    """Return the table of the first and of a further epoch, with a sentence on the targets."""
+    single, several = make_calls(bare, task, 1), make_calls(bare, task, 1 + N_FURTHER_EPOCHS)
+    groups = {"once": single, "often": several}
+    mistakes = check_agreement(single)
+    check_agreement(several)
+    calls = [TimedCall(f"{name}, {label}", group[name]) for name in single for label, group in groups.items()]
+    timings = time_in_turns(calls, repeats)
+    first, many = (dict(zip(single, timings[k::2], strict=True)) for k in (0, 1))
+    further = {name: _further_epoch_seconds(name, first[name], many[name]) for name in single}
+    nanoseconds = 1e9 / task.X.nnz
     head = ["", "first epoch, min", "median", "ns per non-zero", "÷ bare", "further epoch", "ns", "÷ bare"]
     body = []
     for name, timing in first.items():
-        one = [
+        first_cells = [
             format_duration(timing.best),
             format_duration(timing.median),
             f"{timing.best * nanoseconds:.2f}",
         ]
-        more = [format_duration(further[name]), f"{further[name] * nanoseconds:.2f}"]
+        further_cells = [format_duration(further[name]), f"{further[name] * nanoseconds:.2f}"]
         ratios = [f"{timing.best / first[BARE_LOOP].best:.2f}", f"{further[name] / further[BARE_LOOP]:.2f}"]
-        body.append([name, *one, ratios[0], *more, ratios[1]])
-    said = f"{mistakes:,} mistakes in the first epoch of {len(job.y):,} rows."
-    return f"{format_markdown_table(head, body)}\n\n{said} {format_targets(first, further, job.shuffle)}"
+        body.append([name, *first_cells, ratios[0], *further_cells, ratios[1]])
+    note = f"{mistakes:,} mistakes in the first epoch of {len(task.y):,} rows."
+    return f"{format_markdown_table(head, body)}\n\n{note} {format_targets(first, further, task.shuffle)}"
 
 
 def _further_epoch_seconds(name: str, first: Timing, many: Timing) -> float:
@@ -160,7 +162,7 @@ def _further_epoch_seconds(name: str, first: Timing, many: Timing) -> float:
 
 
 def format_targets(first: dict[str, Timing], further: dict[str, float], is_shuffled: bool) -> str:
-    """Say how the figures stand to what is wanted of them."""
+    """Return a sentence that compares the figures with their targets."""
     ours = first[OURS].best
     loop = ours / first[BARE_LOOP].best, further[OURS] / further[BARE_LOOP]
     parts = [
@@ -173,7 +175,7 @@ def format_targets(first: dict[str, Timing], further: dict[str, float], is_shuff
 
 
 def speed_tables(size: str, repeats: int) -> str:
-    """Return the tables: few and many mistakes, in order and shuffled."""
+    """Return the tables for few and many mistakes, in order and shuffled."""
     X, y = make_text_like_rows(*SIZES[size])
     rows, width, entries = SIZES[size]
     parts = [f"{rows:,} × {width:,}, {entries} non-zeros a row, two classes; one thread"]
@@ -181,9 +183,9 @@ def speed_tables(size: str, repeats: int) -> str:
         bare = BareLoop(Path(folder))
         for labels, name in ((flip_some_labels(y), "many mistakes"), (y, "few mistakes, separable")):
             for shuffle in (False, True):
-                how = "shuffled" if shuffle else "in order"
+                order = "shuffled" if shuffle else "in order"
                 parts += [
-                    f"{name}, {how}".capitalize(),
+                    f"{name}, {order}".capitalize(),
                     epoch_table(bare, EpochTask(X, labels, shuffle), repeats),
                 ]
     return "\n\n".join(parts)

@@ -1,4 +1,4 @@
-"""Measure in this process how much memory one contestant adds while it fits; print JSON."""
+"""Measure how much memory one fit adds to this process; print it as JSON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from benchmarks.harness import measure_peak_growth
 
 
 def fit_calls() -> dict[str, Callable[[Any], object]]:
-    """Return the fitting calls by name; the peer's imports happen only when it is chosen."""
+    """Return the fits by name; each imports its library only when it runs."""
 
     def ours(frame: Any) -> object:
         from benchmarks.weigh_calls import fit_frame
@@ -34,14 +34,14 @@ def fit_calls() -> dict[str, Callable[[Any], object]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("contestant", choices=sorted(fit_calls()))
-    parser.add_argument("file", type=Path)
-    parser.add_argument("storage", choices=["str", "object", "arrow"])
-    given = parser.parse_args()
-    fit = fit_calls()[given.contestant]
-    # a copy, since a slice would keep the whole table alive in the baseline
-    warm = mixed.read_table(given.file, given.storage).head(1_000).copy(deep=True)
-    print(json.dumps(measure_peak_growth(lambda: mixed.read_table(given.file, given.storage), fit, warm)))
+    parser.add_argument("fitter", choices=sorted(fit_calls()))
+    parser.add_argument("file", type=Path, help="Arrow file written by benchmarks.mixed")
+    parser.add_argument("storage", choices=["str", "object", "arrow"], help="dtypes of the frame")
+    args = parser.parse_args()
+    fit = fit_calls()[args.fitter]
+    # A slice instead of a copy would keep the whole table alive in the baseline.
+    warm = mixed.read_table(args.file, args.storage).head(1_000).copy(deep=True)
+    print(json.dumps(measure_peak_growth(lambda: mixed.read_table(args.file, args.storage), fit, warm)))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""Decoding: the movements of a monkey's hand from the firing of 95 neurons.
+"""Decode the movements of a monkey's hand from the firing rates of 95 neurons.
 
-`contdata95.mat` holds firing rates in bins of 50 ms and four kinematic signals. The columns are the rates of
-the bin and of the 14 before it; the first four fifths of the time train, the last fifth judges. The scale of
-the prior is chosen by 5 folds of consecutive rows of the training part.
+`contdata95.mat` contains firing rates in bins of 50 ms and four kinematic signals. The features are the rates
+of the bin and of the 14 before it; the first four fifths of the time are for training, the last fifth for
+testing. Five folds of consecutive training rows select the scale of the prior.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from benchmarks.text_peers import CORES
 RECORDING_FILE = "contdata95.mat"
 LAGS, BIN = 15, 0.05
 SIGNALS = ("x position", "y position", "x velocity", "y velocity")
-PLOT_SECONDS, PLOT_START = 12.0, 60.0  # seconds of the picture, and where in the held-out part it begins
+PLOT_SECONDS, PLOT_START = 12.0, 60.0  # length and start of the plot within the test part
 RIDGE, LASSO = "weigh, ridge, Normal('cv')", "weigh, lasso, Laplace('cv')"
 PLOT_PATH = ROOT / "docs" / "decoding.svg"
 
@@ -33,7 +33,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Recording:
-    """Lagged firing rates and signals, in order of time."""
+    """Lagged firing rates [n, d] and signals [n, 4], in order of time."""
 
     X: Floats
     Y: Floats
@@ -44,42 +44,39 @@ class Recording:
 
 
 def lag_columns(rates: Floats, lags: int) -> Floats:
-    """Return every column beside itself of 1 to lags − 1 rows before; the first rows have no past."""
+    """Return every column with its values 1 to lags − 1 rows before; the first lags − 1 rows are dropped."""
     windows = np.lib.stride_tricks.sliding_window_view(rates, lags, axis=0)
     return np.ascontiguousarray(windows.reshape(len(windows), -1))
 
 
-def read_recording(path: Path, most: int | None = None) -> Recording:
+def read_recording(path: Path, max_rows: int | None = None) -> Recording:
     from scipy.io import loadmat
 
-    found = loadmat(path)
-    rates, signals = (np.asarray(found[name], dtype=np.float64)[:most] for name in ("Y", "X"))
+    arrays = loadmat(path)
+    rates, signals = (np.asarray(arrays[name], dtype=np.float64)[:max_rows] for name in ("Y", "X"))
     return Recording(lag_columns(rates, LAGS), signals[LAGS - 1 :])
 
 
 @dataclass(frozen=True)
 class Decoder:
-    """How to make a learner, and whether it takes all signals at once."""
+    """A factory of a regressor, and whether one fit takes all signals."""
 
     make: Callable[[], Any]
     together: bool = False
 
-    def fit_predict(self, given: Recording) -> tuple[Floats, float, float]:
-        """Return what is predicted of the held-out part, the seconds of fitting, the weights that count."""
-        X, Y, held_out = (
-            given.X[: given.n_training_rows],
-            given.Y[: given.n_training_rows],
-            given.X[given.n_training_rows :],
-        )
-        guesses, seconds, kept = [], 0.0, []
+    def fit_predict(self, recording: Recording) -> tuple[Floats, float, float]:
+        """Return the predictions on the test part, the seconds of fitting and the mean non-zero weights."""
+        n = recording.n_training_rows
+        X, Y, X_test = recording.X[:n], recording.Y[:n], recording.X[n:]
+        predictions, seconds, n_nonzero = [], 0.0, []
         for target in [Y] if self.together else list(Y.T):
             model = self.make()
             start = time.perf_counter()
             model.fit(X, target)
             seconds += time.perf_counter() - start
-            guesses.append(np.asarray(model.predict(held_out)).reshape(len(held_out), -1))
-            kept.append(float(np.count_nonzero(model.coef_)))
-        return np.hstack(guesses), seconds, sum(kept) / Y.shape[1]
+            predictions.append(np.asarray(model.predict(X_test)).reshape(len(X_test), -1))
+            n_nonzero.append(float(np.count_nonzero(model.coef_)))
+        return np.hstack(predictions), seconds, sum(n_nonzero) / Y.shape[1]
 
 
 def make_decoders() -> dict[str, Decoder]:
@@ -104,50 +101,50 @@ def make_decoders() -> dict[str, Decoder]:
     }
 
 
-def r2(truth: Floats, found: Floats) -> float:
-    return 1.0 - float(np.square(truth - found).sum() / np.square(truth - truth.mean()).sum())
+def r2(y_true: Floats, y_pred: Floats) -> float:
+    return 1.0 - float(np.square(y_true - y_pred).sum() / np.square(y_true - y_true.mean()).sum())
 
 
-def decode_all(given: Recording) -> tuple[str, dict[str, Floats]]:
-    """Return the table of R² and seconds, and what everyone predicts of the held-out part."""
-    body, guesses, truth = [], {}, given.Y[given.n_training_rows :]
+def decode_all(recording: Recording) -> tuple[str, dict[str, Floats]]:
+    """Return the table of R² and seconds, and the predictions of every decoder on the test part."""
+    body, predictions, Y_test = [], {}, recording.Y[recording.n_training_rows :]
     for name, decoder in make_decoders().items():
-        guess, seconds, kept = decoder.fit_predict(given)
-        scores = [r2(truth[:, j], guess[:, j]) for j in range(truth.shape[1])]
-        guesses[name] = guess
+        prediction, seconds, n_nonzero = decoder.fit_predict(recording)
+        scores = [r2(Y_test[:, j], prediction[:, j]) for j in range(Y_test.shape[1])]
+        predictions[name] = prediction
         cells = [f"{score:.4f}" for score in [*scores, float(np.mean(scores))]]
-        body.append([name, *cells, format_duration(seconds), f"{kept:,.0f}"])
+        body.append([name, *cells, format_duration(seconds), f"{n_nonzero:,.0f}"])
         print(f"  {body[-1]}", flush=True)
     head = ["R² of the held-out fifth", *SIGNALS, "mean", "seconds of four fits", "weights not zero, mean"]
-    return format_markdown_table(head, body), guesses
+    return format_markdown_table(head, body), predictions
 
 
-def plot_decoding(given: Recording, guesses: dict[str, Floats]) -> Any:
-    """Return the picture of some seconds of the first signal: measured, and decoded by ridge and lasso."""
+def plot_decoding(recording: Recording, predictions: dict[str, Floats]) -> Any:
+    """Plot some seconds of the first signal: measured, and decoded by ridge and lasso."""
     from weigh.pictures import line_chart
 
     start = int(PLOT_START / BIN)
-    places = range(start, start + int(PLOT_SECONDS / BIN))
-    series = {"measured": given.Y[given.n_training_rows :, 0]}
-    for name, word in ((RIDGE, "ridge"), (LASSO, "lasso")):
-        series[f"decoded, {word}"] = guesses[name][:, 0]
+    indices = range(start, start + int(PLOT_SECONDS / BIN))
+    series = {"measured": recording.Y[recording.n_training_rows :, 0]}
+    for name, prior in ((RIDGE, "ridge"), (LASSO, "lasso")):
+        series[f"decoded, {prior}"] = predictions[name][:, 0]
     rows = [
-        {"series": name, "x": round(place * BIN, 2), "y": round(float(values[place]), 2)}
+        {"series": name, "x": round(i * BIN, 2), "y": round(float(values[i]), 2)}
         for name, values in series.items()
-        for place in places
+        for i in indices
     ]
     return line_chart(rows, "seconds of the held-out part", SIGNALS[0], "Where a hand is, from 95 neurons")
 
 
 def decoding_table(data: Path, *, small: bool) -> str:
-    """Return the table, or a sentence about what is missing; draw docs/decoding.svg unless it is small."""
+    """Return the table, or a sentence about a missing file; write docs/decoding.svg unless `small`."""
     if not (data / RECORDING_FILE).exists():
-        return f"Left out, for --data {data} has no {RECORDING_FILE}."
-    given = read_recording(data / RECORDING_FILE, 3_000 if small else None)
-    shown, guesses = decode_all(given)
+        return f"Left out because --data {data} has no {RECORDING_FILE}."
+    recording = read_recording(data / RECORDING_FILE, 3_000 if small else None)
+    table, predictions = decode_all(recording)
     if not small:
         from weigh.pictures import image
 
-        image(plot_decoding(given, guesses), PLOT_PATH)
-    rows, width = given.X.shape
-    return f"{rows:,} × {width:,}, of which {given.n_training_rows:,} rows train\n\n{shown}"
+        image(plot_decoding(recording, predictions), PLOT_PATH)
+    rows, width = recording.X.shape
+    return f"{rows:,} × {width:,}, of which {recording.n_training_rows:,} rows train\n\n{table}"

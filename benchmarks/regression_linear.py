@@ -1,8 +1,9 @@
-"""Many rows of many dense columns: least squares, ridge, a lasso path, and both by cross-validation.
+"""Linear regression: least squares, ridge and lasso on many dense rows, and lasso on wide data.
 
-Everyone gets the rows in the order of memory that suits it best; centred copies, for those who know no
-bias, are ready made. The bare floor is what a Gram matrix, its Cholesky factor and one solve cost in NumPy
-and SciPy, without any check. celer's LassoCV is not here, for it does not run with this scikit-learn.
+Every solver gets the rows in its best memory order; centred copies, for solvers without an intercept, are
+made beforehand. The bare floor is the cost of a Gram matrix, its Cholesky factorisation and one solve in
+NumPy and SciPy, without any check. celer's LassoCV is left out because it does not run with this
+scikit-learn.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.regression_contest import (
+from benchmarks.regression_comparison import (
     NO_TOLERANCE,
     RemotePeers,
     Solution,
@@ -38,7 +39,7 @@ DENSE_SIZES = {"full": (40_000, 1_500), "small": (4_000, 150)}
 L2 = 1_000.0
 VALUES, RATIO = 100, 1e-3
 DENSE_LADDER = tolerance_ladder(3, 8)
-DENSE_FINE_LADDER = tolerance_ladder(8, 15)  # of adelie and glmnet: changes of squared weights
+DENSE_FINE_LADDER = tolerance_ladder(8, 15)  # adelie and glmnet bound changes of squared weights
 GOOD, LOOSE, TIGHT = 1e-10, 1e-4, 1e-6
 
 Floats = npt.NDArray[np.float64]
@@ -53,7 +54,7 @@ def fit_solution(model: Any, X: Any, y: Any, note: Callable[[Any], str] = lambda
 def make_solvers(
     makers: EstimatorFactories, X: Any, y: Any, note: Callable[[Any], str] = lambda model: ""
 ) -> list[Solver]:
-    """Return estimators as contestants on the same rows."""
+    """Return estimators as solvers on the same rows."""
 
     def call(make: Callable[[float], Any]) -> Callable[[float], Solution]:
         return lambda tol: fit_solution(make(tol), X, y, note)
@@ -61,11 +62,11 @@ def make_solvers(
     return [Solver(name, call(make), tolerances) for name, make, tolerances in makers]
 
 
-def normal_equations(given: RegressionTable, l2: float) -> Solver:
+def normal_equations(table: RegressionTable, l2: float) -> Solver:
     def run(tol: float) -> Solution:
         from scipy.linalg import cho_factor, cho_solve
 
-        X, y = given.X, given.y
+        X, y = table.X, table.y
         mean, centre = X.mean(axis=0), y.mean()
         gram = X.T @ X
         gram -= len(y) * np.outer(mean, mean)
@@ -77,14 +78,14 @@ def normal_equations(given: RegressionTable, l2: float) -> Solver:
     return Solver("bare: Gram, Cholesky, solve", run)
 
 
-def least_squares_table(given: RegressionTable, judge: LeastSquaresCertificate, repeats: int) -> str:
+def least_squares_table(table: RegressionTable, certificate: LeastSquaresCertificate, repeats: int) -> str:
     import weigh
 
     lm, glum = import_module("sklearn.linear_model"), import_module("glum")
 
     def statsmodels(tol: float) -> Solution:
         api = import_module("statsmodels.api")
-        w = api.OLS(given.y, api.add_constant(given.X)).fit(method="qr").params
+        w = api.OLS(table.y, api.add_constant(table.X)).fit(method="qr").params
         return Solution(w[1:], w[0])
 
     makers: EstimatorFactories = [
@@ -92,22 +93,22 @@ def least_squares_table(given: RegressionTable, judge: LeastSquaresCertificate, 
         ("scikit-learn LinearRegression", lambda tol: lm.LinearRegression(), NO_TOLERANCE),
         ("glum, normal, alpha 0", lambda tol: glum.GeneralizedLinearRegressor(alpha=0.0), NO_TOLERANCE),
     ]
-    everyone = [
-        *make_solvers(makers, given.X, given.y),
+    solvers = [
+        *make_solvers(makers, table.X, table.y),
         Solver("statsmodels OLS, QR", statsmodels),
-        normal_equations(given, 0.0),
+        normal_equations(table, 0.0),
     ]
-    found = compare_solvers(everyone, lambda a: judge.excess(a.weights, a.bias), [GOOD], repeats)
-    shown = format_solver_table(found, everyone, GOOD, "above the minimum")
-    return f"Least squares\n\n{shown}\n\n{format_lead(found, GOOD)}"
+    comparison = compare_solvers(solvers, lambda a: certificate.excess(a.weights, a.bias), [GOOD], repeats)
+    results = format_solver_table(comparison, solvers, GOOD, "above the minimum")
+    return f"Least squares\n\n{results}\n\n{format_lead(comparison, GOOD)}"
 
 
-def ridge_table(given: RegressionTable, judge: LeastSquaresCertificate, repeats: int) -> str:
+def ridge_table(table: RegressionTable, certificate: LeastSquaresCertificate, repeats: int) -> str:
     import weigh
 
     lm, glum = import_module("sklearn.linear_model"), import_module("glum")
     prior = weigh.Penalty(l2=L2)
-    alpha = L2 / len(given.y)
+    alpha = L2 / len(table.y)
     makers: EstimatorFactories = [
         ("weigh, Penalty(l2)", lambda tol: weigh.LinearRegression(prior=prior), NO_TOLERANCE),
         ("scikit-learn Ridge, cholesky", lambda tol: lm.Ridge(L2, solver="cholesky"), NO_TOLERANCE),
@@ -124,75 +125,77 @@ def ridge_table(given: RegressionTable, judge: LeastSquaresCertificate, repeats:
             NO_TOLERANCE,
         ),
     ]
-    everyone = [*make_solvers(makers, given.X, given.y), normal_equations(given, L2)]
-    found = compare_solvers(everyone, lambda a: judge.ridge_gap(a.weights, a.bias, L2), [GOOD], repeats)
-    shown = format_solver_table(found, everyone, GOOD, "gap")
-    return f"Ridge, l2 = {L2:,.0f}\n\n{shown}\n\n{format_lead(found, GOOD, 1.5)}"
+    solvers = [*make_solvers(makers, table.X, table.y), normal_equations(table, L2)]
+    comparison = compare_solvers(
+        solvers, lambda a: certificate.ridge_gap(a.weights, a.bias, L2), [GOOD], repeats
+    )
+    results = format_solver_table(comparison, solvers, GOOD, "gap")
+    return f"Ridge, l2 = {L2:,.0f}\n\n{results}\n\n{format_lead(comparison, GOOD, 1.5)}"
 
 
 def lasso_path_table(
-    given: RegressionTable, judge: LeastSquaresCertificate, elsewhere: RemotePeers, repeats: int
+    table: RegressionTable, certificate: LeastSquaresCertificate, remote: RemotePeers, repeats: int
 ) -> str:
     import weigh
 
-    l1 = judge.largest_l1 * np.geomspace(1.0, RATIO, VALUES)
-    alphas = l1 / len(given.y)
-    mean, centre = judge.means, given.y.mean()
+    l1 = certificate.largest_l1 * np.geomspace(1.0, RATIO, VALUES)
+    alphas = l1 / len(table.y)
+    mean, centre = certificate.means, table.y.mean()
 
     def ours(tol: float) -> Solution:
         learner = weigh.LinearRegression(prior=weigh.Penalty(l1=1.0), tol=tol)
-        found = weigh.path(learner, given.X, given.y, n=VALUES, ratio=RATIO)
-        return Solution(found.weights, found.intercepts)
+        path = weigh.path(learner, table.X, table.y, n=VALUES, ratio=RATIO)
+        return Solution(path.weights, path.intercepts)
 
     def skl(tol: float) -> Solution:
         path = import_module("sklearn.linear_model").lasso_path
         _, W, _ = path(
-            *given.centred, alphas=alphas, precompute=True, copy_X=False, tol=tol, max_iter=100_000
+            *table.centred, alphas=alphas, precompute=True, copy_X=False, tol=tol, max_iter=100_000
         )
         return Solution(W.T, centre - W.T @ mean)
 
     def celer(tol: float) -> Solution:
-        _, W, _ = import_module("celer").celer_path(*given.centred, "lasso", alphas=alphas, tol=tol)
+        _, W, _ = import_module("celer").celer_path(*table.centred, "lasso", alphas=alphas, tol=tol)
         return Solution(W.T, centre - W.T @ mean)
 
-    everyone = [
+    solvers = [
         Solver("weigh.path", ours, DENSE_LADDER),
         Solver("scikit-learn lasso_path, precomputed Gram", skl, DENSE_LADDER),
         Solver("celer_path", celer, DENSE_LADDER),
     ]
-    if elsewhere.python:
-        home = elsewhere.save_data("dense", given.X, given.y)
+    if remote.python:
+        data_folder = remote.save_data("dense", table.X, table.y)
         for name, job in (("adelie, Gram", "adelie_gram"), ("adelie, rows", "adelie"), ("glmnet", "glmnet")):
-            everyone.append(Solver(name, elsewhere.make_call(job, home, l1), DENSE_FINE_LADDER))
-    found = compare_solvers(everyone, lambda a: _worst_gap(judge, a, l1), [LOOSE, TIGHT], repeats)
+            solvers.append(Solver(name, remote.make_call(job, data_folder, l1), DENSE_FINE_LADDER))
+    comparison = compare_solvers(solvers, lambda a: _worst_gap(certificate, a, l1), [LOOSE, TIGHT], repeats)
     parts = [f"Lasso, {VALUES} values of λ from λmax down to λmax/{1 / RATIO:,.0f}"]
     for target in (LOOSE, TIGHT):
         parts.append(f"To a gap of {target:g} at every λ")
         parts += [
-            format_solver_table(found, everyone, target, "largest gap"),
-            format_lead(found, target, 1.5),
+            format_solver_table(comparison, solvers, target, "largest gap"),
+            format_lead(comparison, target, 1.5),
         ]
     return "\n\n".join(parts)
 
 
-def _worst_gap(judge: LeastSquaresCertificate, answer: Solution, l1: Floats) -> float:
+def _worst_gap(certificate: LeastSquaresCertificate, answer: Solution, l1: Floats) -> float:
     if len(answer.weights) != len(l1):
         return float("inf")
-    return float(judge.lasso_gap(answer.weights, answer.bias, l1).max())
+    return float(certificate.lasso_gap(answer.weights, answer.bias, l1).max())
 
 
 def lasso_cv_table(
-    given: RegressionTable, judge: LeastSquaresCertificate, elsewhere: RemotePeers, repeats: int
+    table: RegressionTable, certificate: LeastSquaresCertificate, remote: RemotePeers, repeats: int
 ) -> str:
     import weigh
 
-    n = len(given.y)
+    n = len(table.y)
     lm = import_module("sklearn.linear_model")
     ours = partial(weigh.LinearRegression, prior=weigh.Laplace("cv"))
-    own = make_solvers(
+    our_solvers = make_solvers(
         [("weigh, Laplace('cv')", lambda tol: ours(tol=tol), DENSE_LADDER[2:])],
-        given.X,
-        given.y,
+        table.X,
+        table.y,
         lambda model: f"{model.model_.fit.l1:.0f}",
     )
     gram = partial(lm.LassoCV, alphas=VALUES, precompute=True, eps=RATIO, cv=5)
@@ -204,58 +207,58 @@ def lasso_cv_table(
             DENSE_LADDER[2:],
         ),
     ]
-    theirs = make_solvers(makers, given.fortran, given.y, lambda model: f"{model.alpha_ * n:.0f}")
-    everyone = own + theirs
-    if elsewhere.python:
-        run = elsewhere.make_call("adelie_cv", elsewhere.save_data("dense", given.X, given.y), 0.0)
-        everyone.append(Solver("adelie cv_grpnet, folds of its own", run, DENSE_FINE_LADDER))
+    peer_solvers = make_solvers(makers, table.fortran, table.y, lambda model: f"{model.alpha_ * n:.0f}")
+    solvers = our_solvers + peer_solvers
+    if remote.python:
+        run = remote.make_call("adelie_cv", remote.save_data("dense", table.X, table.y), 0.0)
+        solvers.append(Solver("adelie cv_grpnet, folds of its own", run, DENSE_FINE_LADDER))
 
     def quality(answer: Solution) -> float:
-        return float(judge.lasso_gap(answer.weights, answer.bias, float(answer.note))[0])
+        return float(certificate.lasso_gap(answer.weights, answer.bias, float(answer.note))[0])
 
-    found = compare_solvers(everyone, quality, [LOOSE], repeats)
-    shown = format_solver_table(found, everyone, LOOSE, "gap of the last fit", "chosen λ")
-    said = "Lasso, λ chosen of 100 by 5 folds"
-    return f"{said}\n\n{shown}\n\n{format_lead(found, LOOSE, 5)}"
+    comparison = compare_solvers(solvers, quality, [LOOSE], repeats)
+    results = format_solver_table(comparison, solvers, LOOSE, "gap of the last fit", "chosen λ")
+    title = "Lasso, λ chosen of 100 by 5 folds"
+    return f"{title}\n\n{results}\n\n{format_lead(comparison, LOOSE, 5)}"
 
 
-def ridge_cv_table(given: RegressionTable, judge: LeastSquaresCertificate, repeats: int) -> str:
+def ridge_cv_table(table: RegressionTable, certificate: LeastSquaresCertificate, repeats: int) -> str:
     import weigh
 
     lm = import_module("sklearn.linear_model")
-    grid = np.geomspace(1e-6, 1e3, VALUES) * float(np.square(given.X - judge.means).sum(axis=0).mean())
+    grid = np.geomspace(1e-6, 1e3, VALUES) * float(np.square(table.X - certificate.means).sum(axis=0).mean())
     ours = make_solvers(
         [("weigh, Normal('cv')", lambda tol: weigh.LinearRegression(prior=weigh.Normal("cv")), NO_TOLERANCE)],
-        given.X,
-        given.y,
+        table.X,
+        table.y,
         lambda model: f"{model.model_.fit.l2:.4g}",
     )
     makers: EstimatorFactories = [
         ("scikit-learn RidgeCV, 5 folds", lambda tol: lm.RidgeCV(grid, cv=5), NO_TOLERANCE),
         ("scikit-learn RidgeCV, leave-one-out", lambda tol: lm.RidgeCV(grid), NO_TOLERANCE),
     ]
-    everyone = ours + make_solvers(makers, given.X, given.y, lambda model: f"{model.alpha_:.4g}")
+    solvers = ours + make_solvers(makers, table.X, table.y, lambda model: f"{model.alpha_:.4g}")
 
     def quality(answer: Solution) -> float:
-        return judge.ridge_gap(answer.weights, answer.bias, float(answer.note))
+        return certificate.ridge_gap(answer.weights, answer.bias, float(answer.note))
 
-    found = compare_solvers(everyone, quality, [LOOSE], repeats)
-    shown = format_solver_table(found, everyone, LOOSE, "gap of the last fit", "chosen λ")
-    return f"Ridge, λ chosen of {VALUES}\n\n{shown}\n\n{format_lead(found, LOOSE, 20)}"
+    comparison = compare_solvers(solvers, quality, [LOOSE], repeats)
+    results = format_solver_table(comparison, solvers, LOOSE, "gap of the last fit", "chosen λ")
+    return f"Ridge, λ chosen of {VALUES}\n\n{results}\n\n{format_lead(comparison, LOOSE, 20)}"
 
 
-def dense_tables(size: str, repeats: int, elsewhere: RemotePeers) -> str:
-    """Return the tables of all five contests."""
-    given = make_dense(*DENSE_SIZES[size])
-    judge = LeastSquaresCertificate(given.X, given.y)
-    rows, width = given.X.shape
+def dense_tables(size: str, repeats: int, remote: RemotePeers) -> str:
+    """Return the tables of the five problems on dense rows."""
+    table = make_dense(*DENSE_SIZES[size])
+    certificate = LeastSquaresCertificate(table.X, table.y)
+    rows, width = table.X.shape
     head = f"{rows:,} × {width:,}, dense, neighbouring columns correlated by 0.5; with a bias"
     parts = [
-        least_squares_table(given, judge, repeats),
-        ridge_table(given, judge, repeats),
-        lasso_path_table(given, judge, elsewhere, repeats),
-        lasso_cv_table(given, judge, elsewhere, repeats),
-        ridge_cv_table(given, judge, repeats),
+        least_squares_table(table, certificate, repeats),
+        ridge_table(table, certificate, repeats),
+        lasso_path_table(table, certificate, remote, repeats),
+        lasso_cv_table(table, certificate, remote, repeats),
+        ridge_cv_table(table, certificate, repeats),
     ]
     return "\n\n".join([head, *parts])
 
@@ -265,17 +268,17 @@ WIDE_SPARSE_SIZES = {"full": (20_000, 200_000, 75), "small": (2_000, 20_000, 75)
 WIDE_L1_SHARES = (10, 100)
 WIDE_TARGET = 1e-6
 WIDE_LADDER = tolerance_ladder(2, 9)
-WIDE_FINE_LADDER = tolerance_ladder(5, 15)  # of adelie: changes of squared weights
+WIDE_FINE_LADDER = tolerance_ladder(5, 15)  # adelie bounds changes of squared weights
 
 
 def wide_lasso_table(
-    title: str, X: Any, y: Any, share: int, home: Any, elsewhere: RemotePeers, repeats: int
+    title: str, X: Any, y: Any, share: int, data_folder: Any, remote: RemotePeers, repeats: int
 ) -> str:
-    """Return the table of one λ."""
+    """Return the table of the lasso at λmax / share."""
     import weigh
 
-    judge = LeastSquaresCertificate(X, y)
-    l1 = judge.largest_l1 / share
+    certificate = LeastSquaresCertificate(X, y)
+    l1 = certificate.largest_l1 / share
     alpha = l1 / len(y)
     columns = X if isinstance(X, np.ndarray) else X.tocsc()
     ours: EstimatorFactories = [
@@ -291,47 +294,51 @@ def wide_lasso_table(
         ("skglm", lambda tol: skglm.Lasso(alpha, tol=tol), WIDE_LADDER),
         ("scikit-learn Lasso", lambda tol: lm.Lasso(alpha, tol=tol, max_iter=100_000), WIDE_LADDER),
     ]
-    everyone = make_solvers(ours, X, y) + make_solvers(theirs, columns, y)
-    if elsewhere.python:
-        everyone += [
+    solvers = make_solvers(ours, X, y) + make_solvers(theirs, columns, y)
+    if remote.python:
+        solvers += [
             Solver(
                 f"adelie, {values} value{'s' * (values > 1)} of λ",
-                _adelie(elsewhere, home, judge, l1, values),
+                _adelie(remote, data_folder, certificate, l1, values),
                 WIDE_FINE_LADDER,
             )
             for values in (1, 10)
         ]
 
     def quality(answer: Solution) -> float:
-        return float(judge.lasso_gap(answer.weights, answer.bias, l1)[0])
+        return float(certificate.lasso_gap(answer.weights, answer.bias, l1)[0])
 
-    found = compare_solvers(everyone, quality, [WIDE_TARGET], repeats)
-    shown = format_solver_table(found, everyone, WIDE_TARGET, "gap")
-    return f"{title}, λmax/{share}\n\n{shown}\n\n{format_lead(found, WIDE_TARGET, 1)}"
+    comparison = compare_solvers(solvers, quality, [WIDE_TARGET], repeats)
+    results = format_solver_table(comparison, solvers, WIDE_TARGET, "gap")
+    return f"{title}, λmax/{share}\n\n{results}\n\n{format_lead(comparison, WIDE_TARGET, 1)}"
 
 
-def _adelie(elsewhere: RemotePeers, home: Any, judge: LeastSquaresCertificate, l1: float, values: int) -> Any:
-    """Return adelie's call, straight to the wanted λ or along a path to it, on which it can screen."""
-    run = elsewhere.make_call("adelie", home, np.geomspace(judge.largest_l1, l1, values + 1)[1:])
+def _adelie(
+    remote: RemotePeers, data_folder: Any, certificate: LeastSquaresCertificate, l1: float, values: int
+) -> Any:
+    """Return adelie's call, directly at the target λ or along a path to it, which allows screening."""
+    run = remote.make_call("adelie", data_folder, np.geomspace(certificate.largest_l1, l1, values + 1)[1:])
 
     def last(tol: float) -> Solution:
-        found = run(tol)
-        return Solution(found.weights[-1:], found.bias[-1:], found.seconds)
+        solution = run(tol)
+        return Solution(solution.weights[-1:], solution.bias[-1:], solution.seconds)
 
     return last
 
 
-def wide_tables(size: str, repeats: int, elsewhere: RemotePeers) -> str:
-    """Return the tables of dense and sparse rows at two values of λ."""
-    given = make_wide(*WIDE_DENSE_SIZES[size])
+def wide_tables(size: str, repeats: int, remote: RemotePeers) -> str:
+    """Return the tables of wide dense and sparse data at two values of λ."""
+    table = make_wide(*WIDE_DENSE_SIZES[size])
     cases: list[tuple[str, Any, Any]] = [
-        ("dense, {:,} × {:,}".format(*WIDE_DENSE_SIZES[size]), given.X, given.y)
+        ("dense, {:,} × {:,}".format(*WIDE_DENSE_SIZES[size]), table.X, table.y)
     ]
     X, y = make_wide_sparse(*WIDE_SPARSE_SIZES[size])
     cases.append(("sparse, {:,} × {:,}, {} non-zeros a row".format(*WIDE_SPARSE_SIZES[size]), X, y))
     parts = []
     for title, rows, targets in cases:
-        home = elsewhere.save_data(title.split(",")[0] + "_wide", rows, targets)
+        data_folder = remote.save_data(title.split(",")[0] + "_wide", rows, targets)
         for share in WIDE_L1_SHARES:
-            parts.append(wide_lasso_table(title.capitalize(), rows, targets, share, home, elsewhere, repeats))
+            parts.append(
+                wide_lasso_table(title.capitalize(), rows, targets, share, data_folder, remote, repeats)
+            )
     return "\n\n".join([f"Lasso to a gap of {WIDE_TARGET:g}, with a bias", *parts])

@@ -1,9 +1,9 @@
-"""Sparse logistic regression, by L2 and by L1, to stated distances from the minimum.
+"""Sparse logistic regression with L2 and L1 penalties, exact and online.
 
-The distance is of the objective, as a share of its least value known: the lowest of all runs on the ladder
-and of a tighter run of LIBLINEAR and of weigh before them, with the duality gap of the lowest as proof. No
-bias, C = 1, labels of −1 and 1. LIBLINEAR takes its own form of the rows, ready made; what the conversion
-adds is told in a row of its own. Others get sparse rows or sparse columns, whichever they want, ready made.
+The accuracy of a solution is its relative excess over the lowest objective of all runs, including one tight
+run each of LIBLINEAR and weigh; the duality gap of that lowest objective is reported as proof. No intercept,
+C = 1, labels −1 and 1. LIBLINEAR gets the rows in its own format, converted beforehand; a separate table
+row includes the conversion. The other solvers get CSR or CSC matrices, whichever they prefer.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import TimedCall, format_duration, format_markdown_table, time_in_turns
-from benchmarks.regression_contest import (
+from benchmarks.regression_comparison import (
     Solution,
     Solver,
     SolverComparison,
@@ -32,13 +32,13 @@ from benchmarks.text_peers import CORES
 SIZES = {"full": (200_000, 500_000, 75), "small": (4_000, 20_000, 75)}
 GAP_TARGETS = (1e-4, 1e-6)
 LADDER = tolerance_ladder(1, 8)
-SAGA_PASSES = (5.0, 10.0, 20.0, 40.0)  # of saga, whose tolerance stops it too early or never
+SAGA_PASSES = (5.0, 10.0, 20.0, 40.0)  # saga's tolerance stops it too early or never
 LOGISTIC_TIME_LIMIT = 60.0
 
 
 @dataclass
 class LogisticRows:
-    """Rows and labels in every form that somebody wants."""
+    """Rows and labels in all formats that the solvers need."""
 
     X: Any
     y: Floats
@@ -94,39 +94,39 @@ def saga_call(rows: LogisticRows, l1: bool) -> Callable[[float], Solution]:
 def l2_solvers(rows: LogisticRows) -> list[Solver]:
     lm, skglm, snapml = map(import_module, ("sklearn.linear_model", "skglm", "snapml"))
     skl = partial(lm.LogisticRegression, fit_intercept=False, max_iter=1_000)
-    found = [Solver("weigh, prior=1.0", weigh_call(rows, l1=False), tolerance_ladder(2, 8))]
+    solvers = [Solver("weigh, prior=1.0", weigh_call(rows, l1=False), tolerance_ladder(2, 8))]
     for number in (7, 0):
-        found.append(Solver(f"LIBLINEAR -s {number}", liblinear_call(rows, number), LADDER, "-e"))
-    whole = liblinear_call(rows, 7, converts=True)
-    found.append(Solver("LIBLINEAR -s 7 with its conversion", whole, LADDER, "-e"))
+        solvers.append(Solver(f"LIBLINEAR -s {number}", liblinear_call(rows, number), LADDER, "-e"))
+    with_conversion = liblinear_call(rows, 7, converts=True)
+    solvers.append(Solver("LIBLINEAR -s 7 with its conversion", with_conversion, LADDER, "-e"))
     for solver in ("lbfgs", "newton-cg"):
-        found.append(
+        solvers.append(
             Solver(
                 f"scikit-learn {solver}", estimator_call(partial(skl, solver=solver), rows.X, rows.y), LADDER
             )
         )
-    found.append(Solver("scikit-learn saga", saga_call(rows, l1=False), SAGA_PASSES, "max_iter"))
+    solvers.append(Solver("scikit-learn saga", saga_call(rows, l1=False), SAGA_PASSES, "max_iter"))
     for dual in (True, False):
-        own = estimator_call(partial(skl, solver="liblinear", dual=dual, random_state=0), rows.X, rows.y)
-        found.append(Solver(f"scikit-learn liblinear, {'dual' if dual else 'primal'}", own, LADDER))
+        run = estimator_call(partial(skl, solver="liblinear", dual=dual, random_state=0), rows.X, rows.y)
+        solvers.append(Solver(f"scikit-learn liblinear, {'dual' if dual else 'primal'}", run, LADDER))
     for jobs in (1, CORES):
         snap = partial(snapml.LogisticRegression, regularizer=1.0, n_jobs=jobs, random_state=0)
-        found.append(Solver(f"snapml, dual, n_jobs={jobs}", estimator_call(snap, rows.X, rows.y), LADDER))
-    found.append(
+        solvers.append(Solver(f"snapml, dual, n_jobs={jobs}", estimator_call(snap, rows.X, rows.y), LADDER))
+    solvers.append(
         Solver(
             "skglm, L-BFGS",
             estimator_call(partial(_skglm, skglm, len(rows.y)), rows.columns, rows.y),
             tolerance_ladder(3, 8),
         )
     )
-    return found
+    return solvers
 
 
 def _skglm(skglm: Any, n: int, tol: float) -> Any:
     parts = map(import_module, ("skglm.datafits", "skglm.penalties", "skglm.solvers"))
     datafits, penalties, solvers = parts
     solver = solvers.LBFGS(tol=tol, max_iter=1_000)
-    # The estimator asks for these, and this solver does not set them.
+    # The estimator reads these attributes, which this solver does not set.
     solver.fit_intercept = solver.warm_start = False
     return skglm.GeneralizedLinearEstimator(datafits.Logistic(), penalties.L2(1 / n), solver)
 
@@ -137,12 +137,12 @@ def l1_solvers(rows: LogisticRows) -> list[Solver]:
     settings = {"l1_ratio": 1.0, "fit_intercept": False, "random_state": 0}
     skl = partial(lm.LogisticRegression, solver="liblinear", max_iter=1_000, **settings)
     snap = partial(snapml.LogisticRegression, penalty="l1", dual=False, regularizer=1.0, random_state=0)
-    whole = liblinear_call(rows, 6, converts=True)
+    with_conversion = liblinear_call(rows, 6, converts=True)
     sparse = partial(skglm.SparseLogisticRegression, 1 / n, fit_intercept=False, max_iter=100)
-    found = [
+    solvers = [
         Solver("weigh, prior=Laplace(1.0)", weigh_call(rows, l1=True), tolerance_ladder(2, 8)),
         Solver("LIBLINEAR -s 6", liblinear_call(rows, 6), LADDER, "-e"),
-        Solver("LIBLINEAR -s 6 with its conversion", whole, LADDER, "-e"),
+        Solver("LIBLINEAR -s 6 with its conversion", with_conversion, LADDER, "-e"),
         Solver("scikit-learn liblinear", estimator_call(skl, rows.X, rows.y), LADDER),
         Solver("scikit-learn saga", saga_call(rows, l1=True), SAGA_PASSES, "max_iter"),
         Solver(
@@ -152,57 +152,57 @@ def l1_solvers(rows: LogisticRows) -> list[Solver]:
     ]
     for jobs in (1, CORES):
         run = estimator_call(partial(snap, n_jobs=jobs), rows.columns, rows.y)
-        found.append(Solver(f"snapml, n_jobs={jobs}", run, LADDER))
-    return found
+        solvers.append(Solver(f"snapml, n_jobs={jobs}", run, LADDER))
+    return solvers
 
 
 @dataclass
 class SuboptimalityMeasure:
-    """How far an objective is from the least one known, as a share of it."""
+    """The relative excess of an objective over the lowest one known."""
 
-    judge: LogisticCertificate
+    certificate: LogisticCertificate
     best_objective: float = np.inf
     gap: float = np.inf
 
     def update_best(self, answer: Solution) -> None:
-        """Take an answer's objective as the least one if it is."""
-        found = self.judge.objective(answer.weights)
-        if found < self.best_objective:
-            self.best_objective, self.gap = found, self.judge.gap(answer.weights)
+        """Record a solution's objective if it is the lowest so far."""
+        objective = self.certificate.objective(answer.weights)
+        if objective < self.best_objective:
+            self.best_objective, self.gap = objective, self.certificate.gap(answer.weights)
 
     def __call__(self, answer: Solution) -> float:
-        found = self.judge.objective(answer.weights)
-        if found < self.best_objective:
+        objective = self.certificate.objective(answer.weights)
+        if objective < self.best_objective:
             self.update_best(answer)
-        return max(found / self.best_objective - 1.0, 0.0)
+        return max(objective / self.best_objective - 1.0, 0.0)
 
 
 def penalty_tables(title: str, rows: LogisticRows, *, l1: bool, repeats: int) -> str:
-    """Return the tables of one penalty, a table for each target."""
-    everyone = (l1_solvers if l1 else l2_solvers)(rows)
-    distance = SuboptimalityMeasure(LogisticCertificate(rows.X, rows.y, float(l1), float(not l1)))
+    """Return the tables of one penalty, one per target."""
+    solvers = (l1_solvers if l1 else l2_solvers)(rows)
+    suboptimality = SuboptimalityMeasure(LogisticCertificate(rows.X, rows.y, float(l1), float(not l1)))
     tight = 1e-5 if l1 else 1e-6
-    for answer in (liblinear_call(rows, 6 if l1 else 7)(tight), everyone[0].run(1e-9)):
-        distance.update_best(answer)
-    found = compare_solvers(everyone, distance, GAP_TARGETS, repeats, LOGISTIC_TIME_LIMIT)
-    proof = f"least objective {distance.best_objective:.6f}, proved to {distance.gap:.0e} of it"
+    for answer in (liblinear_call(rows, 6 if l1 else 7)(tight), solvers[0].run(1e-9)):
+        suboptimality.update_best(answer)
+    comparison = compare_solvers(solvers, suboptimality, GAP_TARGETS, repeats, LOGISTIC_TIME_LIMIT)
+    proof = f"least objective {suboptimality.best_objective:.6f}, proved to {suboptimality.gap:.0e} of it"
     parts = [f"{title}, {'L1' if l1 else 'L2'}; {proof}"]
-    return "\n\n".join([*parts, *_target_tables(found, everyone)])
+    return "\n\n".join([*parts, *_target_tables(comparison, solvers)])
 
 
-def _target_tables(found: SolverComparison, everyone: Sequence[Solver]) -> list[str]:
+def _target_tables(comparison: SolverComparison, solvers: Sequence[Solver]) -> list[str]:
     parts = []
     for target in GAP_TARGETS:
         parts.append(f"To {target:g} above the minimum")
         parts += [
-            format_solver_table(found, everyone, target, "above the minimum"),
-            format_lead(found, target, 1.5),
+            format_solver_table(comparison, solvers, target, "above the minimum"),
+            format_lead(comparison, target, 1.5),
         ]
     return parts
 
 
 def logistic_tables(size: str, repeats: int) -> str:
-    """Return the tables of both penalties and both kinds of labels."""
+    """Return the tables of both penalties, with separable and with noisy labels."""
     head = "{:,} × {:,}, {} non-zeros a row, no bias, C = 1".format(*SIZES[size])
     parts = [head]
     for name, with_noise in (("separable labels", False), ("a third of the labels flipped", True)):
@@ -223,49 +223,56 @@ def online_calls(X: Any, y: Any) -> dict[str, Callable[[], Any]]:
     import weigh
 
     n = X.shape[0]
-    found: dict[str, Callable[[], Any]] = {}
+    calls: dict[str, Callable[[], Any]] = {}
 
     def fit(make: Callable[..., Any], **settings: Any) -> Any:
         return make(random_state=0, **settings).fit(X, y)
 
     sgd = partial(SGDClassifier, loss="log_loss", alpha=1 / n, fit_intercept=False, tol=None)
 
-    def chosen(**settings: Any) -> Callable[[], Any]:
-        judge = LogisticCertificate(X, y, l2=1.0)
+    def with_best_rate(**settings: Any) -> Callable[[], Any]:
+        certificate = LogisticCertificate(X, y, l2=1.0)
         make = partial(sgd, learning_rate="constant", **settings)
-        found = {rate: judge.objective(fit(make, eta0=rate).coef_) for rate in ONLINE_RATES}
-        return partial(fit, make, eta0=min(found, key=lambda rate: found[rate]))
+        objectives = {rate: certificate.objective(fit(make, eta0=rate).coef_) for rate in ONLINE_RATES}
+        return partial(fit, make, eta0=min(objectives, key=lambda rate: objectives[rate]))
 
     for passes in ONLINE_PASSES:
-        said = f"{passes} pass{'es' * (passes > 1)}"
+        passes_text = f"{passes} pass{'es' * (passes > 1)}"
         online = partial(weigh.LogisticRegression, method="online", bias=False, tol=0.0)
-        found[f"weigh, online, {said}"] = partial(fit, online, max_iter=passes)
+        calls[f"weigh, online, {passes_text}"] = partial(fit, online, max_iter=passes)
         for average in (True, False):
-            how = "averaged" if average else "last"
+            weights = "averaged" if average else "last"
             settings = {"max_iter": passes, "average": average}
-            found[f"SGDClassifier, {how}, {said}"] = partial(fit, sgd, **settings)
-            found[f"SGDClassifier, rate chosen, {how}, {said}"] = chosen(**settings)
-    found[EXACT_NAME] = partial(fit, weigh.LogisticRegression, bias=False)
-    return found
+            calls[f"SGDClassifier, {weights}, {passes_text}"] = partial(fit, sgd, **settings)
+            calls[f"SGDClassifier, rate chosen, {weights}, {passes_text}"] = with_best_rate(**settings)
+    calls[EXACT_NAME] = partial(fit, weigh.LogisticRegression, bias=False)
+    return calls
 
 
 def online_table(X: Any, y: Floats, repeats: int) -> str:
-    """Return the table of seconds, objective, and log loss and accuracy on held-out rows."""
+    """Return the table of seconds, objective, and log loss and accuracy on the last tenth of the rows."""
     cut = X.shape[0] * 9 // 10
-    judge = LogisticCertificate(X[:cut], y[:cut], l2=1.0)
+    certificate = LogisticCertificate(X[:cut], y[:cut], l2=1.0)
     calls = online_calls(X[:cut], y[:cut])
     timings = time_in_turns([TimedCall(name, call) for name, call in calls.items()], repeats)
     weights = {timing.name: np.ravel(timing.result.coef_) for timing in timings}
-    least = judge.objective(weights[EXACT_NAME])
+    min_objective = certificate.objective(weights[EXACT_NAME])
     body = []
     for timing in timings:
         w = weights[timing.name]
         scores = y[cut:] * (X[cut:] @ w)
-        kept = [f"{np.logaddexp(0.0, -scores).mean():.4f}", f"{np.mean(scores > 0):.4f}"]
+        held_out = [f"{np.logaddexp(0.0, -scores).mean():.4f}", f"{np.mean(scores > 0):.4f}"]
         ratio = f"{timing.best / timings[0].best:.2f}"
-        above = f"{judge.objective(w) / least - 1:.1e}"
+        excess = f"{certificate.objective(w) / min_objective - 1:.1e}"
         body.append(
-            [timing.name, format_duration(timing.best), format_duration(timing.median), ratio, above, *kept]
+            [
+                timing.name,
+                format_duration(timing.best),
+                format_duration(timing.median),
+                ratio,
+                excess,
+                *held_out,
+            ]
         )
     head = [
         "",
@@ -280,7 +287,7 @@ def online_table(X: Any, y: Floats, repeats: int) -> str:
 
 
 def online_tables(size: str, repeats: int) -> str:
-    """Return a table for each kind of labels."""
+    """Return the tables of online training, with separable and with noisy labels."""
     parts = [
         "{:,} × {:,}, {} non-zeros a row, no bias; one thread but for the exact solver".format(*SIZES[size])
     ]

@@ -1,8 +1,9 @@
-"""How good an answer is, from its weights alone: objectives and duality gaps in a few lines of NumPy.
+"""Regression problems, and certificates of their solutions computed from the weights alone.
 
-Squares: ½‖y − Xw − b‖² + l1 ‖w‖₁ + ½ l2 ‖w‖²; logistic: Σ log(1 + exp(−y x·w)) + the same penalties. A gap is
-an upper bound of the distance to the minimum, from a dual point that the residuals make; it is told as a
-share of the objective of the model without features.
+Least squares minimises ½‖y − Xw − b‖² + l1 ‖w‖₁ + ½ l2 ‖w‖², logistic regression Σ log(1 + exp(−y x·w)) plus
+the same penalties. A duality gap bounds the excess over the minimum from above; the dual point is the
+rescaled residual. Gaps of least squares are relative to the objective of the model without features, those
+of logistic regression to the objective itself.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class LeastSquaresCertificate:
-    """Rows and targets of least squares with an unpenalised bias."""
+    """Duality gaps of least squares with an unpenalised intercept."""
 
     X: Any
     y: Floats
@@ -40,51 +41,51 @@ class LeastSquaresCertificate:
 
     @cached_property
     def largest_l1(self) -> float:
-        """The least l1 at which all weights are zero."""
+        """λmax: the smallest l1 at which all weights are zero."""
         return float(np.abs(self.X.T @ self.centred).max())
 
     @cached_property
     def gram(self) -> Floats:
-        """The Gram matrix of centred rows."""
+        """The Gram matrix of the centred rows."""
         return np.asarray(self.X.T @ self.X - len(self.y) * np.outer(self.means, self.means))
 
     def _residuals(self, W: Floats, b: Any) -> tuple[Floats, Floats, Floats]:
-        """Return centred residuals [n, k], their mean and their products with the columns [d, k]."""
+        """Return the centred residuals R [n, k], their means [k] and XᵀR [d, k]."""
         R = self.y[:, None] - self.X @ W.T - np.asarray(b).reshape(1, -1)
         mean = R.mean(axis=0)
         R -= mean
         return R, mean, np.asarray(self.X.T @ R)
 
     def lasso_gap(self, W: Any, b: Any, l1: Any) -> Floats:
-        """Relative gaps of weights [k, d], one per l1."""
+        """Return the relative gaps of weights [k, d], one per l1."""
         W, l1 = np.atleast_2d(np.asarray(W, float)), np.atleast_1d(np.asarray(l1, float))
-        R, mean, slopes = self._residuals(W, b)
+        R, mean, correlations = self._residuals(W, b)
         squares = np.einsum("nk,nk->k", R, R)
         primal = 0.5 * (squares + len(self.y) * mean**2) + l1 * np.abs(W).sum(axis=1)
-        scale = l1 / np.maximum(np.abs(slopes).max(axis=0), l1)
-        along = self.centred @ R
-        # The best multiple of the residuals within |Xᵀθ| ≤ l1.
-        best = np.clip(along / np.maximum(squares, 1e-300), 0.0, scale)
-        dual = best * along - 0.5 * best**2 * squares
+        scale = l1 / np.maximum(np.abs(correlations).max(axis=0), l1)
+        y_dot_R = self.centred @ R
+        # The multiple of the residuals with the highest dual objective subject to |Xᵀθ| ≤ l1.
+        step = np.clip(y_dot_R / np.maximum(squares, 1e-300), 0.0, scale)
+        dual = step * y_dot_R - 0.5 * step**2 * squares
         return np.asarray((primal - dual) / self.null)
 
     def ridge_gap(self, w: Any, b: Any, l2: float) -> float:
-        """The relative gap of weights [d]."""
+        """Return the relative gap of weights [d]."""
         w = np.asarray(w, float)
-        _, mean, slopes = self._residuals(w[None], b)
+        _, mean, correlations = self._residuals(w[None], b)
         excess = 0.5 * len(self.y) * float(mean[0]) ** 2
-        return (excess + 0.5 * float(np.square(l2 * w - slopes[:, 0]).sum()) / l2) / self.null
+        return (excess + 0.5 * float(np.square(l2 * w - correlations[:, 0]).sum()) / l2) / self.null
 
     def excess(self, w: Any, b: Any) -> float:
-        """What the sum of squares is above its minimum, exactly, as a share of the null model's."""
-        _, mean, slopes = self._residuals(np.asarray(w, float)[None], b)
-        step = np.linalg.solve(self.gram, slopes[:, 0])
-        return 0.5 * (len(self.y) * float(mean[0]) ** 2 + float(step @ slopes[:, 0])) / self.null
+        """Return the exact excess of the sum of squares over its minimum, relative to the null model."""
+        _, mean, correlations = self._residuals(np.asarray(w, float)[None], b)
+        step = np.linalg.solve(self.gram, correlations[:, 0])
+        return 0.5 * (len(self.y) * float(mean[0]) ** 2 + float(step @ correlations[:, 0])) / self.null
 
 
 @dataclass(frozen=True)
 class LogisticCertificate:
-    """Rows and labels of −1 and 1, without a bias."""
+    """Objective and duality gap of logistic regression without intercept; labels are −1 and 1."""
 
     X: Any
     y: Floats
@@ -97,7 +98,7 @@ class LogisticCertificate:
         return loss + self.l1 * float(np.abs(w).sum()) + 0.5 * self.l2 * float(w @ w)
 
     def gap(self, w: Any) -> float:
-        """An upper bound of what the objective is above its minimum, as a share of the objective."""
+        """Return an upper bound of the objective's excess over its minimum, relative to the objective."""
         w = np.asarray(w, float).ravel()
         primal = self.objective(w)
         a = 1.0 / (1.0 + np.exp(self.y * (self.X @ w)))
@@ -114,12 +115,12 @@ def _x_log_x(a: Floats) -> Floats:
 
 
 COLUMN_CORRELATION = 0.5  # correlation of neighbouring columns of the dense tables
-INFORMATIVE_SHARE = 0.2  # share of the dense columns that matter
+INFORMATIVE_SHARE = 0.2  # share of the dense columns with a non-zero weight
 
 
 @dataclass(frozen=True)
 class RegressionTable:
-    """Rows in C order and targets, with copies as some peers want them, made before anything is timed."""
+    """Rows and targets, with copies in the formats of some peers, made before anything is timed."""
 
     X: Floats
     y: Floats
@@ -130,12 +131,12 @@ class RegressionTable:
 
     @cached_property
     def centred(self) -> tuple[Floats, Floats]:
-        """Fortran rows and targets without their means, for paths that know no bias."""
+        """Centred rows in Fortran order and centred targets, for paths without an intercept."""
         return np.asfortranarray(self.X - self.X.mean(axis=0)), self.y - self.y.mean()
 
 
 def make_dense(rows: int, width: int) -> RegressionTable:
-    """Return correlated normal columns around means of their own; a fifth of them matters."""
+    """Return rows of correlated normal columns with different means; a fifth of them are informative."""
     from scipy.signal import lfilter
 
     rng = np.random.default_rng(0)
@@ -152,7 +153,7 @@ def make_dense(rows: int, width: int) -> RegressionTable:
 
 
 def make_wide(rows: int, width: int) -> RegressionTable:
-    """Return few rows of many normal columns, of which 50 matter; the rows are in Fortran order."""
+    """Return few rows of many normal columns, 50 of them informative, in Fortran order."""
     rng = np.random.default_rng(1)
     X = np.asfortranarray(rng.standard_normal((rows, width)))
     w = np.zeros(width)
@@ -161,7 +162,7 @@ def make_wide(rows: int, width: int) -> RegressionTable:
 
 
 def make_wide_sparse(rows: int, width: int, entries: int) -> tuple[Any, Floats]:
-    """Return rows like texts with a number each, which 200 of the columns tell in part."""
+    """Return text-like sparse rows and noisy targets that depend on 200 columns."""
     X, _ = make_text_like_rows(rows, width, entries)
     rng = np.random.default_rng(2)
     w = np.zeros(width)
@@ -171,6 +172,6 @@ def make_wide_sparse(rows: int, width: int, entries: int) -> tuple[Any, Floats]:
 
 
 def make_labelled(rows: int, width: int, entries: int, *, with_noise: bool) -> tuple[Any, Floats]:
-    """Return rows like texts with labels of −1 and 1, as they are or a third of them flipped."""
+    """Return text-like sparse rows with labels −1 and 1, separable or with noise."""
     X, y = make_text_like_rows(rows, width, entries)
     return X, (flip_some_labels(y) if with_noise else y).astype(np.float64)

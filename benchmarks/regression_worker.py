@@ -1,7 +1,7 @@
-"""Peers that want an older NumPy, in a process of their own: reads jobs as JSON lines, answers likewise.
+"""A worker process for peers that need an older NumPy; reads jobs and writes replies as JSON lines.
 
-It runs in another environment than everyone else, so it imports nothing of this project. The arrays lie in
-files that both sides read; the seconds are those of the call alone.
+It runs in a separate environment, so it imports nothing from this project. Arrays are exchanged through
+files; the seconds are those of the solver call alone.
 """
 
 from __future__ import annotations
@@ -20,17 +20,19 @@ import numpy as np
 
 PACKAGES = ("numpy", "adelie", "python-glmnet")
 
-WorkerSolution = tuple[Any, ...]  # weights [k, d], biases [k], and the l1 that was chosen, if one was
+WorkerSolution = tuple[
+    Any, ...
+]  # weights [k, d], intercepts [k] and, after cross-validation, the selected l1
 
 
 @lru_cache(maxsize=4)
 def load_data(folder: str) -> tuple[Any, Any]:
-    """Return the rows, in Fortran order or as sparse columns, and the targets."""
-    home = Path(folder)
-    y = np.load(home / "y.npy")
-    if (home / "X.npy").exists():
-        return np.asfortranarray(np.load(home / "X.npy")), y
-    parts = [np.load(home / f"X_{name}.npy") for name in ("data", "indices", "indptr", "shape")]
+    """Return the rows, in Fortran order or as a CSC matrix, and the targets."""
+    data_folder = Path(folder)
+    y = np.load(data_folder / "y.npy")
+    if (data_folder / "X.npy").exists():
+        return np.asfortranarray(np.load(data_folder / "X.npy")), y
+    parts = [np.load(data_folder / f"X_{name}.npy") for name in ("data", "indices", "indptr", "shape")]
     sparse = import_module("scipy.sparse")
     return sparse.csc_matrix(sparse.csr_matrix(tuple(parts[:3]), shape=tuple(parts[3]))), y
 
@@ -51,7 +53,7 @@ def adelie(X: Any, y: Any, l1: Any, tol: float, threads: int) -> WorkerSolution:
 
 
 def adelie_gram(X: Any, y: Any, l1: Any, tol: float, threads: int) -> WorkerSolution:
-    """The covariance method on the Gram matrix of centred rows, which this makes too."""
+    """Run the covariance method; forming the Gram matrix of the centred rows is part of the call."""
     ad = import_module("adelie")
     n, mean = len(y), X.mean(axis=0)
     A = (X.T @ X - n * np.outer(mean, mean)) / n
@@ -70,21 +72,21 @@ def adelie_gram(X: Any, y: Any, l1: Any, tol: float, threads: int) -> WorkerSolu
 
 
 def adelie_cv(X: Any, y: Any, l1: Any, tol: float, threads: int) -> WorkerSolution:
-    """Five folds over its own grid of 100, then the path down to the chosen value."""
+    """Run five folds over adelie's own grid of 100 values, then the path down to the selected one."""
     ad = import_module("adelie")
     rows, loss = ad.matrix.dense(X, method="naive", n_threads=threads), ad.glm.gaussian(y)
     settings = {"tol": tol, "progress_bar": False, "n_threads": threads, "early_exit": False}
-    found = ad.cv_grpnet(rows, loss, n_folds=5, min_ratio=1e-3, seed=0, **settings)
-    state = found.fit(rows, loss, **settings)
-    return state.betas[-1], state.intercepts[-1:], found.lmdas[found.best_idx] * len(y)
+    cv = ad.cv_grpnet(rows, loss, n_folds=5, min_ratio=1e-3, seed=0, **settings)
+    state = cv.fit(rows, loss, **settings)
+    return state.betas[-1], state.intercepts[-1:], cv.lmdas[cv.best_idx] * len(y)
 
 
 def glmnet(X: Any, y: Any, l1: Any, tol: float, threads: int) -> WorkerSolution:
-    # The package forgets to tell NumPy's masked arrays from arrays unless the path has two values.
+    # glmnet mishandles masked arrays if the path has a single value, so a second value is appended.
     path = np.asarray(l1) / len(y)
-    own = np.concatenate([path, path[-1:] * 0.999]) if len(path) == 1 else path
+    lambda_path = np.concatenate([path, path[-1:] * 0.999]) if len(path) == 1 else path
     make = import_module("glmnet").ElasticNet
-    model = make(alpha=1, lambda_path=own, standardize=False, n_splits=0, tol=tol).fit(X, y)
+    model = make(alpha=1, lambda_path=lambda_path, standardize=False, n_splits=0, tol=tol).fit(X, y)
     return model.coef_path_.T[: len(path)], model.intercept_path_[: len(path)]
 
 
@@ -96,28 +98,28 @@ JOBS: dict[str, Callable[..., WorkerSolution]] = {
 }
 
 
-def run_job(asked: dict[str, Any]) -> dict[str, Any]:
-    """Do one job, save its weights, and return the seconds."""
-    if asked["job"] == "versions":
+def run_job(request: dict[str, Any]) -> dict[str, Any]:
+    """Run one job, save its weights and return the seconds."""
+    if request["job"] == "versions":
         return {"versions": ", ".join(f"{name} {version(name)}" for name in PACKAGES)}
-    X, y = load_data(asked["folder"])
+    X, y = load_data(request["folder"])
     start = time.perf_counter()
-    weights, bias, *chosen = JOBS[asked["job"]](X, y, asked["l1"], asked["tol"], asked["threads"])
+    weights, bias, *chosen = JOBS[request["job"]](X, y, request["l1"], request["tol"], request["threads"])
     seconds = time.perf_counter() - start
     dense = weights.toarray() if hasattr(weights, "toarray") else np.asarray(weights)
-    np.savez(asked["answer"], weights=dense, bias=np.asarray(bias), chosen=np.asarray(chosen))
+    np.savez(request["answer"], weights=dense, bias=np.asarray(bias), chosen=np.asarray(chosen))
     return {"seconds": seconds}
 
 
 def main() -> None:
-    # What the packages print must not be taken for an answer.
+    # Output printed by the packages must not be mixed with the replies.
     out, sys.stdout = sys.stdout, sys.stderr
     for line in sys.stdin:
         try:
-            told = run_job(json.loads(line))
+            reply = run_job(json.loads(line))
         except Exception as error:
-            told = {"error": f"{type(error).__name__}: {error}"}
-        print(json.dumps(told), file=out, flush=True)
+            reply = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(reply), file=out, flush=True)
 
 
 if __name__ == "__main__":

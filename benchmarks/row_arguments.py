@@ -1,4 +1,4 @@
-"""What benchmarks of several rows are asked on the command line, and what they refuse."""
+"""The command line shared by benchmarks that consist of several rows."""
 
 from __future__ import annotations
 
@@ -12,34 +12,38 @@ from benchmarks.text import RESULTS
 
 
 class RowParser(argparse.ArgumentParser):
-    """The arguments that all of them take; a benchmark adds its own."""
+    """A parser with the common arguments; a benchmark adds its own."""
 
     def __init__(
-        self, name: str, about: str | None, rows: Collection[str], *, repeats: int, data: str
+        self, name: str, description: str | None, rows: Collection[str], *, repeats: int, data: str
     ) -> None:
-        form = argparse.RawDescriptionHelpFormatter
-        super().__init__(f"python -m benchmarks.{name}", description=about, formatter_class=form)
+        formatter = argparse.RawDescriptionHelpFormatter
+        super().__init__(f"python -m benchmarks.{name}", description=description, formatter_class=formatter)
         self._name, self._rows = name, list(rows)
-        some = f"{','.join(self._rows[:2])},…"
-        self.add_argument("--rows", type=lambda given: given.split(","), default=self._rows, metavar=some)
-        self.add_argument("--repeats", type=int, default=repeats, help="of what is timed")
-        usual = Path(os.environ.get("WEIGH_DATA", ROOT.parent / "shared" / "data"))
-        self.add_argument("--data", type=Path, default=usual, help=f"{data}; else $WEIGH_DATA")
-        self.add_argument("--write", action="store_true", help="put the tables into benchmarks/RESULTS.md")
+        example = f"{','.join(self._rows[:2])},…"
+        self.add_argument("--rows", type=lambda text: text.split(","), default=self._rows, metavar=example)
+        self.add_argument("--repeats", type=int, default=repeats, help="timed repetitions")
+        default_data = Path(os.environ.get("WEIGH_DATA", ROOT.parent / "shared" / "data"))
+        self.add_argument(
+            "--data", type=Path, default=default_data, help=f"folder of the {data} (default: $WEIGH_DATA)"
+        )
+        self.add_argument("--write", action="store_true", help="write the tables to benchmarks/RESULTS.md")
 
     def add_size(self) -> None:
-        """Let people see quickly whether a benchmark works."""
-        self.add_argument("--size", choices=["full", "small"], default="full", help="small ones show nothing")
+        """Add --size, whose small value checks quickly that a benchmark runs."""
+        self.add_argument(
+            "--size", choices=["full", "small"], default="full", help="small data only checks that it runs"
+        )
 
     def parse(self) -> argparse.Namespace:
-        """Return what was asked; rows that are not there, or have no place to be written to, are refused."""
-        given = self.parse_args()
-        if beyond := [row for row in given.rows if row not in self._rows]:
-            self.error(f"there is no row {' and no row '.join(beyond)}; the rows are {', '.join(self._rows)}")
-        if given.write and getattr(given, "size", "full") != "full":
-            self.error("small rows show nothing, so they are not written; leave --size or --write out")
+        """Parse the command line; unknown rows, and rows that cannot be written, are errors."""
+        args = self.parse_args()
+        if unknown := [row for row in args.rows if row not in self._rows]:
+            self.error(f"unknown row {', '.join(unknown)}; choose from {', '.join(self._rows)}")
+        if args.write and getattr(args, "size", "full") != "full":
+            self.error("results on small data are not written; leave out --size or --write")
         page = RESULTS.read_text(encoding="utf-8")
-        absent = [row for row in given.rows if f"begin {self._name} {row} -->" not in page]
-        if given.write and absent:
-            self.error(f"{RESULTS} has no place marked {self._name} {', '.join(absent)}")
-        return given
+        unmarked = [row for row in args.rows if f"begin {self._name} {row} -->" not in page]
+        if args.write and unmarked:
+            self.error(f"{RESULTS} has no marker '{self._name}' for row {', '.join(unmarked)}")
+        return args

@@ -1,12 +1,12 @@
-"""The speller on sixty novels, the last ten held out, beside scikit-learn and LanguageTool's figures.
+"""The speller on sixty novels, the last ten held out, compared with scikit-learn and LanguageTool.
 
     python -m benchmarks.spelling                      all rows
     python -m benchmarks.spelling --rows t,p --repeats 3
     python -m benchmarks.spelling --write              also into benchmarks/RESULTS.md
 
-Rows: c every learner, set by set; g accuracy over the size of the text; e errors put in and found; d by
-direction, beside what LanguageTool publishes; t time, memory and size by the command line; p scikit-learn
-on the same contexts.
+Rows: c every learner on every confusion set; g accuracy by size of the training text; e detection of inserted
+errors; d precision and recall by direction, with LanguageTool's published figures; t time, memory and size on
+the command line; p scikit-learn on the same contexts.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from benchmarks.text import RESULTS
 from benchmarks.text_contenders import installed_distributions
 
 JOBS: dict[str, Callable[[argparse.Namespace, NovelCorpus], str]] = {
-    "c": lambda given, novels: comparison_tables(novels),
-    "g": lambda given, novels: learning_curve_table(novels),
-    "e": lambda given, novels: swap_tables(novels, given.seeds),
-    "d": lambda given, novels: direction_table(novels),
-    "t": lambda given, novels: speed_tables(novels, given.repeats),
-    "p": lambda given, novels: spelling_peers.peers_table(novels, given.repeats),
+    "c": lambda args, novels: comparison_tables(novels),
+    "g": lambda args, novels: learning_curve_table(novels),
+    "e": lambda args, novels: swap_tables(novels, args.seeds),
+    "d": lambda args, novels: direction_table(novels),
+    "t": lambda args, novels: speed_tables(novels, args.repeats),
+    "p": lambda args, novels: spelling_peers.peers_table(novels, args.repeats),
 }
 
 
 def parse_arguments() -> argparse.Namespace:
-    """Return what was asked; a row that is not there is refused."""
+    """Parse the command line; an unknown row is an error."""
     parser = RowParser("spelling", __doc__, JOBS, repeats=3, data="real data")
     parser.add_size()
     parser.add_argument(
@@ -51,18 +51,20 @@ def parse_arguments() -> argparse.Namespace:
 
 
 def main() -> None:
-    given = parse_arguments()
+    args = parse_arguments()
     with tempfile.TemporaryDirectory() as folder:
-        novels = NovelCorpus.unpack(given.data, Path(folder), given.size)
-        for row in given.rows:
-            found = JOBS[row](given, novels)
-            how = {"e": f" --seeds {','.join(map(str, given.seeds))}"} | dict.fromkeys(
-                "tp", f" --repeats {given.repeats}"
+        novels = NovelCorpus.unpack(args.data, Path(folder), args.size)
+        for row in args.rows:
+            tables = JOBS[row](args, novels)
+            options = {"e": f" --seeds {','.join(map(str, args.seeds))}"} | dict.fromkeys(
+                "tp", f" --repeats {args.repeats}"
             )
-            about = describe_machine(installed_distributions(["weigh", "numpy", "scikit-learn"]))
-            page = f"{found}\n\n`python -m benchmarks.spelling --rows {row}{how.get(row, '')}`; {about}"
+            machine = describe_machine(installed_distributions(["weigh", "numpy", "scikit-learn"]))
+            page = (
+                f"{tables}\n\n`python -m benchmarks.spelling --rows {row}{options.get(row, '')}`; {machine}"
+            )
             print(f"\n## {row}\n\n{page}", flush=True)
-            if given.write:
+            if args.write:
                 replace_between_markers(RESULTS, f"spelling {row}", page)
 
 

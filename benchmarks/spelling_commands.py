@@ -1,4 +1,4 @@
-"""How well spellers choose and what they find, by the commands that people use."""
+"""Accuracy, error detection and speed of the speller, measured through `weigh spell`."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SET_LISTS = {
     "golding-schabes": "The eighteen sets of Golding & Schabes",
     "banko-brill": "The ten sets of Banko & Brill",
 }
-# Precision and recall as LanguageTool's list of English pairs has them, of its 3-gram rule.
+# Precision and recall of the 3-gram rule, from LanguageTool's list of English pairs.
 LANGUAGETOOL_FIGURES = {
     ("weather", "whether"): (0.999, 0.759),
     ("whether", "weather"): (1.000, 0.629),
@@ -44,101 +44,105 @@ LANGUAGETOOL_SYMMETRIC_FIGURES = {
 
 
 def comparison_tables(novels: NovelCorpus) -> str:
-    """Every learner and the majority, set by set."""
+    """Return the accuracies of every learner and of the majority word, by confusion set."""
     return "\n\n".join(
         f"{title}: % right\n\n{_comparison_table(novels, name)}" for name, title in SET_LISTS.items()
     )
 
 
 def _comparison_table(novels: NovelCorpus, sets: str) -> str:
-    found = _run_json("compare", *_corpus_arguments(novels), "--sets", sets)
-    names = [each["name"] for each in found["learners"]]
+    result = _run_json("compare", *_corpus_arguments(novels), "--sets", sets)
+    names = [learner["name"] for learner in result["learners"]]
     rows = [
-        ["/".join(each["words"]), f"{each['learned']:,}", f"{each['judged']:,}"]
-        + [_format_percent(one["value"]) for one in each["learners"]]
-        + [f"{size:,}" for size in _feature_counts(each)]
-        for each in found["sets"]
+        ["/".join(row["words"]), f"{row['learned']:,}", f"{row['judged']:,}"]
+        + [_format_percent(learner["value"]) for learner in row["learners"]]
+        + [f"{size:,}" for size in _feature_counts(row)]
+        for row in result["sets"]
     ]
     for title, key in (("mean of the sets", "mean"), ("by occurrence", "by_occurrence")):
-        rows.append([title, "", "", *(_format_percent(one[key]) for one in found["learners"]), "", "", ""])
+        rows.append(
+            [title, "", "", *(_format_percent(learner[key]) for learner in result["learners"]), "", "", ""]
+        )
     head = ["", "learned", "judged", *names, "features", "of perceptrons", "of memory"]
     gains = ", ".join(
-        f"{one['name']} {100 * one['gain']:+.1f} ± {100 * one['gain_error']:.1f}"
-        for one in found["learners"][1:]
+        f"{learner['name']} {100 * learner['gain']:+.1f} ± {100 * learner['gain_error']:.1f}"
+        for learner in result["learners"][1:]
     )
-    told = (
-        f"{found['learned_words']:,} words learned from, {found['judged_words']:,} judged. Points above the "
-        f"majority ± standard error over the sets: {gains}."
+    note = (
+        f"{result['learned_words']:,} words learned from, {result['judged_words']:,} judged. Points above "
+        f"the majority ± standard error over the sets: {gains}."
     )
-    return f"{format_markdown_table(head, rows)}\n\n{told}"
+    return f"{format_markdown_table(head, rows)}\n\n{note}"
 
 
-def _feature_counts(found: dict[str, Any]) -> list[int]:
-    """Return the features of a set: of all learners alike, but of perceptrons and of memory."""
-    sizes = {one["name"]: one["features"] for one in found["learners"]}
+def _feature_counts(confusion_set: dict[str, Any]) -> list[int]:
+    """Return a set's numbers of features: of the perceptron, of memory, and first of all other learners."""
+    sizes = {learner["name"]: learner["features"] for learner in confusion_set["learners"]}
     return [sizes[name] for name in ("logistic", "perceptron", "memory")]
 
 
 def learning_curve_table(novels: NovelCorpus) -> str:
-    """Accuracy over the size of the text, and its log-linear law."""
-    found = _run_json("curve", *_corpus_arguments(novels))
-    curves = found["learners"]
+    """Return the accuracies by size of the training text, and their log-linear fits."""
+    result = _run_json("curve", *_corpus_arguments(novels))
+    curves = result["learners"]
     rows = [
-        [f"{words:,}", *(_format_percent(each["means"][at]) for each in curves)]
-        for at, words in enumerate(found["words"])
+        [f"{words:,}", *(_format_percent(curve["means"][i]) for curve in curves)]
+        for i, words in enumerate(result["words"])
     ]
-    rows.append(["± at last", *(_format_percent(each["errors"][-1]) for each in curves)])
-    for title, which in (("all sizes", "law"), ("last tenfold", "late")):
-        laws = [each[which] for each in curves]
-        told = [f"{100 * law['b']:+.1f} ± {100 * law['error']:.1f}" for law in laws]
-        rows.append([f"points for ten times the text, {title}", *told])
+    rows.append(["± at last", *(_format_percent(curve["errors"][-1]) for curve in curves)])
+    for title, key in (("all sizes", "law"), ("last tenfold", "late")):
+        laws = [curve[key] for curve in curves]
+        gains = [f"{100 * law['b']:+.1f} ± {100 * law['error']:.1f}" for law in laws]
+        rows.append([f"points for ten times the text, {title}", *gains])
         rows.append(["R² of this law", *("-" if law["r2"] is None else f"{law['r2']:.3f}" for law in laws)])
-    title = f"Mean of the {len(found['sets'])} sets of Banko & Brill, % right, over the words learned from"
-    return f"{title}\n\n{format_markdown_table(['words', *(each['name'] for each in curves)], rows)}"
+    title = f"Mean of the {len(result['sets'])} sets of Banko & Brill, % right, over the words learned from"
+    return f"{title}\n\n{format_markdown_table(['words', *(curve['name'] for curve in curves)], rows)}"
 
 
 def swap_tables(novels: NovelCorpus, seeds: Sequence[int]) -> str:
-    """One word in 200 of novels held out swapped, and checked by the default speller."""
+    """Return precision and recall of the default speller on held-out novels with one word in 200 swapped."""
     head = ["seed", "swapped", "precision", "recall", "alarms per 10,000 clean words"]
     parts = ["One word in 200 swapped inside its set; 95 % intervals"]
-    for some in (novels, novels.training_split()):
-        ensure_speller(some)
-        table = format_markdown_table(head, [_swap_row(some, seed) for seed in seeds])
+    for corpus in (novels, novels.training_split()):
+        ensure_speller(corpus)
+        table = format_markdown_table(head, [_swap_row(corpus, seed) for seed in seeds])
         parts.append(
-            f"Learned from the first {len(some.training)} novels, tried on the next {len(some.held_out)}:"
+            f"Learned from the first {len(corpus.training)} novels, tried on the next {len(corpus.held_out)}:"
         )
         parts.append(table)
     return "\n\n".join(parts)
 
 
 def _swap_row(novels: NovelCorpus, seed: int) -> list[str]:
-    held = [str(path) for path in novels.held_out]
-    found = _run_json("evaluate", *held, "-m", str(novels.speller), "--seed", str(seed))
-    shares = [_format_interval(found[name], 3) for name in ("precision", "recall")]
-    alarms = _format_interval(found["alarms_per_10000_words"], 2)
-    return [str(seed), f"{found['swapped']:,}", *shares, f"{alarms}, promised {found['promised']:.2f}"]
+    paths = [str(path) for path in novels.held_out]
+    result = _run_json("evaluate", *paths, "-m", str(novels.speller), "--seed", str(seed))
+    shares = [_format_interval(result[name], 3) for name in ("precision", "recall")]
+    alarms = _format_interval(result["alarms_per_10000_words"], 2)
+    return [str(seed), f"{result['swapped']:,}", *shares, f"{alarms}, promised {result['promised']:.2f}"]
 
 
 def direction_table(novels: NovelCorpus) -> str:
-    """Our precision and recall by pair, beside those that LanguageTool publishes."""
+    """Return precision and recall by pair, with the figures that LanguageTool publishes."""
     from weigh.apps.spelling.documents import read_documents
     from weigh.apps.spelling.evaluation.directions import evaluate_directions
     from weigh.apps.spelling.speller import Speller
 
     ensure_speller(novels)
-    found = evaluate_directions(Speller.load(novels.speller), read_documents(novels.held_out))
-    known = {(each.written, each.meant) for each in found.pairs}
+    result = evaluate_directions(Speller.load(novels.speller), read_documents(novels.held_out))
+    measured = {(pair.written, pair.meant) for pair in result.pairs}
     rows = []
     for (written, meant), theirs in LANGUAGETOOL_FIGURES.items():
-        if (written, meant) not in known:
+        if (written, meant) not in measured:
             continue
-        ours = found[written, meant]
+        ours = result[written, meant]
         rows.append(_direction_row(f"{written} → {meant}", ours.wrong, (ours.precision, ours.recall), theirs))
     for (one, other), theirs in LANGUAGETOOL_SYMMETRIC_FIGURES.items():
-        if (one, other) not in known:
+        if (one, other) not in measured:
             continue
-        pairs = [found[one, other], found[other, one]]
-        wrong, hits, alarms = (sum(getattr(p, name) for p in pairs) for name in ("wrong", "found", "alarms"))
+        pairs = [result[one, other], result[other, one]]
+        wrong, hits, alarms = (
+            sum(counts) for counts in zip(*((p.wrong, p.found, p.alarms) for p in pairs), strict=True)
+        )
         precision = hits / (hits + alarms) if hits + alarms else math.nan
         rows.append(_direction_row(f"{one} ↔ {other}", wrong, (precision, hits / wrong), theirs))
     head = ["", "contexts", "precision", "recall", "LanguageTool's precision", "LanguageTool's recall"]
@@ -150,7 +154,7 @@ def _direction_row(name: str, n: int, ours: Sequence[float], theirs: Sequence[fl
 
 
 def ensure_speller(novels: NovelCorpus) -> None:
-    """Learn the novels that are not held out, unless that was done."""
+    """Train the speller on the training novels unless its file exists."""
     if not novels.speller.exists():
         command = [
             *SPELL_COMMAND,
@@ -163,16 +167,16 @@ def ensure_speller(novels: NovelCorpus) -> None:
 
 
 def _corpus_arguments(novels: NovelCorpus) -> list[str]:
-    held = [word for path in novels.held_out for word in ("--on", str(path))]
-    return [*(str(path) for path in novels.training), *held]
+    held_out = [argument for path in novels.held_out for argument in ("--on", str(path))]
+    return [*(str(path) for path in novels.training), *held_out]
 
 
 def _run_json(*command: str | Path) -> dict[str, Any]:
-    said = subprocess.run(
+    output = subprocess.run(
         [*SPELL_COMMAND, *map(str, command), "--json"], check=True, stdout=subprocess.PIPE
     ).stdout
-    found: dict[str, Any] = json.loads(said)
-    return found
+    result: dict[str, Any] = json.loads(output)
+    return result
 
 
 def _format_percent(share: float | None) -> str:
@@ -190,7 +194,7 @@ SENTENCE = "I didn't know weather to laugh or cry.\n"
 
 
 def speed_tables(novels: NovelCorpus, repeats: int) -> str:
-    """Learn from all novels, check all novels, and check one sentence."""
+    """Time learning from all novels, checking all novels, and checking one sentence."""
     ensure_speller(novels)
     paths = [str(path) for path in (*novels.training, *novels.held_out)]
     letter = novels.scratch / "letter.txt"
@@ -198,23 +202,24 @@ def speed_tables(novels: NovelCorpus, repeats: int) -> str:
     learning = {f"weigh spell learn --learner {name}": _learn_call(novels, paths, name) for name in LEARNERS}
     check = [*SPELL_COMMAND, "check", "-m", str(novels.speller)]
     checking = {"weigh spell check": _process_call([*check, *paths], novels.scratch / "checked")}
-    one = {"weigh spell check, one sentence": _process_call([*check, str(letter)], novels.scratch / "one")}
+    single = {"weigh spell check, one sentence": _process_call([*check, str(letter)], novels.scratch / "one")}
     parts = []
     for calls, size in (
         (learning, novels.size_in_bytes()),
         (checking, novels.size_in_bytes()),
-        (one, len(SENTENCE)),
+        (single, len(SENTENCE)),
     ):
-        turns = _time_after_warm_up(calls, repeats)
+        timings = _time_after_warm_up(calls, repeats)
         files = {
             name: format_megabytes(_speller_file(novels, name).stat().st_size)
-            for name in turns.runs
+            for name in timings.runs
             if calls is learning
         }
-        rates = {name: _format_rate(size, runs) for name, runs in turns.runs.items() if calls is not one}
-        extra = {head: each for head, each in (("text per second", rates), ("file", files)) if each}
-        parts.append(turns.format_table(extra))
-    title = f"{len(paths)} novels, {format_megabytes(novels.size_in_bytes())}, whole processes; one round before is not counted"
+        rates = {name: _format_rate(size, runs) for name, runs in timings.runs.items() if calls is not single}
+        extra = {head: column for head, column in (("text per second", rates), ("file", files)) if column}
+        parts.append(timings.format_table(extra))
+    size_text = format_megabytes(novels.size_in_bytes())
+    title = f"{len(paths)} novels, {size_text}, whole processes; one round before is not counted"
     return "\n\n".join([title, *parts])
 
 
@@ -250,12 +255,12 @@ def _format_rate(size: int, runs: list[ProcessCost]) -> str:
 
 
 N_HELD_OUT = 10
-N_SMALL = 12  # novels of which two are held out, where people only look whether it works
+N_SMALL = 12  # novels of --size small, two of them held out
 
 
 @dataclass(frozen=True)
 class NovelCorpus:
-    """Where the novels lie, one after the other by name, and a folder for what is made of them."""
+    """The training and held-out novels, sorted by name, and a scratch folder."""
 
     training: tuple[Path, ...]
     held_out: tuple[Path, ...]
@@ -263,32 +268,32 @@ class NovelCorpus:
 
     @classmethod
     def unpack(cls, data: Path, folder: Path, size: str) -> NovelCorpus:
-        """Unpack the novels into folders of those to learn from and those held out."""
-        with tarfile.open(data / "novels60.tar.xz") as packed:
-            packed.extractall(folder / "novels", filter="data")
+        """Unpack the novels into folders of training and held-out novels."""
+        with tarfile.open(data / "novels60.tar.xz") as archive:
+            archive.extractall(folder / "novels", filter="data")
         files = sorted(path for path in (folder / "novels").rglob("*.txt") if path.is_file())
         if size == "small":
             files = files[: N_SMALL - 2] + files[-2:]
-        held = N_HELD_OUT if size == "full" else 2
+        n_held_out = N_HELD_OUT if size == "full" else 2
         return cls(
-            _move_files(files[:-held], folder / "learned"),
-            _move_files(files[-held:], folder / "held"),
+            _move_files(files[:-n_held_out], folder / "learned"),
+            _move_files(files[-n_held_out:], folder / "held"),
             folder,
         )
 
     @property
     def speller(self) -> Path:
-        """The file of the speller that knows the novels to learn from."""
+        """The file of the speller trained on the training novels."""
         return self.scratch / "en.weigh"
 
     def training_split(self) -> NovelCorpus:
-        """The novels to learn from alone: as many of them held out, by which nothing of the rest is known."""
-        folder, held = self.scratch / "earlier", len(self.held_out)
+        """Return the training novels alone, with as many of them held out."""
+        folder, n_held_out = self.scratch / "earlier", len(self.held_out)
         folder.mkdir(exist_ok=True)
-        return NovelCorpus(self.training[:-held], self.training[-held:], folder)
+        return NovelCorpus(self.training[:-n_held_out], self.training[-n_held_out:], folder)
 
     def size_in_bytes(self) -> int:
-        """The size of all novels."""
+        """Return the size of all novels."""
         return sum(path.stat().st_size for path in (*self.training, *self.held_out))
 
 

@@ -1,9 +1,9 @@
-"""The same contexts learned by scikit-learn.
+"""scikit-learn on the speller's contexts.
 
-Its settings were the best on every fifth of the novels that are learned from. Its vectorisers get the names
-of features as ready lists, which is not in their time; neither is reading in ours. Two of its learners are
-also given the ready matrix, whose making is not in their time, though numbering the names is in ours: that
-is what solving alone takes. Every set is learned by itself, one after the other.
+The peers' settings were the best on every fifth training novel. Their vectorisers get lists of feature names,
+which are made beforehand, as is reading for ours. Two of the learners also run on a matrix made beforehand,
+to show the time of the solver alone, although our time includes numbering the names. The confusion sets are
+learned one after the other.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from weigh.apps.spelling.learners import train_classifier
 from weigh.apps.spelling.speller_data import SpellerSettings
 
 SET_LIST = "golding-schabes"
-MIN_DOCUMENT_FREQUENCY = 2  # contexts that a feature must be in
+MIN_DOCUMENT_FREQUENCY = 2  # minimum number of contexts with a feature
 
 
 @dataclass(frozen=True, eq=False)
 class SetTask:
-    """One set: its occurrences to learn from and to judge by, as lists of names and as matrices of counts."""
+    """A confusion set: training and test occurrences, as lists of feature names and as count matrices."""
 
     train: Occurrences
     test: Occurrences
@@ -43,7 +43,7 @@ class SetTask:
 
 @dataclass(frozen=True)
 class PeerLearner:
-    """How a set is learned, what is then answered to its contexts held out, and the bytes that needs."""
+    """How to learn a set, predict its held-out contexts, and measure the size of the model."""
 
     learn: Callable[[SetTask], Any]
     predict: Callable[[Any, SetTask], Any]
@@ -51,28 +51,28 @@ class PeerLearner:
 
 
 def peers_table(novels: NovelCorpus, repeats: int) -> str:
-    """Learn all sets with each, and judge them on the novels held out."""
+    """Fit every learner to all sets and evaluate it on the held-out novels."""
     tasks = _read_tasks(novels)
     timings = time_in_turns(
-        [TimedCall(name, partial(_fit_all, each, tasks)) for name, each in LEARNERS.items()], repeats
+        [TimedCall(name, partial(_fit_all, timing, tasks)) for name, timing in LEARNERS.items()], repeats
     )
-    found = [(LEARNERS[each.name], each.result) for each in timings]
+    fitted = [(LEARNERS[timing.name], timing.result) for timing in timings]
     extra = {
         "mean of the sets": [
-            f"{100 * _mean_accuracy(learner, tasks, models):.2f} %" for learner, models in found
+            f"{100 * _mean_accuracy(learner, tasks, models):.2f} %" for learner, models in fitted
         ],
-        "size": [_format_size(learner, models) for learner, models in found],
+        "size": [_format_size(learner, models) for learner, models in fitted],
     }
-    kept = [
-        model.strongest(SpellerSettings().features, task.train)
-        for model, task in zip(timings[0].result, tasks, strict=True)
+    n_features = SpellerSettings().features
+    reduced = [
+        model.select_strongest(n_features, task.train) for model, task in zip(timings[0].result, tasks, strict=True)
     ]
-    small = f"{100 * _mean_accuracy(OURS, tasks, kept):.2f} % with {_format_size(OURS, kept)}"
+    small = f"{100 * _mean_accuracy(OURS, tasks, reduced):.2f} % with {_format_size(OURS, reduced)}"
     n = sum(len(task.train) for task in tasks)
     return (
         f"{n:,} contexts of {len(tasks)} sets learned, all sets one after the other; accuracy on novels held "
         f"out; size of names and weights, scikit-learn's pickled\n\n{format_ratio_table(timings, extra)}\n\n"
-        f"Of the first, the {SpellerSettings().features:,} features of each set that a speller keeps: {small}."
+        f"Of the first, the {n_features:,} features of each set that a speller keeps: {small}."
     )
 
 
@@ -82,12 +82,17 @@ def _read_tasks(novels: NovelCorpus) -> list[SetTask]:
     return [_make_task(rows, len(novels.training)) for rows in corpus.occurrences]
 
 
-def _make_task(rows: Occurrences, first_held: int) -> SetTask:
-    train, test = (rows.select(kept) for kept in (rows.documents < first_held, rows.documents >= first_held))
-    counts, asked = _count_matrix(train), _count_matrix(test)
-    common = np.bincount(counts.indices, minlength=counts.shape[1]) >= MIN_DOCUMENT_FREQUENCY
+def _make_task(rows: Occurrences, n_training: int) -> SetTask:
+    train, test = (rows.select(mask) for mask in (rows.documents < n_training, rows.documents >= n_training))
+    train_counts, test_counts = _count_matrix(train), _count_matrix(test)
+    common = np.bincount(train_counts.indices, minlength=train_counts.shape[1]) >= MIN_DOCUMENT_FREQUENCY
     return SetTask(
-        train, test, _feature_lists(train), _feature_lists(test), counts[:, common], asked[:, common]
+        train,
+        test,
+        _feature_lists(train),
+        _feature_lists(test),
+        train_counts[:, common],
+        test_counts[:, common],
     )
 
 
@@ -98,11 +103,11 @@ def _feature_lists(rows: Occurrences) -> list[list[str]]:
 def _count_matrix(rows: Occurrences) -> Any:
     from scipy.sparse import csr_matrix
 
-    found = csr_matrix(
+    counts = csr_matrix(
         (np.ones(len(rows.features)), rows.features, rows.indptr), (len(rows), len(rows.names))
     )
-    found.sum_duplicates()
-    return found
+    counts.sum_duplicates()
+    return counts
 
 
 def _fit_all(learner: PeerLearner, tasks: list[SetTask]) -> list[Any]:
@@ -158,12 +163,12 @@ def _weigh_bytes(model: LinearWordClassifier) -> int:
 
 
 def _pipeline_learner(vectoriser: Callable[[], Any], make: Callable[[], Any]) -> PeerLearner:
-    def fitted(task: SetTask) -> Any:
+    def fit(task: SetTask) -> Any:
         from sklearn.pipeline import make_pipeline
 
         return make_pipeline(vectoriser(), make()).fit(task.train_features, task.train.members)
 
-    return PeerLearner(fitted, lambda model, task: model.predict(task.test_features), _pickle_bytes)
+    return PeerLearner(fit, lambda model, task: model.predict(task.test_features), _pickle_bytes)
 
 
 def _matrix_learner(make: Callable[[], Any]) -> PeerLearner:
@@ -175,7 +180,7 @@ def _matrix_learner(make: Callable[[], Any]) -> PeerLearner:
 
 
 def _pickle_bytes(model: Any) -> int:
-    # What predicting needs: the copies that an average is made of do not count.
+    # Only what prediction needs; the copies kept for averaging do not count.
     weights = model[-1].feature_log_prob_ if hasattr(model[-1], "feature_log_prob_") else model[-1].coef_
     return len(pickle.dumps((model[0], weights)))
 
@@ -194,10 +199,10 @@ LEARNERS = {
 
 def _mean_accuracy(learner: PeerLearner, tasks: list[SetTask], models: list[Any]) -> float:
     """Return the mean accuracy over the sets."""
-    right = [
+    hits = [
         learner.predict(model, task) == task.test.members for task, model in zip(tasks, models, strict=True)
     ]
-    return float(np.mean([each.mean() for each in right]))
+    return float(np.mean([hit.mean() for hit in hits]))
 
 
 def _format_size(learner: PeerLearner, models: list[Any]) -> str:

@@ -4,7 +4,7 @@
     python -m benchmarks.tables mixed --classes 10   one job, other sizes
     python -m benchmarks.tables --write              also into benchmarks/RESULTS.md
 
-`--peers` leaves the library out, which is how the peers' own settings are chosen.
+`--peers` leaves weigh out; it was used to choose the peers' settings.
 """
 
 from __future__ import annotations
@@ -41,66 +41,66 @@ STORAGES = {
     "object": "pandas object strings",
     "arrow": "pandas Arrow dtypes for all columns",
 }
-MAX_PIPELINES_SHOWN = 20  # pipelines on Adult, the best by their folds
+MAX_PIPELINES_SHOWN = 20  # the best on Adult by cross-validation
 PACKAGES = ["weigh", "numpy", "pandas", "pyarrow", "scikit-learn"]
 
 
-def _contestant_names(given: argparse.Namespace) -> dict[str, str]:
-    return PEERS if given.peers else {"weigh": "weigh", **PEERS}
+def _contestant_names(args: argparse.Namespace) -> dict[str, str]:
+    return PEERS if args.peers else {"weigh": "weigh", **PEERS}
 
 
-def adult_table(given: argparse.Namespace) -> str:
-    """Accuracy and time from the CSV file to the fitted model; peers sorted by their folds."""
-    folder = given.data / "adult"
+def adult_table(args: argparse.Namespace) -> str:
+    """Return accuracy and time from the CSV file to the fitted model; peers sorted by cross-validation."""
+    folder = args.data / "adult"
     pipelines = adult.candidate_pipelines()
-    found = adult.pipeline_accuracies(folder, pipelines)
-    order = sorted(pipelines, key=lambda name: -found[name][0])[:MAX_PIPELINES_SHOWN]
+    accuracies = adult.pipeline_accuracies(folder, pipelines)
+    order = sorted(pipelines, key=lambda name: -accuracies[name][0])[:MAX_PIPELINES_SHOWN]
     calls = {name: adult.make_file_fit(folder / "train.csv", pipelines[name]) for name in order}
-    if not given.peers:
+    if not args.peers:
         for name, settings in reversed(weigh_calls.adult_settings().items()):
-            found[name] = weigh_calls.weigh_accuracies(folder, adult.LABEL, **settings)
+            accuracies[name] = weigh_calls.weigh_accuracies(folder, adult.LABEL, **settings)
             call = partial(weigh_calls.fit_file, folder / "train.csv", adult.LABEL, **settings)
             calls = {name: call, **calls}
-    timings = time_in_turns([TimedCall(name, call) for name, call in calls.items()], given.repeats)
-    columns = zip(*(found[t.name] for t in timings), strict=True)
+    timings = time_in_turns([TimedCall(name, call) for name, call in calls.items()], args.repeats)
+    columns = zip(*(accuracies[t.name] for t in timings), strict=True)
     extra = dict(zip(["folds", "test"], columns, strict=True))
-    shown = {name: [f"{value:.4f}" for value in values] for name, values in extra.items()}
+    cells = {name: [f"{value:.4f}" for value in values] for name, values in extra.items()}
     title = (
         f"UCI Adult, CSV file (32,561 rows) → fitted model, and accuracy; the {len(order)} best by their "
         f"folds of {len(pipelines)} pipelines"
     )
-    return f"{title}\n\n{format_ratio_table(timings, shown)}"
+    return f"{title}\n\n{format_ratio_table(timings, cells)}"
 
 
-def mixed_tables(given: argparse.Namespace) -> str:
-    """Fit and predict from a frame in memory, once per storage of the strings."""
+def mixed_tables(args: argparse.Namespace) -> str:
+    """Return the times of fitting and predicting a frame in memory, by storage of the strings."""
     with tempfile.TemporaryDirectory() as folder:
-        path = mixed.write_table(Path(folder, "mixed.arrow"), given.rows, given.classes)
-        new = mixed.make_table(100_000, given.classes, part=1).to_pandas()
-        parts = [_storage_tables(given, path, storage, new) for storage in given.storage]
+        path = mixed.write_table(Path(folder, "mixed.arrow"), args.rows, args.classes)
+        new = mixed.make_table(100_000, args.classes, part=1).to_pandas()
+        parts = [_storage_tables(args, path, storage, new) for storage in args.storage]
     return "\n\n".join(parts)
 
 
-def _storage_tables(given: argparse.Namespace, path: Path, storage: str, new: Any) -> str:
+def _storage_tables(args: argparse.Namespace, path: Path, storage: str, new: Any) -> str:
     frame = mixed.read_table(path, storage)
-    fits = [TimedCall(n, partial(fit_calls()[key], frame)) for key, n in _contestant_names(given).items()]
-    fitted = time_in_turns(fits, given.repeats)
+    fits = [TimedCall(n, partial(fit_calls()[key], frame)) for key, n in _contestant_names(args).items()]
+    fitted = time_in_turns(fits, args.repeats)
     hits = [f"{(t.result.predict(new) == new[mixed.LABEL]).mean():.4f}" for t in fitted]
     predictions = [TimedCall(t.name, partial(t.result.predict, frame)) for t in fitted]
-    predicted = time_in_turns(predictions, given.repeats)
-    what = f"{given.rows:,} mixed rows, {given.classes} classes, {STORAGES[storage]}"
+    predicted = time_in_turns(predictions, args.repeats)
+    title = f"{args.rows:,} mixed rows, {args.classes} classes, {STORAGES[storage]}"
     fit_table = format_ratio_table(fitted, {"accuracy on new rows": hits})
-    return f"Fit: {what}\n\n{fit_table}\n\nPredict the same rows\n\n{format_ratio_table(predicted)}"
+    return f"Fit: {title}\n\n{fit_table}\n\nPredict the same rows\n\n{format_ratio_table(predicted)}"
 
 
-def memory_table(given: argparse.Namespace) -> str:
-    """Peak resident memory that fitting adds to the frame, each in a fresh process."""
+def memory_table(args: argparse.Namespace) -> str:
+    """Return the peak memory that fitting adds to the frame, each fit in a new process."""
     with tempfile.TemporaryDirectory() as folder:
-        path = mixed.write_table(Path(folder, "mixed.arrow"), given.rows, given.classes)
+        path = mixed.write_table(Path(folder, "mixed.arrow"), args.rows, args.classes)
         size = path.stat().st_size
         rows = []
-        for storage in given.storage:
-            for key, name in _contestant_names(given).items():
+        for storage in args.storage:
+            for key, name in _contestant_names(args).items():
                 runs = [run_in_new_process("benchmarks.probe", key, str(path), storage)
                         for _ in range(3)]  # fmt: skip
                 best = min(runs, key=lambda run: int(run["growth"]))
@@ -108,19 +108,19 @@ def memory_table(given: argparse.Namespace) -> str:
                 rows.append([name, storage, format_megabytes(growth), f"{growth / size:.2f}",
                              format_megabytes(best["kept"])])  # fmt: skip
     head = ["", "strings", "peak growth", "÷ Arrow size", "still held after"]
-    title = f"Memory added by fitting {given.rows:,} rows of {format_megabytes(size)} in Arrow (best of 3)"
+    title = f"Memory added by fitting {args.rows:,} rows of {format_megabytes(size)} in Arrow (best of 3)"
     return f"{title}\n\n{format_markdown_table(head, rows)}"
 
 
-def startup_tables(given: argparse.Namespace) -> str:
-    """Whole processes: importing, and loading a model of six string columns for one row."""
+def startup_tables(args: argparse.Namespace) -> str:
+    """Return the times of whole processes that import, or load a model and predict one row."""
     with tempfile.TemporaryDirectory() as folder:
         code = {"python": "pass", "numpy": "import numpy"}
-        if not given.peers:
+        if not args.peers:
             code = {"weigh": "import weigh", **code}
         code["sklearn.naive_bayes"] = "import sklearn.naive_bayes"
         imports = _time_programs(code)
-        one_row = _time_programs(_one_row_programs(given, Path(folder)))
+        one_row = _time_programs(_one_row_programs(args, Path(folder)))
     return (
         f"Start-up, whole process (10 repetitions)\n\n{format_ratio_table(imports)}\n\n"
         f"Load a model file and predict one row, whole process\n\n{format_ratio_table(one_row)}"
@@ -131,8 +131,8 @@ def _time_programs(programs: dict[str, str]) -> list[Timing]:
     return time_processes({name: [sys.executable, "-c", p] for name, p in programs.items()}, 10)
 
 
-def _one_row_programs(given: argparse.Namespace, folder: Path) -> dict[str, str]:
-    """Save both models and return the programs; the peer's needs no pandas, at its best."""
+def _one_row_programs(args: argparse.Namespace, folder: Path) -> dict[str, str]:
+    """Save both models and return the programs; the peer's avoids importing pandas."""
     import numpy as np
     from sklearn.naive_bayes import CategoricalNB
     from sklearn.pipeline import make_pipeline
@@ -148,7 +148,7 @@ def _one_row_programs(given: argparse.Namespace, folder: Path) -> dict[str, str]
         f"{str(folder / 'peer.pickle')!r}, 'rb')); "
         f"print(m.predict(np.array([{list(row.values())!r}], dtype=object)))"
     }
-    if given.peers:
+    if args.peers:
         return programs
     path = str(folder / "ours.weigh")
     weigh_calls.fit_frame(frame, mixed.LABEL).model_.save(path)
@@ -163,9 +163,9 @@ JOBS: dict[str, Callable[[argparse.Namespace], str]] = {
 }
 
 
-def _marker(job: str, given: argparse.Namespace) -> str:
-    many = job in ("mixed", "memory") and given.classes != 2
-    return f"tables {job}" + (f" {given.classes} classes" if many else "")
+def _marker(job: str, args: argparse.Namespace) -> str:
+    has_suffix = job in ("mixed", "memory") and args.classes != 2
+    return f"tables {job}" + (f" {args.classes} classes" if has_suffix else "")
 
 
 def main() -> None:
@@ -174,25 +174,27 @@ def main() -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("jobs", nargs="*", help=f"any of {', '.join(JOBS)}; all when none is given")
-    parser.add_argument("--data", type=Path, default=ROOT.parent / "shared" / "data")
-    parser.add_argument("--rows", type=int, default=1_000_000)
-    parser.add_argument("--classes", type=int, default=2)
-    parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--storage", nargs="+", choices=STORAGES, default=["str", "object"])
-    parser.add_argument("--peers", action="store_true", help="leave the library out")
-    parser.add_argument("--write", action="store_true", help="fill benchmarks/RESULTS.md")
-    given = parser.parse_args()
-    unknown = set(given.jobs) - set(JOBS)
+    parser.add_argument("jobs", nargs="*", help=f"any of {', '.join(JOBS)} (default: all)")
+    parser.add_argument(
+        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder that contains adult/"
+    )
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the mixed table")
+    parser.add_argument("--classes", type=int, default=2, help="classes of the mixed table")
+    parser.add_argument("--repeats", type=int, default=5, help="timed repetitions")
+    parser.add_argument("--storage", nargs="+", choices=STORAGES, default=["str", "object"], help="dtypes")
+    parser.add_argument("--peers", action="store_true", help="leave weigh out")
+    parser.add_argument("--write", action="store_true", help="write the tables to benchmarks/RESULTS.md")
+    args = parser.parse_args()
+    unknown = set(args.jobs) - set(JOBS)
     if unknown:
-        parser.error(f"no job {', '.join(sorted(unknown))}; there are {', '.join(JOBS)}")
-    # quantile bins of a column that is mostly zero coincide, as they should
+        parser.error(f"unknown job {', '.join(sorted(unknown))}; choose from {', '.join(JOBS)}")
+    # Quantile bins of a column that is mostly zero coincide, as expected.
     warnings.filterwarnings("ignore", message="Bins whose width are too small")
-    for job in given.jobs or JOBS:
-        text = f"{JOBS[job](given)}\n\n{describe_machine(PACKAGES)}"
+    for job in args.jobs or JOBS:
+        text = f"{JOBS[job](args)}\n\n{describe_machine(PACKAGES)}"
         print(f"\n## {job}\n\n{text}", flush=True)
-        if given.write:
-            replace_between_markers(ROOT / "benchmarks" / "RESULTS.md", _marker(job, given), text)
+        if args.write:
+            replace_between_markers(ROOT / "benchmarks" / "RESULTS.md", _marker(job, args), text)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""Who takes part in the benchmarks of text, as command lines from file to model to predictions.
+"""The contenders of the text benchmarks, as command lines from file to model to predictions.
 
-Vowpal Wabbit runs as `python -m vowpalwabbit`, which takes the options of its program: one pass,
-squared loss (its logistic loss is slower and no better here), one table for all classes, so that
-`-b 25` is the size that 20 tables of 2^20 would have. fastText is its own program with a thread
-per core and one epoch; of the settings tried (dimensions 10, 20 and 100, rates 0.1 to 2) this one
-had the best accuracy on held-out documents and took a third of the defaults' time. Both read
-ready-made words, a gift: lower-casing and splitting is not in their time.
+Vowpal Wabbit runs as `python -m vowpalwabbit`, which takes the options of its program: one pass, squared loss
+(its logistic loss is slower and no better here) and one table for all classes, so that `-b 25` has the size
+of 20 tables of 2^20. fastText is its own program with one thread per core and one epoch; of the settings
+tried (dimensions 10, 20 and 100, rates 0.1 to 2) this one had the best held-out accuracy and took a third of
+the defaults' time. Both read preprocessed words, so their times exclude lower-casing and tokenisation.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks import text_contenders, text_corpus
+from benchmarks import text_corpus
 from benchmarks.harness import ProcessCost, measure_process
 from benchmarks.text_corpus import CLASSES, LABELS, CorpusFiles
 from benchmarks.text_peers import BUCKETS, CORES
@@ -30,7 +29,7 @@ FASTTEXT_OPTIONS = ["-epoch", "1", "-dim", "20", "-lr", "2.0"]
 
 @dataclass(frozen=True)
 class Contender:
-    """A name, what must be installed, its command lines, and how a line of predictions reads."""
+    """A program under comparison: what it needs, its command lines, and how to parse a prediction."""
 
     name: str
     key: str
@@ -43,12 +42,12 @@ class Contender:
 
     @property
     def missing_packages(self) -> list[str]:
-        """What it needs and is not there."""
+        """The required packages and programs that are not installed."""
         return [need for need in self.needs if not is_installed(need)]
 
 
 def is_installed(need: str) -> bool:
-    """Say whether a Python package can be found, or a program when it is written `bin/name`."""
+    """Return whether a Python package, or a program written as `bin/name`, is installed."""
     if need.startswith("bin/"):
         return shutil.which(need.removeprefix("bin/")) is not None
     return importlib.util.find_spec(need) is not None
@@ -137,44 +136,44 @@ CONTENDERS = (
 
 
 def installed_contenders(peers_only: bool) -> list[Contender]:
-    """Return the contenders that can run here."""
+    """Return the contenders whose packages are installed."""
     return [c for c in CONTENDERS if not c.missing_packages and not (peers_only and c.is_ours)]
 
 
 def missing_note() -> str:
-    """Return one line about what is not installed, empty when all is."""
+    """Return a line about what is not installed; empty if nothing is missing."""
     needs = dict.fromkeys(need for c in CONTENDERS for need in c.needs) | {"river": None}
-    absent = [need.removeprefix("bin/") for need in needs if not is_installed(need)]
-    return f"Not installed, so left out: {', '.join(absent)}." if absent else ""
+    missing = [need.removeprefix("bin/") for need in needs if not is_installed(need)]
+    return f"Not installed, so left out: {', '.join(missing)}." if missing else ""
 
 
 def installed_distributions(distributions: Sequence[str]) -> list[str]:
     """Return the distributions that are installed, for the line about versions."""
 
-    def there(name: str) -> bool:
+    def is_available(name: str) -> bool:
         try:
             importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             return importlib.util.find_spec(name) is not None
         return True
 
-    return [name for name in distributions if there(name)]
+    return [name for name in distributions if is_available(name)]
 
 
-WARM_UP_MEGABYTES = 3  # megabytes for the warm-up, and for river
+WARM_UP_MEGABYTES = 3  # also the size for river
 
 
 @dataclass
 class TextBench:
-    """What was asked, the files, and which models this run has made."""
+    """The arguments of a run, its files, and the models fitted so far."""
 
-    given: argparse.Namespace
+    args: argparse.Namespace
     fitted_keys: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
-        self.folder: Path = self.given.work
-        self.size: int = self.given.size
-        self.contenders = text_contenders.installed_contenders(self.given.peers)
+        self.folder: Path = self.args.work
+        self.size: int = self.args.size
+        self.contenders = installed_contenders(self.args.peers)
         self.models: Path = self.folder / f"models-{self.size}"
 
     def corpus_files(self) -> tuple[text_corpus.CorpusFiles, text_corpus.CorpusFiles]:
@@ -194,40 +193,40 @@ class TextBench:
         return measure_process(contender.fit(files, model), Path(f"{model}.out"))
 
     def ensure_model(self, contender: Contender) -> None:
-        """Fit unless this run has; a peer's model of an earlier run will do."""
-        kept = not contender.is_ours and self._marker_path(contender).exists()
-        if contender.key not in self.fitted_keys and not kept:
+        """Fit the model unless this run has; a peer's model from an earlier run is reused."""
+        is_saved = not contender.is_ours and self._marker_path(contender).exists()
+        if contender.key not in self.fitted_keys and not is_saved:
             self.fit(contender, self.corpus_files()[0])
             self.mark_fitted(contender)
 
     def mark_fitted(self, contender: Contender) -> None:
-        """Remember that this run has fitted the model."""
+        """Record that this run has fitted the model."""
         self.fitted_keys.add(contender.key)
         self._marker_path(contender).touch()
 
     def warm_up(self, contender: Contender) -> ProcessCost:
-        """Fit the first megabytes, into a model that nobody uses."""
+        """Fit the first megabytes and discard the model."""
         return self.fit(contender, self.warm_up_files(), self.folder / f"warm-{contender.key}.weigh")
 
     def predict(
         self, contender: Contender, files: text_corpus.CorpusFiles | None = None
     ) -> tuple[ProcessCost, list[str]]:
-        """Run the prediction of documents, the held-out ones by default; the labels come in their order."""
+        """Predict documents, by default the held-out ones; return the cost and the labels in order."""
         assert contender.predict is not None
         output = Path(f"{self.model_path(contender)}.predictions")
         printed = Path(f"{output}.out")
         files = files or self.corpus_files()[1]
         run = measure_process(contender.predict(files, self.model_path(contender), output), printed)
         lines = (printed if contender.prints else output).read_text().splitlines()
-        # ours begins with a header
-        return run, [contender.label(line) for line in (lines[1:] if contender.is_ours else lines)]
+        first = 1 if contender.is_ours else 0  # weigh writes a header
+        return run, [contender.label(line) for line in lines[first:]]
 
     def _marker_path(self, contender: Contender) -> Path:
         return Path(f"{self.model_path(contender)}.done")
 
 
 def fill_page_cache(path: Path) -> None:
-    """Bring a file into the page cache."""
+    """Read a file once to bring it into the page cache."""
     with path.open("rb", buffering=0) as file:
         while file.read(1 << 24):
             pass

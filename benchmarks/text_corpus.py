@@ -1,15 +1,14 @@
-"""A seeded corpus of any size, for the benchmarks of text.
+"""A synthetic corpus of any size, reproducible from a seed, for the text benchmarks.
 
-Half a million made-up words follow Zipf's law; every class likes or dislikes each word beyond the
-hundred most frequent ones, which all classes share. Documents have log-normal lengths of about
-1 kB, capitals, punctuation, and some words with accents or in Cyrillic. The same documents are
-written as CSV (`label,text`) and, for programs that split at blanks and nothing else, as their own
-lines of ready-made words: lower-cased and without punctuation, so that what `CountVectorizer`
-would find is there for everybody.
+Half a million made-up words follow Zipf's law. Each class has its own preference for every word except the
+hundred most frequent ones, which all classes share. Documents have log-normal lengths of about 1 kB,
+capitals, punctuation, and some words with accents or in Cyrillic. The same documents are written as CSV
+(`label,text`) and, for programs that only split at blanks, as lines of preprocessed words: lower-cased and
+without punctuation, as `CountVectorizer` would tokenise them.
 
-How much classes differ (`LIKING`) was set so that naive Bayes is right about three times in four.
-Words are drawn independently given the class, which is what naive Bayes assumes: accuracy here shows
-that a fit worked and what hashing costs, not which learner is better on real texts.
+`CLASS_PREFERENCE_SD` was set so that naive Bayes is right about three times in four. Words are drawn
+independently given the class, as naive Bayes assumes: accuracy here shows that a fit worked and what hashing
+costs, not which learner is better on real texts.
 
     python -m benchmarks.text_corpus FOLDER --size 300
 """
@@ -30,13 +29,13 @@ import numpy.typing as npt
 
 CLASSES = 20
 WORDS = 500_000
-N_SHARED_WORDS = 100  # the most frequent words, which tell nothing
+N_SHARED_WORDS = 100  # the most frequent words, equally likely in all classes
 CLASS_PREFERENCE_SD = 0.39  # standard deviation of a class's log preference for a word
 LETTERS = "etaoinshrdlcumwfgypbvkjxqz"
 ACCENTED = "éèàöüäñøçåíó"
 CYRILLIC = "оеаинтсрвлкмдпуяыбзч"
 FOREIGN_SHARE = 0.04  # share of words with an accent or in Cyrillic
-CHUNK = 4_096  # documents drawn at a time
+CHUNK = 4_096  # documents per chunk
 N_HELD_OUT = 30_000
 MEDIAN_WORDS, SPREAD = 130, 0.65
 FORMATS = ("csv", "vw", "fasttext")
@@ -50,7 +49,7 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Documents:
-    """Classes, raw texts and the same texts as ready-made words; the texts as Arrow arrays."""
+    """Class codes, raw texts and the same texts as preprocessed words, both as Arrow arrays."""
 
     classes: Codes
     raw: Any
@@ -58,36 +57,36 @@ class Documents:
 
     @property
     def size(self) -> int:
-        """Bytes of the raw texts."""
+        """Size of the raw texts in bytes."""
         import pyarrow.compute as pc
 
         return int(pc.sum(pc.binary_length(self.raw)).as_py())
 
     def truncate(self, size: int) -> Documents:
-        """Return the first documents whose raw texts fill `size` bytes, the last one included."""
+        """Return the fewest first documents whose raw texts fill `size` bytes."""
         import pyarrow.compute as pc
 
-        filled = np.cumsum(pc.binary_length(self.raw).to_numpy())
-        number = int(np.searchsorted(filled, size)) + 1
+        sizes = np.cumsum(pc.binary_length(self.raw).to_numpy())
+        number = int(np.searchsorted(sizes, size)) + 1
         return Documents(self.classes[:number], self.raw[:number], self.words[:number])
 
 
 class TextDistribution:
-    """Words and their probabilities in every class, drawn from a seed."""
+    """A vocabulary and its probabilities in every class, drawn from a seed."""
 
     def __init__(self, seed: int = 0) -> None:
         self.seed = seed
         self._rng = np.random.default_rng([seed, 0])
         self.names = _make_words(self._rng)
         base = -np.log(np.arange(1, WORDS + 1) + 1.5)
-        liking = CLASS_PREFERENCE_SD * self._rng.standard_normal((CLASSES, WORDS))
-        liking[:, :N_SHARED_WORDS] = 0.0
-        self._cumulative = np.cumsum(np.exp(base + liking), axis=1)
+        log_preference = CLASS_PREFERENCE_SD * self._rng.standard_normal((CLASSES, WORDS))
+        log_preference[:, :N_SHARED_WORDS] = 0.0
+        self._cumulative = np.cumsum(np.exp(base + log_preference), axis=1)
         self._class_shares = self._rng.dirichlet(np.full(CLASSES, 1_000.0))
 
     @cached_property
     def word_forms(self) -> Any:
-        """Every word with every mark; the marks of a word stand `WORDS` apart."""
+        """Every word with every punctuation mark; index = word + WORDS · mark."""
         import pyarrow as pa
 
         forms = [np.strings.capitalize(self.names) if k == 1 else self.names for k in range(len(MARKS))]
@@ -97,12 +96,12 @@ class TextDistribution:
         )
 
     def draw_documents(self, number: int, part: int, chunk: int) -> Documents:
-        """Draw documents; the same part and chunk give the same ones."""
+        """Draw documents; the same part and chunk give the same documents."""
         import pyarrow as pa
         import pyarrow.compute as pc
 
         rng = np.random.default_rng([self.seed, 1, part, chunk])
-        # sorted, so that the words of a class are drawn in one call; shuffled at the end
+        # Sorted classes allow drawing the words of a class in one call; the documents are shuffled below.
         classes = np.sort(rng.choice(CLASSES, size=number, p=self._class_shares))
         lengths = np.maximum(rng.lognormal(np.log(MEDIAN_WORDS), SPREAD, number).astype(np.int64), 3)
         codes = self._draw_words(rng, classes, lengths)
@@ -110,12 +109,12 @@ class TextDistribution:
         offsets = pa.array(np.append(0, np.cumsum(lengths)).astype(np.int32))
         order = rng.permutation(number)
 
-        def joined(strings: Any) -> Any:
+        def join(strings: Any) -> Any:
             lists = pa.ListArray.from_arrays(offsets, strings)
             return pc.binary_join(lists, " ").take(pa.array(order))
 
-        raw = joined(self.word_forms.take(pa.array(codes + WORDS * marks)))
-        words = joined(self.word_forms.take(pa.array(codes)))
+        raw = join(self.word_forms.take(pa.array(codes + WORDS * marks)))
+        words = join(self.word_forms.take(pa.array(codes)))
         return Documents(classes[order], raw, words)
 
     def _draw_words(self, rng: np.random.Generator, classes: Codes, lengths: Codes) -> Codes:
@@ -128,44 +127,44 @@ class TextDistribution:
 
 
 def _make_words(rng: np.random.Generator) -> npt.NDArray[np.str_]:
-    """Return distinct words, longer ones among the rare; widths by code points, vectorised."""
-    spare = WORDS + WORDS // 5
-    rank = np.arange(spare)
+    """Return distinct random words; rarer words tend to be longer."""
+    n_drawn = WORDS + WORDS // 5
+    rank = np.arange(n_drawn)
     lengths = np.clip(rng.poisson(0.6 + 0.36 * np.log1p(rank)) + 2, 2, 14)
-    usual, accents, foreign = (np.array([ord(c) for c in s]) for s in (LETTERS, ACCENTED, CYRILLIC))
-    frequencies = 1.0 / (np.arange(len(usual)) + 4.0)
-    letters = usual[rng.choice(len(usual), size=(spare, 14), p=frequencies / frequencies.sum())]
-    chance = rng.random(spare)
-    chance[:N_SHARED_WORDS] = 1.0
-    accented, cyrillic = chance < FOREIGN_SHARE / 2, (chance >= FOREIGN_SHARE / 2) & (chance < FOREIGN_SHARE)
+    latin, accents, cyrillic_letters = (np.array([ord(c) for c in s]) for s in (LETTERS, ACCENTED, CYRILLIC))
+    frequencies = 1.0 / (np.arange(len(latin)) + 4.0)
+    letters = latin[rng.choice(len(latin), size=(n_drawn, 14), p=frequencies / frequencies.sum())]
+    draw = rng.random(n_drawn)
+    draw[:N_SHARED_WORDS] = 1.0
+    accented, cyrillic = draw < FOREIGN_SHARE / 2, (draw >= FOREIGN_SHARE / 2) & (draw < FOREIGN_SHARE)
     letters[accented, 1] = rng.choice(accents, size=int(accented.sum()))
-    letters[cyrillic] = rng.choice(foreign, size=(int(cyrillic.sum()), 14))
+    letters[cyrillic] = rng.choice(cyrillic_letters, size=(int(cyrillic.sum()), 14))
     letters[np.arange(14) >= lengths[:, None]] = 0
     names = np.ascontiguousarray(letters.astype(np.uint32)).view("U14").ravel()
     first = np.sort(np.unique(names, return_index=True)[1])[:WORDS]
     if len(first) < WORDS:
-        raise SystemExit(f"Only {len(first)} distinct words of {WORDS} were drawn; draw more spare ones.")
+        raise SystemExit(f"Only {len(first)} of {WORDS} distinct words were drawn; increase n_drawn.")
     return names[first]
 
 
-def draw_chunks(law: TextDistribution, megabytes: int, part: int = 0) -> Iterator[Documents]:
-    """Draw documents until their raw texts fill so many megabytes."""
-    left, chunk = megabytes * 1_000_000, 0
-    while left > 0:
-        documents = law.draw_documents(CHUNK, part, chunk).truncate(left)
-        left -= documents.size
+def draw_chunks(distribution: TextDistribution, megabytes: int, part: int = 0) -> Iterator[Documents]:
+    """Draw documents in chunks until their raw texts fill `megabytes`."""
+    remaining, chunk = megabytes * 1_000_000, 0
+    while remaining > 0:
+        documents = distribution.draw_documents(CHUNK, part, chunk).truncate(remaining)
+        remaining -= documents.size
         chunk += 1
         yield documents
 
 
-def draw_held_out(law: TextDistribution) -> Documents:
-    """Return new documents of the same law."""
-    return law.draw_documents(N_HELD_OUT, 1, 0)
+def draw_held_out(distribution: TextDistribution) -> Documents:
+    """Draw the held-out documents from the same distribution."""
+    return distribution.draw_documents(N_HELD_OUT, 1, 0)
 
 
 @dataclass(frozen=True)
 class CorpusFiles:
-    """The files of one set of documents."""
+    """The files of one set of documents, one per format."""
 
     csv: Path
     vw: Path
@@ -177,13 +176,13 @@ class CorpusFiles:
         return cls(folder / f"{name}.csv", folder / f"{name}.vw", folder / f"{name}.ft")
 
     def missing(self, formats: Sequence[str]) -> dict[str, Path]:
-        """Return the paths, by format, where nothing is yet."""
+        """Return the paths of the formats that have not been written."""
         paths = {name: Path(getattr(self, name)) for name in formats}
         return {name: path for name, path in paths.items() if not path.exists()}
 
 
 def write_corpus(paths: Mapping[str, Path], sets: Iterator[Documents]) -> None:
-    """Write documents in the given formats, chunk by chunk; a file takes its name when complete."""
+    """Write documents in the given formats, chunk by chunk; files are renamed when complete."""
     drafts = {name: path.with_suffix(path.suffix + ".part") for name, path in paths.items()}
     with ExitStack() as stack:
         files = {name: stack.enter_context(draft.open("wb")) for name, draft in drafts.items()}
@@ -211,7 +210,7 @@ def _format_lines(documents: Documents) -> dict[str, Any]:
 
 
 def _join_columns(*columns: Any) -> Any:
-    """Return the columns, pasted row by row, as one buffer: what a string array holds anyway."""
+    """Concatenate the columns row by row; return the character buffer of the result without a copy."""
     import pyarrow.compute as pc
 
     pasted = pc.binary_join_element_wise(*columns, "")
@@ -222,28 +221,28 @@ def _join_columns(*columns: Any) -> Any:
 def ensure_corpus(
     folder: Path, megabytes: int, formats: Sequence[str] = FORMATS
 ) -> tuple[CorpusFiles, CorpusFiles]:
-    """Return the files of training and held-out documents, written unless they are there."""
+    """Return the files of training and held-out documents, writing those that do not exist."""
     folder.mkdir(parents=True, exist_ok=True)
     train, test = (
         CorpusFiles.in_folder(folder, f"train-{megabytes}"),
         CorpusFiles.in_folder(folder, "held-out"),
     )
     if train.missing(formats) or test.missing(formats):
-        law = TextDistribution()
-        if absent := train.missing(formats):
-            write_corpus(absent, draw_chunks(law, megabytes))
-        if absent := test.missing(formats):
-            write_corpus(absent, iter([draw_held_out(law)]))
+        distribution = TextDistribution()
+        if missing := train.missing(formats):
+            write_corpus(missing, draw_chunks(distribution, megabytes))
+        if missing := test.missing(formats):
+            write_corpus(missing, iter([draw_held_out(distribution)]))
     return train, test
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.text_corpus", description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, help="folder to write to")
     parser.add_argument("--size", type=int, default=300, help="megabytes of raw text")
-    given = parser.parse_args()
+    args = parser.parse_args()
     start = time.perf_counter()
-    train, _ = ensure_corpus(given.folder, given.size)
+    train, _ = ensure_corpus(args.folder, args.size)
     seconds = time.perf_counter() - start
     print(f"{train.csv}: {train.csv.stat().st_size / 1e6:.0f} MB after {seconds:.1f} s")
 

@@ -1,4 +1,4 @@
-"""Texts in memory: one fit in this process, or predictions side by side; prints JSON.
+"""Time one fit, or the predictions of several models, on texts in memory; print JSON.
 
 python -m benchmarks.text_memory fit hashing train.csv [held-out.csv]
 python -m benchmarks.text_memory predict held-out.csv NAME=MODEL ...
@@ -19,9 +19,9 @@ from typing import Any
 from benchmarks.harness import TimedCall, measure_peak_growth, time_in_turns
 from benchmarks.text_peers import BUCKETS, CORES, LEARNERS, LOSSES, PASSES
 
-WARM_UP_DOCUMENTS = 1_000  # documents of the warm-up
+WARM_UP_DOCUMENTS = 1_000
 SGD_PIPELINE = "HashingVectorizer + SGDClassifier"
-SHORT_TEXT_LENGTH = 80  # characters of a short text
+SHORT_TEXT_LENGTH = 80  # characters
 N_SINGLE_TEXTS, ROUNDS = 200, 5
 
 
@@ -45,16 +45,16 @@ def make_perceptron(passes: int) -> Any:
 
 
 def online_fitters() -> dict[str, tuple[str, Callable[[], Any]]]:
-    """Return perceptrons and their peers, by how often they go through the texts."""
-    found: dict[str, tuple[str, Callable[[], Any]]] = {}
+    """Return perceptrons and their peers by number of passes."""
+    fitters: dict[str, tuple[str, Callable[[], Any]]] = {}
     for number in PASSES:
-        said = f"{number} pass{'es' if number > 1 else ''}"
-        mine = f"weigh, perceptron, 2^20 buckets, {said}"
-        found[f"weigh-perceptron-{number}"] = (mine, partial(make_perceptron, number))
+        passes = f"{number} pass{'es' if number > 1 else ''}"
+        name = f"weigh, perceptron, 2^20 buckets, {passes}"
+        fitters[f"weigh-perceptron-{number}"] = (name, partial(make_perceptron, number))
         for loss in LOSSES:
             key = f"{loss}-{number}"
-            found[key] = (f"scikit-learn, {SGD_PIPELINE}, {loss}, {said}", LEARNERS[key])
-    return found
+            fitters[key] = (f"scikit-learn, {SGD_PIPELINE}, {loss}, {passes}", LEARNERS[key])
+    return fitters
 
 
 FITTERS: dict[str, tuple[str, Callable[[], Any]]] = {
@@ -69,9 +69,9 @@ FITTERS: dict[str, tuple[str, Callable[[], Any]]] = {
 
 
 def measure_fit(name: str, path: Path, held_out: Path | None = None) -> dict[str, float]:
-    """Time one fit and its memory on top of the list; warmed up on the first documents.
+    """Measure the seconds and the added memory of one fit, after a warm-up on the first documents.
 
-    With held-out documents the accuracy on them is told too.
+    With held-out documents the result includes the accuracy on them.
     """
     make = FITTERS[name][1]
     seconds = []
@@ -82,20 +82,20 @@ def measure_fit(name: str, path: Path, held_out: Path | None = None) -> dict[str
         fitted = make().fit(*data)
         seconds.append(time.perf_counter() - start)
         if data is not warm:
-            # a model of the warm-up would count as memory that was there before
+            # A model kept from the warm-up would count as memory used before.
             models.append(fitted)
         return fitted
 
     texts, labels = read_texts(path)
     warm = texts[:WARM_UP_DOCUMENTS], labels[:WARM_UP_DOCUMENTS]
     del texts, labels
-    facts = measure_peak_growth(lambda: read_texts(path), work, warm)
-    found = {"seconds": seconds[-1], "peak": facts["before"] + facts["growth"], "growth": facts["growth"]}
+    memory = measure_peak_growth(lambda: read_texts(path), work, warm)
+    result = {"seconds": seconds[-1], "peak": memory["before"] + memory["growth"], "growth": memory["growth"]}
     if held_out is not None:
         new, true = read_texts(held_out)
         hits = sum(a == b for a, b in zip(models[-1].predict(new), true, strict=True))
-        found["accuracy"] = hits / len(true)
-    return found
+        result["accuracy"] = hits / len(true)
+    return result
 
 
 def load_model(path: Path) -> Any:
@@ -107,7 +107,7 @@ def load_model(path: Path) -> Any:
 
 
 def measure_predictions(path: Path, models: dict[str, Any], repeats: int) -> dict[str, Any]:
-    """Time all documents at once and one short text at a time, the models taking turns."""
+    """Time predicting all documents at once and one short text at a time, the models in turns."""
     texts, _ = read_texts(path)
     calls = [TimedCall(name, partial(model.predict, texts)) for name, model in models.items()]
     many = {t.name: t.seconds for t in time_in_turns(calls, repeats)}
@@ -116,7 +116,7 @@ def measure_predictions(path: Path, models: dict[str, Any], repeats: int) -> dic
     for _ in range(ROUNDS):
         for name, model in models.items():
             single[name] += _time_each(model.predict, short)
-    return {"many": many, "single": {name: statistics.median(found) for name, found in single.items()}}
+    return {"many": many, "single": {name: statistics.median(seconds) for name, seconds in single.items()}}
 
 
 def _time_each(call: Callable[[list[str]], object], texts: Sequence[str]) -> list[float]:
@@ -131,17 +131,17 @@ def _time_each(call: Callable[[list[str]], object], texts: Sequence[str]) -> lis
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.text_memory")
     parser.add_argument("action", choices=["fit", "predict"])
-    parser.add_argument("given", nargs="+")
-    parser.add_argument("--repeats", type=int, default=3)
-    given = parser.parse_args()
-    if given.action == "fit":
-        name, *paths = given.given
+    parser.add_argument("arguments", nargs="+", help="fit: KEY TRAIN [HELD_OUT]; predict: FILE NAME=MODEL …")
+    parser.add_argument("--repeats", type=int, default=3, help="timed repetitions")
+    args = parser.parse_args()
+    if args.action == "fit":
+        name, *paths = args.arguments
         print(json.dumps(measure_fit(name, *map(Path, paths))))
         return
-    path, *named = given.given
+    path, *named = args.arguments
     pairs = [pair.split("=", 1) for pair in named]
     models = {name: load_model(Path(model)) for name, model in pairs}
-    print(json.dumps(measure_predictions(Path(path), models, given.repeats)))
+    print(json.dumps(measure_predictions(Path(path), models, args.repeats)))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Real texts: 20 Newsgroups (its official split) and SMS spam (five stratified folds).
 
-Both sides see the same texts, the same splits and the same grid of pseudo-counts; the chosen one
-has the best accuracy in five folds of the training part, which for SMS spam means folds in folds.
-scikit-learn counts words once per fold for all its learners, as one would.
+Both libraries get the same texts, splits and grid of pseudo-counts; the selected one has the best accuracy
+in five folds of the training part, which for SMS spam is nested cross-validation. scikit-learn counts words
+once per fold for all its learners.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Accuracies = dict[Setting, float]
 
 @dataclass(frozen=True)
 class LabelledTexts:
-    """Texts and their labels, to be taken apart by places."""
+    """Texts and their labels, indexable by row numbers."""
 
     texts: list[str]
     labels: npt.NDArray[Any]
 
-    def __getitem__(self, places: RowIndices) -> LabelledTexts:
-        return LabelledTexts([self.texts[i] for i in places], self.labels[places])
+    def __getitem__(self, indices: RowIndices) -> LabelledTexts:
+        return LabelledTexts([self.texts[i] for i in indices], self.labels[indices])
 
     def folds(self) -> Iterator[tuple[RowIndices, RowIndices]]:
         from sklearn.model_selection import StratifiedKFold
@@ -49,20 +49,20 @@ AccuracyFunction = Callable[[LabelledTexts, LabelledTexts, Sequence[Setting]], A
 
 
 def weigh_accuracies(train: LabelledTexts, test: LabelledTexts, settings: Sequence[Setting]) -> Accuracies:
-    """Accuracy of weigh under every setting."""
+    """Return the test accuracy of weigh under every setting."""
     import weigh
 
-    found = {}
+    accuracies = {}
     for form, prior in settings:
         columns = weigh.Text(counts=form != "Bernoulli")
         learner = weigh.NaiveBayes(columns=columns, prior=prior, complement=form == "complement")
-        said = learner.fit(train.texts, train.labels).predict(test.texts)
-        found[form, prior] = float(np.mean(said == test.labels))
-    return found
+        predicted = learner.fit(train.texts, train.labels).predict(test.texts)
+        accuracies[form, prior] = float(np.mean(predicted == test.labels))
+    return accuracies
 
 
 def sklearn_accuracies(train: LabelledTexts, test: LabelledTexts, settings: Sequence[Setting]) -> Accuracies:
-    """Accuracy of scikit-learn under every setting."""
+    """Return the test accuracy of scikit-learn under every setting."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import BernoulliNB, ComplementNB, MultinomialNB
 
@@ -70,15 +70,15 @@ def sklearn_accuracies(train: LabelledTexts, test: LabelledTexts, settings: Sequ
     vectoriser = CountVectorizer()
     X = vectoriser.fit_transform(train.texts)
     X_test = vectoriser.transform(test.texts)
-    found = {}
+    accuracies = {}
     for form, prior in settings:
-        said = learners[form](alpha=prior).fit(X, train.labels).predict(X_test)
-        found[form, prior] = float(np.mean(said == test.labels))
-    return found
+        predicted = learners[form](alpha=prior).fit(X, train.labels).predict(X_test)
+        accuracies[form, prior] = float(np.mean(predicted == test.labels))
+    return accuracies
 
 
 def select_pseudo_counts(side: AccuracyFunction, train: LabelledTexts) -> dict[str, float]:
-    """Return for every form the pseudo-count with the best accuracy in the folds of `train`."""
+    """Return the pseudo-count with the best cross-validated accuracy on `train`, by form of naive Bayes."""
     settings = [(form, prior) for form in FORMS for prior in GRID]
     folds = [side(train[a], train[b], settings) for a, b in train.folds()]
     mean = {setting: np.mean([fold[setting] for fold in folds]) for setting in settings}
@@ -88,22 +88,22 @@ def select_pseudo_counts(side: AccuracyFunction, train: LabelledTexts) -> dict[s
 def accuracy_rows(
     name: str, side: AccuracyFunction, splits: Sequence[tuple[LabelledTexts, LabelledTexts]]
 ) -> list[list[str]]:
-    """Return accuracy with pseudo-count 1 and with the chosen ones, means over the splits."""
+    """Return the mean accuracies over the splits with pseudo-count 1 and with the selected ones."""
     default: list[Accuracies] = []
     best: list[tuple[dict[str, float], Accuracies]] = []
     for train, test in splits:
         priors = select_pseudo_counts(side, train)
-        wanted = {(form, 1.0) for form in FORMS} | set(priors.items())
-        hits = side(train, test, sorted(wanted))
+        settings = {(form, 1.0) for form in FORMS} | set(priors.items())
+        hits = side(train, test, sorted(settings))
         default.append(hits)
         best.append((priors, hits))
-    found = []
+    rows = []
     for form in FORMS:
         plain = np.mean([hits[form, 1.0] for hits in default])
         tuned = np.mean([hits[form, priors[form]] for priors, hits in best])
-        said = ", ".join(dict.fromkeys(f"{priors[form]:g}" for priors, _ in best))
-        found.append([f"{name}, {form}", f"{plain:.4f}", f"{tuned:.4f}", said])
-    return found
+        chosen = ", ".join(dict.fromkeys(f"{priors[form]:g}" for priors, _ in best))
+        rows.append([f"{name}, {form}", f"{plain:.4f}", f"{tuned:.4f}", chosen])
+    return rows
 
 
 def format_accuracy_table(
@@ -124,24 +124,24 @@ def read_sms(path: Path) -> LabelledTexts:
 def read_folder(folder: Path) -> LabelledTexts:
     from sklearn.datasets import load_files
 
-    found = load_files(str(folder), encoding="latin-1", shuffle=False)
-    return LabelledTexts(found.data, np.array(found.target_names)[found.target])
+    data = load_files(str(folder), encoding="latin-1", shuffle=False)
+    return LabelledTexts(data.data, np.array(data.target_names)[data.target])
 
 
 def unpack_newsgroups(archive: Path, work: Path) -> tuple[Path, Path]:
-    """Return the folders of both parts, unpacked into the work folder once."""
+    """Return the folders of the training and test parts, unpacking the archive on first use."""
     target = work / "20news"
     if not target.exists():
         draft = work / "20news.part"
-        with tarfile.open(archive) as packed:
-            packed.extractall(draft, filter="data")
+        with tarfile.open(archive) as file:
+            file.extractall(draft, filter="data")
         draft.rename(target)
     train, test = (next(target.glob(f"*-{part}")) for part in ("train", "test"))
     return train, test
 
 
 def folder_table(train: Path, test: Path, peers_only: bool) -> str:
-    """Folder of files → fitted model with all defaults, and its accuracy on the other folder."""
+    """Return the time from a folder of files to a model with all defaults, and its test accuracy."""
     from sklearn.feature_extraction.text import CountVectorizer
     from sklearn.naive_bayes import MultinomialNB
     from sklearn.pipeline import make_pipeline
@@ -157,7 +157,7 @@ def folder_table(train: Path, test: Path, peers_only: bool) -> str:
     body = [
         ["scikit-learn", format_duration(seconds), f"{np.mean(model.predict(new.texts) == new.labels):.4f}"]
     ]
-    said = ""
+    note = ""
     if not peers_only:
         import weigh
 
@@ -167,14 +167,14 @@ def folder_table(train: Path, test: Path, peers_only: bool) -> str:
             seconds = time.perf_counter() - start
             score = fitted.score(weigh.open(test, encoding="latin-1"))
             body.insert(0, ["weigh", format_duration(seconds), f"{score:.4f}"])
-        except weigh.errors.WeighError as refusal:
-            said = f"\n\nLeft out, for it failed: weigh: {refusal}"
+        except weigh.errors.WeighError as error:
+            note = f"\n\nLeft out because it failed: weigh: {error}"
     head = ["", "folder → model, once, after the files were read", "accuracy"]
-    return format_markdown_table(head, body) + said
+    return format_markdown_table(head, body) + note
 
 
 def real_text_tables(data: Path, work: Path, peers_only: bool) -> str:
-    """Return the tables of both collections, or a sentence about what is missing."""
+    """Return the tables of both collections, and a sentence about missing files."""
     parts = []
     if (data / NEWS).exists():
         train, test = unpack_newsgroups(data / NEWS, work)
@@ -185,7 +185,7 @@ def real_text_tables(data: Path, work: Path, peers_only: bool) -> str:
         sms = read_sms(data / SMS)
         splits = [(sms[a], sms[b]) for a, b in sms.folds()]
         parts.append(format_accuracy_table("SMS spam, means of five folds", splits, peers_only))
-    absent = [name for name in (NEWS, SMS) if not (data / name).exists()]
-    if absent:
-        parts.append(f"Left out, for --data {data} has no {' and no '.join(absent)}.")
+    missing = [name for name in (NEWS, SMS) if not (data / name).exists()]
+    if missing:
+        parts.append(f"Left out because --data {data} has no {' and no '.join(missing)}.")
     return "\n\n".join(parts)

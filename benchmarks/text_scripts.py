@@ -1,12 +1,12 @@
-"""The peers that are libraries, as programs: from a CSV file to a saved model, and to predictions.
+"""Run the peers that are libraries as programs, from a CSV file to a saved model and to predictions.
 
     python -m benchmarks.text_scripts hashing fit train.csv model
     python -m benchmarks.text_scripts hashing predict held-out.csv model predictions.txt
 
-pandas reads with its C engine, the faster one here, and hands over a list of Python strings. Polars
-runs its streaming engine over all cores and finds words by the regular expression of
-`CountVectorizer`; removing this corpus's punctuation and splitting at blanks would be faster still,
-but finds words in no other text. The pipelines of scikit-learn are in `text_peers`.
+pandas reads with its C engine, the fastest one here, into a list of Python strings. Polars runs its streaming
+engine on all cores and tokenises with the regular expression of `CountVectorizer`; removing this corpus's
+punctuation and splitting at blanks would be faster, but would not work on other texts. The scikit-learn
+pipelines are in `text_peers`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks.text_peers import LEARNERS
 
 ROWS_AT_A_TIME = 20_000
-RIVER_PREDICTS = 1_000  # of the held-out documents: one takes milliseconds
+RIVER_PREDICTS = 1_000  # held-out documents; each takes milliseconds
 
 
 def read_texts(path: Path) -> tuple[list[str], Any]:
@@ -33,7 +33,7 @@ def read_texts(path: Path) -> tuple[list[str], Any]:
 
 
 def fit(name: str, data: Path, model: Path) -> None:
-    """Fit a pipeline of scikit-learn and save it with joblib, uncompressed."""
+    """Fit a scikit-learn pipeline and save it uncompressed with joblib."""
     learner = LEARNERS[name]()
     if name == "chunks":
         import pandas as pd
@@ -53,7 +53,7 @@ def predict(name: str, data: Path, model: Path, output: Path) -> None:
 
 
 def count_words(data: Path) -> None:
-    """Count the words of every class with Polars: no model, nothing saved."""
+    """Count the words of every class with Polars, without saving a model."""
     import polars as pl
 
     words = pl.col("text").str.to_lowercase().str.extract_all(r"\b\w\w+\b")
@@ -62,7 +62,7 @@ def count_words(data: Path) -> None:
 
 
 def run_river(data: Path, held_out: Path) -> None:
-    """Learn document by document with river and print seconds and hits; imports are not timed."""
+    """Learn document by document with river; print seconds and accuracy. Imports are not timed."""
     import csv
 
     extraction, bayes = import_module("river.feature_extraction"), import_module("river.naive_bayes")
@@ -87,15 +87,15 @@ def main() -> None:
     parser.add_argument("name", choices=[*LEARNERS, "polars", "river"])
     parser.add_argument("action", choices=["fit", "predict"])
     parser.add_argument("files", type=Path, nargs="+")
-    given = parser.parse_args()
-    if given.name == "polars":
-        count_words(*given.files)
-    elif given.name == "river":
-        run_river(*given.files)
-    elif given.action == "fit":
-        fit(given.name, *given.files)
+    args = parser.parse_args()
+    if args.name == "polars":
+        count_words(*args.files)
+    elif args.name == "river":
+        run_river(*args.files)
+    elif args.action == "fit":
+        fit(args.name, *args.files)
     else:
-        predict(given.name, *given.files)
+        predict(args.name, *args.files)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The library's side of the benchmarks: the calls a user would write, in one place."""
+"""weigh's side of the table benchmarks, written as a user would."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def fit_file(path: Path, label: str, **settings: Any) -> Any:
 
 
 def adult_settings() -> dict[str, dict[str, Any]]:
-    """Return the defaults, and the settings that the folds on the training file chose."""
+    """Return the defaults, and the settings selected by cross-validation on the training file."""
     import weigh
 
-    values = ("age", "education_num", "capital_gain", "capital_loss", "hours_per_week")
+    discrete = ("age", "education_num", "capital_gain", "capital_loss", "hours_per_week")
     chosen = {
-        "columns": {**dict.fromkeys(values, "category"), "fnlwgt": weigh.Number(bins=32)},
+        "columns": {**dict.fromkeys(discrete, "category"), "fnlwgt": weigh.Number(bins=32)},
         "prior": 0.0001,
         "class_prior": {"<=50K": 0.955, ">50K": 0.045},
     }
@@ -34,7 +34,7 @@ def adult_settings() -> dict[str, dict[str, Any]]:
 
 
 def weigh_accuracies(folder: Path, label: str, **settings: Any) -> tuple[float, float]:
-    """Return cross-validated and test accuracy on the folds that the peers use."""
+    """Return the cross-validated and test accuracy, with the same folds as the peers."""
     import pandas as pd
     from sklearn.model_selection import StratifiedKFold, cross_val_score
 
