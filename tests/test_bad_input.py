@@ -1,4 +1,4 @@
-"""What is refused, and in which words: the table in docs/bad-input.md is the expected answer."""
+"""Bad input raises the errors and messages listed in docs/bad-input.md."""
 
 from __future__ import annotations
 
@@ -50,18 +50,18 @@ Case = Callable[[], object]
 CASES: dict[str, Case] = {}
 
 
-def case(what: str) -> Callable[[Case], Case]:
-    """Register what the page calls by this name."""
+def case(name: str) -> Callable[[Case], Case]:
+    """Register a case under its name on the page."""
 
     def register(function: Case) -> Case:
-        assert what not in CASES
-        CASES[what] = function
+        assert name not in CASES
+        CASES[name] = function
         return function
 
     return register
 
 
-def hundred() -> tuple[Any, Any]:
+def hundred_rows() -> tuple[Any, Any]:
     return np.arange(100.0)[:, None] % 7, ["a", "b"] * 50
 
 
@@ -81,11 +81,11 @@ def logistic(table: Any = LETS, label: Any = "let", **settings: Any) -> weigh.Lo
     return weigh.LogisticRegression(**settings).fit(table, label)
 
 
-def replaced(name: str, values: Any, table: dict[str, Any] = PETS) -> dict[str, Any]:
+def with_column(name: str, values: Any, table: dict[str, Any] = PETS) -> dict[str, Any]:
     return {**table, name: values}
 
 
-def written(text: str | bytes, name: str = "pets.csv") -> str:
+def write_file(text: str | bytes, name: str = "pets.csv") -> str:
     Path(name).write_bytes(text.encode() if isinstance(text, str) else text)
     return name
 
@@ -102,7 +102,7 @@ def _() -> object:
 
 @case("A label is missing in some rows")
 def _() -> object:
-    return fit(replaced("pet", ["cat", None, "dog", None]))
+    return fit(with_column("pet", ["cat", None, "dog", None]))
 
 
 @case("More or fewer labels than rows")
@@ -137,7 +137,7 @@ def _() -> object:
 
 @case("Columns of different lengths")
 def _() -> object:
-    return fit(replaced("legs", ["four", "two"]))
+    return fit(with_column("legs", ["four", "two"]))
 
 
 @case("A list of rows of different lengths")
@@ -157,12 +157,12 @@ def _() -> object:
 
 @case("A column without any value")
 def _() -> object:
-    return fit(replaced("legs", [None, None, None, None]))
+    return fit(with_column("legs", [None, None, None, None]))
 
 
 @case("Infinity")
 def _() -> object:
-    return fit(replaced("weight", [4.0, np.inf, 30.0, 1.5]))
+    return fit(with_column("weight", [4.0, np.inf, 30.0, 1.5]))
 
 
 @case("NaN in a sparse matrix of flags or counts")
@@ -172,12 +172,12 @@ def _() -> object:
 
 @case("A negative count")
 def _() -> object:
-    return fit(replaced("bad", [0, -3, 1], WORDS), "like", columns="count")
+    return fit(with_column("bad", [0, -3, 1], WORDS), "like", columns="count")
 
 
 @case("Text among numbers")
 def _() -> object:
-    return fit(replaced("weight", ["4", "heavy", "30", "1"]), columns={"weight": "number"})
+    return fit(with_column("weight", ["4", "heavy", "30", "1"]), columns={"weight": "number"})
 
 
 @case("A wide sparse matrix without a kind")
@@ -262,7 +262,7 @@ def _() -> object:
 
 @case("Forgetting rows that were never learned")
 def _() -> object:
-    return fit(PETS).forget(replaced("legs", ["six", "six", "six", "six"]), "pet")
+    return fit(PETS).forget(with_column("legs", ["six", "six", "six", "six"]), "pet")
 
 
 @case("The linear form of a model that is not linear")
@@ -272,7 +272,7 @@ def _() -> object:
 
 @case("Rows of one class for a perceptron")
 def _() -> object:
-    return perceptron(replaced("pet", ["cat", "cat", "cat", "cat"]))
+    return perceptron(with_column("pet", ["cat", "cat", "cat", "cat"]))
 
 
 @case("A hypothesis that does not exist")
@@ -327,7 +327,7 @@ def _() -> object:
 
 @case("Values too large to be squared")
 def _() -> object:
-    return perceptron(replaced("weight", [4.0, 1e200, 30.0, 1.5]))
+    return perceptron(with_column("weight", [4.0, 1e200, 30.0, 1.5]))
 
 
 @case("Products that make too many features")
@@ -367,7 +367,7 @@ def _() -> object:
 
 @case("A mistake bound for a run with a margin")
 def _() -> object:
-    cats = replaced("pet", ["cat", "bird", "cat", "bird"])
+    cats = with_column("pet", ["cat", "bird", "cat", "bird"])
     return weigh.mistake_bound(cats, "pet", learner=perceptron(cats, margin=1))
 
 
@@ -389,7 +389,7 @@ def _() -> object:
 @case("Regions of rows of a range beyond all squares")
 def _() -> object:
     lets = fit(LETS, "let")
-    return weigh.regions(lets, replaced("area", [1e307, 2e307, 3e307, 4e307, 5e307], LETS))
+    return weigh.regions(lets, with_column("area", [1e307, 2e307, 3e307, 4e307, 5e307], LETS))
 
 
 @case("More successes than trials")
@@ -414,12 +414,12 @@ def _() -> object:
 
 @case("Words where a regression needs numbers")
 def _() -> object:
-    return linear(replaced("rent", ["600", "900", "dear", "1350", "1000"], HOMES))
+    return linear(with_column("rent", ["600", "900", "dear", "1350", "1000"], HOMES))
 
 
 @case("A missing number to be predicted")
 def _() -> object:
-    return linear(replaced("rent", [600.0, None, 800.0, 1350.0, 1000.0], HOMES))
+    return linear(with_column("rent", [600.0, None, 800.0, 1350.0, 1000.0], HOMES))
 
 
 @case("NaN in y")
@@ -439,7 +439,7 @@ def _() -> object:
 
 @case("Rows of one class for a logistic regression")
 def _() -> object:
-    return logistic(replaced("let", ["yes"] * 5, LETS))
+    return logistic(with_column("let", ["yes"] * 5, LETS))
 
 
 @case("Rows of one class that count")
@@ -615,7 +615,7 @@ def _() -> object:
 
 @case("A learning curve with more rows than are left")
 def _() -> object:
-    return weigh.learning_curve("naive-bayes", *hundred(), sizes=[10, 5000])
+    return weigh.learning_curve("naive-bayes", *hundred_rows(), sizes=[10, 5000])
 
 
 @case("A learning curve of too few rows")
@@ -625,27 +625,27 @@ def _() -> object:
 
 @case("A loss of probabilities that a learner has not")
 def _() -> object:
-    return weigh.learning_curve("perceptron", *hundred(), loss="log_loss")
+    return weigh.learning_curve("perceptron", *hundred_rows(), loss="log_loss")
 
 
 @case("Classifiers and regressions on one curve")
 def _() -> object:
-    return weigh.learning_curve(["linear", "tree"], *hundred())
+    return weigh.learning_curve(["linear", "tree"], *hundred_rows())
 
 
 @case("A learner that does not exist")
 def _() -> object:
-    return weigh.learning_curve("naive_bayes", *hundred())
+    return weigh.learning_curve("naive_bayes", *hundred_rows())
 
 
 @case("More rows asked of a curve without a law")
 def _() -> object:
-    return weigh.learning_curve("naive-bayes", *hundred(), sizes=[20, 80]).at(1000)
+    return weigh.learning_curve("naive-bayes", *hundred_rows(), sizes=[20, 80]).at(1000)
 
 
 @case("One answer asked of several curves")
 def _() -> object:
-    return weigh.learning_curve(["naive-bayes", "tree"], *hundred(), sizes=[20]).diagnosis
+    return weigh.learning_curve(["naive-bayes", "tree"], *hundred_rows(), sizes=[20]).diagnosis
 
 
 @case("A file that does not exist")
@@ -655,46 +655,47 @@ def _() -> object:
 
 @case("An empty file")
 def _() -> object:
-    return weigh.open(written(""))
+    return weigh.open(write_file(""))
 
 
 @case("A file with a header only")
 def _() -> object:
-    return weigh.open(written("legs,weight,pet\n"))
+    return weigh.open(write_file("legs,weight,pet\n"))
 
 
 @case("An ending that tells no format")
 def _() -> object:
-    return weigh.open(written("legs,pet\ntwo,bird\n", "pets.data"))
+    return weigh.open(write_file("legs,pet\ntwo,bird\n", "pets.data"))
 
 
 @case("The label column is not in the file")
 def _() -> object:
-    return weigh.open(written("legs,weight,pet\ntwo,0.1,bird\n"), label="animal")
+    return weigh.open(write_file("legs,weight,pet\ntwo,0.1,bird\n"), label="animal")
 
 
 @case("A CSV row with too few or too many fields")
 def _() -> object:
-    return fit(weigh.open(written("legs,weight,pet\nfour,4,cat\ntwo,bird\n"), label="pet"), None)
+    return fit(weigh.open(write_file("legs,weight,pet\nfour,4,cat\ntwo,bird\n"), label="pet"), None)
 
 
 @case("A quote that is never closed")
 def _() -> object:
     return fit(
-        weigh.open(written('legs,weight,pet\nfour,4,cat\n"two,0.1,bird\nnone,1,fish\n'), label="pet"), None
+        weigh.open(write_file('legs,weight,pet\nfour,4,cat\n"two,0.1,bird\nnone,1,fish\n'), label="pet"), None
     )
 
 
 @case("A later CSV value that is no number")
 def _() -> object:
     rows = "".join(f"four,{row},cat\n" for row in range(20_000))
-    return fit(weigh.open(written(f"legs,weight,pet\n{rows}two,heavy,bird\n"), label="pet"), None)
+    return fit(weigh.open(write_file(f"legs,weight,pet\n{rows}two,heavy,bird\n"), label="pet"), None)
 
 
 @case("Text that is not UTF-8")
 def _() -> object:
     return fit(
-        weigh.open(written("legs,pet\ntwo,oiseau\nfour,chien bâtard\n".encode("latin-1")), label="pet"), None
+        weigh.open(write_file("legs,pet\ntwo,oiseau\nfour,chien bâtard\n".encode("latin-1")), label="pet"),
+        None,
     )
 
 
@@ -723,7 +724,7 @@ def _() -> object:
 @case("A line that is not JSON")
 def _() -> object:
     return weigh.open(
-        written('{"legs": "two", "pet": "bird"}\n{"legs": "four" "pet": "cat"}\n', "pets.jsonl")
+        write_file('{"legs": "two", "pet": "bird"}\n{"legs": "four" "pet": "cat"}\n', "pets.jsonl")
     )
 
 
@@ -741,74 +742,76 @@ def _() -> object:
 
 @case("Several labels in a fastText line")
 def _() -> object:
-    return fit(weigh.open(written("__label__cat purrs\n__label__dog __label__pet barks\n", "pets.ft")), None)
+    return fit(
+        weigh.open(write_file("__label__cat purrs\n__label__dog __label__pet barks\n", "pets.ft")), None
+    )
 
 
 @case("A fastText label after other words")
 def _() -> object:
-    return fit(weigh.open(written("__label__cat purrs\nbarks __label__dog\n", "pets.ft")), None)
+    return fit(weigh.open(write_file("__label__cat purrs\nbarks __label__dog\n", "pets.ft")), None)
 
 
 @case("A line longer than a block")
 def _() -> object:
-    path = written("__label__cat purrs\n__label__dog" + " barks" * 200, "pets.ft")
+    path = write_file("__label__cat purrs\n__label__dog" + " barks" * 200, "pets.ft")
     return fit(weigh.open(path, block=999), None)
 
 
 @case("A cost-sensitive VW label")
 def _() -> object:
-    return fit(weigh.open(written("1 |legs four\n1:0.5 |legs two\n", "pets.vw")), None)
+    return fit(weigh.open(write_file("1 |legs four\n1:0.5 |legs two\n", "pets.vw")), None)
 
 
 @case("A VW value that is no number")
 def _() -> object:
-    return fit(weigh.open(written("1 |legs n:4\n2 |legs no:two\n", "pets.vw")), None)
+    return fit(weigh.open(write_file("1 |legs n:4\n2 |legs no:two\n", "pets.vw")), None)
 
 
 @case("A VW namespace that the first rows lack")
 def _() -> object:
-    return fit(weigh.open(written("1 |legs 4\n" * 10_000 + "2 |legs 2 |colour red\n", "pets.vw")), None)
+    return fit(weigh.open(write_file("1 |legs 4\n" * 10_000 + "2 |legs 2 |colour red\n", "pets.vw")), None)
 
 
 @case("LIBSVM indices that do not ascend")
 def _() -> object:
-    return fit(weigh.open(written("1 1:4 2:4\n2 2:2 1:0.1\n", "pets.svm")), None)
+    return fit(weigh.open(write_file("1 1:4 2:4\n2 2:2 1:0.1\n", "pets.svm")), None)
 
 
 @case("A LIBSVM label that is no number")
 def _() -> object:
-    return fit(weigh.open(written("1 1:4 2:4\nbird 1:2 2:0.1\n", "pets.svm")), None)
+    return fit(weigh.open(write_file("1 1:4 2:4\nbird 1:2 2:0.1\n", "pets.svm")), None)
 
 
 @case("A LIBSVM query")
 def _() -> object:
-    return fit(weigh.open(written("1 qid:7 1:4 2:4\n", "pets.svm")), None)
+    return fit(weigh.open(write_file("1 qid:7 1:4 2:4\n", "pets.svm")), None)
 
 
 @case("A folder without a folder per class")
 def _() -> object:
     Path("pets").mkdir()
-    written("legs,pet\ntwo,bird\n", "pets/birds.csv")
+    write_file("legs,pet\ntwo,bird\n", "pets/birds.csv")
     return weigh.open("pets")
 
 
 @case("A file in a folder that is not UTF-8")
 def _() -> object:
     Path("pets/dog").mkdir(parents=True)
-    written("bâtard".encode("latin-1"), "pets/dog/1.txt")
+    write_file("bâtard".encode("latin-1"), "pets/dog/1.txt")
     return fit(weigh.open("pets"), None)
 
 
 @case("A folder of mail without its format")
 def _() -> object:
     Path("pets").mkdir()
-    written("Subject: cat\n", "pets/1.eml")
+    write_file("Subject: cat\n", "pets/1.eml")
     return weigh.open("pets")
 
 
 @case("A mailbox without messages")
 def _() -> object:
-    return weigh.open(written("", "pets.mbox"))
+    return weigh.open(write_file("", "pets.mbox"))
 
 
 @case("An empty path")
@@ -824,12 +827,12 @@ def _() -> object:
 
 @case("A packed mailbox that is cut short")
 def _() -> object:
-    return list(messages(written(gzip.compress(b"From cat\nSubject: milk\n")[:-9], "pets.mbox.gz")))
+    return list(messages(write_file(gzip.compress(b"From cat\nSubject: milk\n")[:-9], "pets.mbox.gz")))
 
 
 @case("A compressed message that is too long")
 def _() -> object:
-    return list(messages(written(gzip.compress(bytes((64 << 20) + 1), 1), "bomb.gz")))
+    return list(messages(write_file(gzip.compress(bytes((64 << 20) + 1), 1), "bomb.gz")))
 
 
 @case("Classifiers compared on numbers")
@@ -872,7 +875,7 @@ def _() -> object:
 
 @case("Rows with weights in a trial")
 def _() -> object:
-    path = written("1 2.0 |a x\n-1 1.0 |a y\n", "pets.vw")
+    path = write_file("1 2.0 |a x\n-1 1.0 |a y\n", "pets.vw")
     return weigh.compare(["naive-bayes"], weigh.open(path))
 
 
@@ -910,7 +913,7 @@ def _() -> object:
 
 @case("A file that is no model")
 def _() -> object:
-    return weigh.load(written("legs,weight,pet\n"))
+    return weigh.load(write_file("legs,weight,pet\n"))
 
 
 def calibrated(method: str = "temperature") -> weigh.CalibratedModel:
@@ -965,7 +968,7 @@ def _() -> object:
 
 @case("Auditing rows as learned that were not")
 def _() -> object:
-    return weigh.audit(fit(PETS), replaced("legs", ["six", "six", "six", "six"]), "pet", seen=True)
+    return weigh.audit(fit(PETS), with_column("legs", ["six", "six", "six", "six"]), "pet", seen=True)
 
 
 @case("Auditing rows of which none has company")
@@ -1006,7 +1009,7 @@ def _() -> object:
 
 @case("Serving mail in the place of a file")
 def _() -> object:
-    with listening_socket(written("milk", "serve.sock")) as listener:
+    with listening_socket(write_file("milk", "serve.sock")) as listener:
         return listener
 
 
@@ -1081,7 +1084,7 @@ def _() -> object:
 @case("A mail store among other files")
 def _() -> object:
     os.mkdir("mail")
-    written("words", "mail/thesis.txt")
+    write_file("words", "mail/thesis.txt")
     return MailStore.open("mail", create=True)
 
 
@@ -1094,7 +1097,7 @@ def _() -> object:
 @case("A mail store of a later weigh")
 def _() -> object:
     MailStore.open("mail", create=True)
-    written('{"format": 2}', "mail/settings.json")
+    write_file('{"format": 2}', "mail/settings.json")
     return MailStore.open("mail")
 
 
@@ -1109,7 +1112,7 @@ def _() -> object:
 @case("A mail store whose settings are not its own")
 def _() -> object:
     MailStore.open("mail", create=True)
-    written("[settings]", "mail/settings.json")
+    write_file("[settings]", "mail/settings.json")
     return MailStore.open("mail")
 
 
@@ -1123,8 +1126,8 @@ def _() -> object:
     return MailStore.open("mail", create=True).judge(["Subject: hello"])
 
 
-def sets(*given: Any) -> object:
-    return ConfusionSets.parse(given)
+def sets(*groups: Any) -> object:
+    return ConfusionSets.parse(groups)
 
 
 def texts(path: str = "letters", **settings: Any) -> object:
@@ -1193,22 +1196,22 @@ def _() -> object:
 
 @case("A list of confusion sets with a word alone on its line")
 def _() -> object:
-    return ConfusionSets.parse(written("# mine\nweather whether\ntheir\n", "mine.txt"))
+    return ConfusionSets.parse(write_file("# mine\nweather whether\ntheir\n", "mine.txt"))
 
 
 @case("A list of confusion sets with phrases")
 def _() -> object:
-    return ConfusionSets.parse(written("would of, would have\n", "mine.txt"))
+    return ConfusionSets.parse(write_file("would of, would have\n", "mine.txt"))
 
 
 @case("A list of confusion sets without a set")
 def _() -> object:
-    return ConfusionSets.parse(written("# nothing yet\n", "mine.txt"))
+    return ConfusionSets.parse(write_file("# nothing yet\n", "mine.txt"))
 
 
 @case("A list of confusion sets that is not UTF-8")
 def _() -> object:
-    return ConfusionSets.parse(written(b"weather whether\ncaf\xe9 cafe\n", "mine.txt"))
+    return ConfusionSets.parse(write_file(b"weather whether\ncaf\xe9 cafe\n", "mine.txt"))
 
 
 @case("Texts that are not there")
@@ -1218,22 +1221,22 @@ def _() -> object:
 
 @case("A binary file where text is expected")
 def _() -> object:
-    return texts(written(b"GIF89a\0\0", "letters"))
+    return texts(write_file(b"GIF89a\0\0", "letters"))
 
 
 @case("A text in another encoding than was said")
 def _() -> object:
-    return texts(written(b"their\nth\xe9re\n", "letters"))
+    return texts(write_file(b"their\nth\xe9re\n", "letters"))
 
 
 @case("Texts in an encoding that does not exist")
 def _() -> object:
-    return texts(written("their", "letters"), encoding="klingon")
+    return texts(write_file("their", "letters"), encoding="klingon")
 
 
 @case("Source code where prose is expected")
 def _() -> object:
-    return texts(written("their = there", "letters.py"))
+    return texts(write_file("their = there", "letters.py"))
 
 
 @case("A folder without text")
@@ -1250,7 +1253,7 @@ def _() -> object:
 
 @case("A packed text that is cut short")
 def _() -> object:
-    return texts(written(gzip.compress(b"their" * 100)[:-9], "letters.gz"))
+    return texts(write_file(gzip.compress(b"their" * 100)[:-9], "letters.gz"))
 
 
 @case("A speller where a model is expected")
@@ -1269,7 +1272,7 @@ def _() -> object:
 def _() -> object:
     whole = bytearray(speller().to_bytes())
     whole[-65] ^= 1
-    return weigh.Speller.load(written(bytes(whole), "en.weigh"))
+    return weigh.Speller.load(write_file(bytes(whole), "en.weigh"))
 
 
 @case("Checking what is no text")
@@ -1289,18 +1292,18 @@ def _() -> object:
 
 @case("Checking a file in another encoding")
 def _() -> object:
-    return speller().check_file(written("Zeile\nGrüße".encode("latin-1"), "brief.txt"))
+    return speller().check_file(write_file("Zeile\nGrüße".encode("latin-1"), "brief.txt"))
 
 
 @case("Checking a binary file")
 def _() -> object:
-    return speller().check_file(written(b"\x7fELF\0\0\0", "program"))
+    return speller().check_file(write_file(b"\x7fELF\0\0\0", "program"))
 
 
 @case("Fixing a packed file")
 def _() -> object:
     wrong = gzip.compress(b"I didn't know weather to laugh.")
-    return speller().fix_file(written(wrong, "letter.txt.gz"))
+    return speller().fix_file(write_file(wrong, "letter.txt.gz"))
 
 
 @case("Fixing a text that is not the one that was checked")
@@ -1309,49 +1312,49 @@ def _() -> object:
     return speller().fixed("I did not know weather to laugh.", found)
 
 
-def learned(text: str | bytes, sets: Any = (("weather", "whether"),), **settings: Any) -> weigh.Speller:
-    return weigh.Speller.learn(written(text, "corpus.txt"), sets, **settings)
+def learn_speller(text: str | bytes, sets: Any = (("weather", "whether"),), **settings: Any) -> weigh.Speller:
+    return weigh.Speller.learn(write_file(text, "corpus.txt"), sets, **settings)
 
 
 @case("A speller by a learner that gives no weights")
 def _() -> object:
-    return learned("a text", learner="voted")
+    return learn_speller("a text", learner="voted")
 
 
 @case("A speller without any false alarm")
 def _() -> object:
-    return learned("a text", alarms=0)
+    return learn_speller("a text", alarms=0)
 
 
 @case("A speller from no text")
 def _() -> object:
-    return learned("")
+    return learn_speller("")
 
 
 @case("A speller from too little text")
 def _() -> object:
-    return learned("I know whether it rains.")
+    return learn_speller("I know whether it rains.")
 
 
 @case("A speller from text that lacks the words of its sets")
 def _() -> object:
-    return learned("It rains. " * 3000)
+    return learn_speller("It rains. " * 3000)
 
 
 @case("Comparing learners of a speller on a single text")
 def _() -> object:
-    return compare_learners(read_documents(written("I know whether it rains.", "corpus.txt")))
+    return compare_learners(read_documents(write_file("I know whether it rains.", "corpus.txt")))
 
 
 @case("Judging learners of a speller by a text that they learn from")
 def _() -> object:
-    texts = [written("I know whether it rains.", name) for name in ("one.txt", "two.txt")]
+    texts = [write_file("I know whether it rains.", name) for name in ("one.txt", "two.txt")]
     return compare_learners(read_documents(texts), read_documents(texts[1]))
 
 
 @case("Comparing learners that spellers have not")
 def _() -> object:
-    texts = [written("I know whether it rains.", name) for name in ("one.txt", "two.txt")]
+    texts = [write_file("I know whether it rains.", name) for name in ("one.txt", "two.txt")]
     return compare_learners(read_documents(texts), learners=["forest"])
 
 
@@ -1360,8 +1363,8 @@ def _() -> object:
     return evaluate_swaps(speller(), [("letter.txt", "It rains. " * 300)])
 
 
-def told_on_the_page() -> dict[str, tuple[str, str]]:
-    """The table's rows: what is given, the error's name, the message."""
+def documented_cases() -> dict[str, tuple[str, str]]:
+    """Return the error's name and message of every case on the page."""
     cells = [
         re.split(r"(?<!\\) \| ", line.strip("|\n "))
         for line in PAGE.read_text("utf-8").splitlines()
@@ -1372,33 +1375,33 @@ def told_on_the_page() -> dict[str, tuple[str, str]]:
 
 
 def test_the_page_lists_exactly_the_cases_that_are_tested() -> None:
-    assert list(told_on_the_page()) == list(CASES)
+    assert list(documented_cases()) == list(CASES)
 
 
 @pytest.mark.parametrize("what", CASES)
-def test_bad_input_is_refused_in_the_words_of_the_page(
+def test_bad_input_raises_the_documented_message(
     what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    name, message = told_on_the_page()[what]
+    name, message = documented_cases()[what]
     with pytest.raises(weigh.errors.WeighError) as refused:
         CASES[what]()
     assert (type(refused.value).__name__, str(refused.value)) == (name, message)
 
 
-def test_a_refused_batch_leaves_the_learner_as_it_was() -> None:
+def test_a_refused_batch_leaves_the_learner_unchanged() -> None:
     learner = fit(PETS)
     before = learner.model_.to_bytes()
     with pytest.raises(weigh.errors.ColumnError):
-        learner.partial_fit(replaced("weight", ["light", "light", "heavy", "light"]), "pet")
+        learner.partial_fit(with_column("weight", ["light", "light", "heavy", "light"]), "pet")
     with pytest.raises(weigh.errors.MergeError):
-        learner.forget(replaced("legs", ["six", "six", "six", "six"]), "pet")
+        learner.forget(with_column("legs", ["six", "six", "six", "six"]), "pet")
     with pytest.raises(weigh.errors.MergeError):
         learner.merge(fit(PETS, columns={"legs": "skip"}))
     assert learner.model_.to_bytes() == before
 
 
-def test_a_refused_save_leaves_the_file_as_it_was(tmp_path: Path) -> None:
+def test_a_refused_save_leaves_the_file_unchanged(tmp_path: Path) -> None:
     folder = tmp_path / "pets.weigh"
     folder.mkdir()
     with pytest.raises(weigh.errors.ModelFileError):

@@ -28,7 +28,7 @@ def spam_table() -> Table:
 
 @pytest.fixture
 def new_mail() -> dict[str, Any]:
-    """The mail whose class is asked for."""
+    """The mail to classify."""
     return {"CS373": 1, "investment": 1, "familiarity": "high"}
 
 
@@ -44,28 +44,28 @@ def computer_table() -> Table:
     """
     cells = [row.split() for row in rows.replace("\n", "|").split("|") if row.strip()]
     names = ["age", "income", "student", "credit_rating", "buys_computer"]
-    return {name: [row[at] for row in cells] for at, name in enumerate(names)}
+    return {name: [row[i] for row in cells] for i, name in enumerate(names)}
 
 
 @pytest.fixture
 def worked() -> Worked:
-    """Return line → class → the number that a worked calculation shows there."""
+    """Return the numbers of a worked calculation by line and class."""
 
     def read(model: BayesModel, row: dict[str, Any]) -> dict[str, dict[str, Fraction]]:
         head, *lines = model.explain(row)[0].worked().splitlines()
         labels = head.split()
-        found = {}
+        numbers = {}
         for line in lines:
             title, *cells = re.split(r"\s{2,}", line.strip())
             if len(cells) == len(labels) and all(re.search(r"\d", cell) for cell in cells):
-                found[title] = {label: _number(cell) for label, cell in zip(labels, cells, strict=True)}
-        return found
+                numbers[title] = {label: _number(cell) for label, cell in zip(labels, cells, strict=True)}
+        return numbers
 
     return read
 
 
 def _number(cell: str) -> Fraction:
-    """Return the last fraction of a cell such as '(1 + 1) / (3 + 2) = 2/5', else its first number."""
+    """Parse the last fraction of a cell such as '(1 + 1) / (3 + 2) = 2/5', else its first number."""
     ratios = re.findall(r"(?<!\S)([\d.]+)/([\d.]+)", cell)
     above, below = ratios[-1] if ratios else (re.findall(r"[\d.]+(?:e-\d+)?", cell)[0], "1")
     return Fraction(above) / Fraction(below)

@@ -47,7 +47,7 @@ def test_a_document_of_100_000_words_has_finite_scores_and_a_posterior_that_sums
     assert topics.explain(row)[0].total == pytest.approx(abs(scores[0, 0] - scores[0, 1]), rel=1e-10)
 
 
-def test_its_worked_calculation_and_its_evidence_do_not_underflow_either(topics: BayesModel) -> None:
+def test_worked_calculation_and_evidence_do_not_underflow(topics: BayesModel) -> None:
     row = {"text": "lion broker " * 50_000}
     text = topics.explain(row)[0].worked()
     assert "e^-" in text

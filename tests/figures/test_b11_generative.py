@@ -50,7 +50,7 @@ def test_the_same_seed_draws_the_same_inbox_and_another_seed_another(inbox: Baye
     assert not np.array_equal(first["length"], other["length"])
 
 
-def test_words_are_drawn_as_often_as_the_class_has_them() -> None:
+def test_words_are_drawn_with_their_class_probabilities() -> None:
     counts = {"jungle": {"lion": 300, "broker": 100}, "street": {"lion": 50, "broker": 150}}
     model = BayesModel.from_counts(
         columns={"text": counts},
@@ -74,7 +74,7 @@ def test_without_a_stated_length_no_words_can_be_drawn() -> None:
         model.sample(3)
 
 
-def test_rows_are_drawn_a_few_at_a_time_and_learned_from_as_they_come():
+def test_rows_are_drawn_in_chunks_and_learned_as_a_stream():
     model = weigh.NaiveBayes().fit({"x": ["a", "b", "b", "b"], "y": [0, 0, 1, 1]}, "y").model_
     drawn = list(model.samples(2500, seed=3, size=1000))
     assert [len(rows["y"]) for rows in drawn] == [1000, 1000, 500]

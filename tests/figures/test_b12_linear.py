@@ -43,7 +43,7 @@ def test_the_odds_of_the_new_mail_are_15_to_16(model: BayesModel, new_mail: Any)
     assert math.exp(spam - not_spam) == pytest.approx(15 / 16, rel=1e-14)
 
 
-def test_the_linear_model_decides_like_the_product(model: BayesModel) -> None:
+def test_the_linear_model_predicts_like_the_product(model: BayesModel) -> None:
     rows = [
         {"CS373": a, "investment": b, "familiarity": f}
         for a in (0, 1)
@@ -79,7 +79,9 @@ def test_a_probability_of_zero_has_no_finite_weight(spam_table: Any) -> None:
         _ = linear.coef
 
 
-def test_the_linear_model_is_saved_and_opened_again(model: BayesModel, new_mail: Any, tmp_path: Any) -> None:
+def test_the_linear_model_survives_saving_and_loading(
+    model: BayesModel, new_mail: Any, tmp_path: Any
+) -> None:
     model.linear().save(tmp_path / "spam.weigh")
     loaded: LinearModel = weigh.load(tmp_path / "spam.weigh")
     assert np.array_equal(loaded.scores(new_mail), model.linear().scores(new_mail))

@@ -1,4 +1,4 @@
-"""B13: models from stated numbers give the figures of all the rows above, without any data."""
+"""B13: models built from given parameters reproduce the figures without data."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_the_jungle_from_word_probabilities(worked: Any) -> None:
         assert worked(model, row)["posterior"]["jungle"] == odds / (1 + odds)
 
 
-def test_a_stated_model_is_saved_and_opened_to_the_same_bytes(tmp_path: Any, new_mail: Any) -> None:
+def test_a_model_from_parameters_survives_saving_and_loading(tmp_path: Any, new_mail: Any) -> None:
     model = BayesModel.from_parameters(**SPAM)
     model.save(tmp_path / "spam.weigh")
     loaded = weigh.load(tmp_path / "spam.weigh")
@@ -87,7 +87,7 @@ def test_a_stated_model_is_saved_and_opened_to_the_same_bytes(tmp_path: Any, new
 
 
 @pytest.mark.parametrize("order", [("spam", "not-spam"), ("not-spam", "spam")])
-def test_the_order_of_the_statements_does_not_matter(order: tuple[str, str]) -> None:
+def test_the_order_of_the_parameters_does_not_matter(order: tuple[str, str]) -> None:
     turned = {name: {label: given[label] for label in order} for name, given in SPAM["columns"].items()}
     prior = {label: SPAM["class_prior"][label] for label in order}
     model = BayesModel.from_parameters(class_prior=prior, columns=turned)

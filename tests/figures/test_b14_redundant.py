@@ -1,4 +1,4 @@
-"""B14: redundant features make naive Bayes over-sure, and it says so."""
+"""B14: redundant features make naive Bayes overconfident and cause a warning."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def test_investment_twice_turns_15_of_31_into_225_of_353(spam_table: Any, new_ma
     assert twice.predict(new_mail | {"again": 1}).tolist() == ["spam"]
 
 
-def table_of(rows: int) -> dict[str, Any]:
+def independent_table(rows: int) -> dict[str, Any]:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, rows)
     columns = {name: rng.integers(0, 2, rows).astype(bool) for name in ("a", "b")}
@@ -40,26 +40,26 @@ def table_of(rows: int) -> dict[str, Any]:
         ("kind", lambda column: np.char.upper(column)),
     ],
 )
-def test_a_column_that_repeats_another_is_warned_of(name: str, copy: Any) -> None:
-    table = table_of(200)
+def test_a_duplicate_column_causes_a_warning(name: str, copy: Any) -> None:
+    table = independent_table(200)
     with pytest.warns(DependentColumns, match=f"'again' repeats '{name}'"):
         weigh.NaiveBayes().fit(table | {"again": copy(table[name])}, "y")
 
 
-def test_independent_columns_are_not_warned_of() -> None:
+def test_independent_columns_cause_no_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        weigh.NaiveBayes().fit(table_of(200), "y")
+        weigh.NaiveBayes().fit(independent_table(200), "y")
 
 
-def test_five_rows_are_too_few_to_tell(spam_table: Any) -> None:
+def test_five_rows_are_too_few_for_a_warning(spam_table: Any) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         weigh.NaiveBayes().fit({"again": spam_table["investment"], **spam_table}, "spam")
 
 
-def test_a_repeated_column_is_counted_twice_in_the_evidence() -> None:
-    table = table_of(60)
+def test_a_duplicate_column_counts_twice_in_the_evidence() -> None:
+    table = independent_table(60)
     with pytest.warns(DependentColumns):
         twice = weigh.NaiveBayes().fit(table | {"again": table["a"]}, "y").model_
     row = {"a": True, "again": True, "b": None, "size": None, "kind": None}

@@ -33,7 +33,7 @@ def test_rows_and_their_table_of_counts_give_the_same_model() -> None:
     assert stated.to_bytes() == fitted.to_bytes()
 
 
-def test_who_buys_a_computer(computer_table: Any, worked: Any) -> None:
+def test_the_posterior_of_the_computer_table(computer_table: Any, worked: Any) -> None:
     model = weigh.NaiveBayes(prior=None).fit(computer_table, "buys_computer").model_
     found = worked(model, PERSON)
     assert found["P(class)"] == {"no": Fraction(5, 14), "yes": Fraction(9, 14)}
@@ -52,7 +52,7 @@ def test_a_value_that_never_occurred_in_a_class_has_probability_exactly_0(
     assert model.predict_proba(person).tolist() == [[0.0, 1.0]]
 
 
-def test_when_every_class_is_impossible_the_answer_is_an_error_that_names_the_cause(spam_table: Any) -> None:
+def test_if_every_class_is_impossible_the_error_names_the_cause(spam_table: Any) -> None:
     ruled_out = {"spam": 1, "not-spam": 0}
     model = weigh.NaiveBayes(prior=None, class_prior=ruled_out).fit(spam_table, "spam").model_
     with pytest.raises(ImpossibleEvidence) as refusal:

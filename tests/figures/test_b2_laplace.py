@@ -64,9 +64,7 @@ def test_any_pseudo_count_per_column_and_value(spam_table: Any, new_mail: Any, w
     assert found["P(investment=1 | class)"]["spam"] == F(3, 4)
 
 
-def test_an_unseen_value_gets_the_priors_share_and_never_crashes(
-    model: BayesModel, new_mail: Any, worked: Any
-) -> None:
+def test_an_unseen_value_gets_the_smoothed_probability(model: BayesModel, new_mail: Any, worked: Any) -> None:
     found = worked(model, new_mail | {"familiarity": "none"})
     assert found["P(familiarity=none (never seen) | class)"] == {"spam": F(1, 2 + 4), "not-spam": F(1, 3 + 4)}
 

@@ -24,7 +24,7 @@ def test_coin_under_beta_2_2_is_one_third() -> None:
     assert exact_estimates([Fraction(TAILS), Fraction(HEADS)], pseudo)[1] == Fraction(1, 3)
 
 
-def test_the_priors_pull_shrinks_with_100_times_the_data() -> None:
+def test_the_influence_of_the_prior_shrinks_with_100_times_the_data() -> None:
     frequency = Fraction(5, 16)
     once = Beta(2, 2).posterior(heads=HEADS, tails=TAILS).mode - frequency
     often = Beta(2, 2).posterior(heads=100 * HEADS, tails=100 * TAILS).mode - frequency
@@ -72,7 +72,7 @@ def test_beta_1_1_without_data_has_no_mode() -> None:
     assert Beta(1, 1).posterior(heads=HEADS, tails=TAILS).mode == Fraction(5, 16)
 
 
-def test_the_whole_posterior_of_the_coin_is_there() -> None:
+def test_the_full_posterior_of_the_coin_is_available() -> None:
     coin = Beta(2, 2).posterior(heads=HEADS, tails=TAILS)
     assert coin.mean == coin.predictive == Fraction(7, 20)
     low, high = coin.interval(0.95)

@@ -39,7 +39,7 @@ def test_plus_one_gives_lion_17_of_50_and_broker_1_of_50(model: BayesModel, work
     assert found["P(broker | class)"] == {"jungle": F(1, 50), "wallStreet": F(15, 45)}
 
 
-def test_document_2_speaks_for_the_jungle_by_54_381(model: BayesModel) -> None:
+def test_the_log_odds_of_document_2_for_the_jungle_are_54_381(model: BayesModel) -> None:
     scores = model.scores(DOCUMENT_2)[0]
     assert scores[0] - scores[1] == pytest.approx(54.38073485, abs=1e-8)
     assert model.explain(DOCUMENT_2)[0].total == pytest.approx(scores[0] - scores[1], abs=1e-12)

@@ -63,7 +63,7 @@ def test_the_boundary_is_the_midpoint_moved_by_the_prior(spread: float) -> None:
     assert -linear.intercept / linear.coef[0] == pytest.approx(boundary, rel=1e-13)
 
 
-def test_spread_own_shared_or_given() -> None:
+def test_the_spread_is_class_specific_shared_or_given() -> None:
     def spreads(kind: weigh.Number) -> Any:
         model = weigh.NaiveBayes(columns={"speed": kind}).fit(SPEEDS, "animal").model_
         return model.distributions[0].deviation
@@ -73,13 +73,13 @@ def test_spread_own_shared_or_given() -> None:
     assert spreads(weigh.Number(spread=2.0)).tolist() == [2.0, 2.0]
 
 
-def test_a_fitted_model_with_given_spread_is_the_stated_one() -> None:
+def test_a_fit_with_given_spread_equals_the_model_from_parameters() -> None:
     fitted = weigh.NaiveBayes(columns={"speed": weigh.Number(spread=2.0)}, class_prior=PRIOR)
     fitted.fit(SPEEDS, "animal")
     assert horse(fitted.model_, 9) == pytest.approx(horse(animals(2.0), 9), rel=1e-14)
 
 
-def test_own_spreads_are_not_linear_and_say_so() -> None:
+def test_class_specific_spreads_have_no_linear_form() -> None:
     model = weigh.NaiveBayes().fit(SPEEDS, "animal").model_
     with pytest.raises(Unsupported, match="quadratic"):
         model.linear()

@@ -1,4 +1,4 @@
-"""B7: categories, flags, numbers and text in one model, whose score is the sum of the parts."""
+"""B7: categories, flags, numbers and text in one model; its score is the sum of the contributions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""B8: joint (non-naive) Bayes, and how many parameters it needs."""
+"""B8: joint (non-naive) Bayes and its number of parameters."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_buys_computer_takes_71_parameters_jointly_and_13_naively(computer_table
     assert weigh.NaiveBayes().fit(computer_table, "buys_computer").model_.n_parameters == 13
 
 
-def test_a_table_with_more_cells_than_rows_is_told_of(computer_table: Any) -> None:
+def test_a_table_with_more_cells_than_rows_causes_a_warning(computer_table: Any) -> None:
     with pytest.warns(UnfilledTable) as told:
         weigh.JointBayes().fit(computer_table, "buys_computer")
     assert str(told[0].message) == (
@@ -75,7 +75,7 @@ def test_plus_one_is_map_under_dirichlet_2(spam_table: Any, new_mail: Any) -> No
 
 
 @unfilled
-def test_a_missing_familiarity_is_summed_over(spam_table: Any, new_mail: Any, worked: Any) -> None:
+def test_a_missing_familiarity_is_marginalised(spam_table: Any, new_mail: Any, worked: Any) -> None:
     model = weigh.JointBayes().fit(spam_table, "spam").model_
     found = worked(model, {"CS373": 0, "investment": 1, "familiarity": None})
     assert found["P(CS373=0, investment=1 | class)"] == {
@@ -93,7 +93,7 @@ def test_an_unseen_familiarity_is_one_more_level(spam_table: Any, worked: Any) -
 
 
 @unfilled
-def test_without_a_prior_a_person_never_met_is_impossible(computer_table: Any) -> None:
+def test_without_a_prior_an_unseen_combination_is_impossible(computer_table: Any) -> None:
     model = weigh.JointBayes(prior=None).fit(computer_table, "buys_computer").model_
     with pytest.raises(
         ImpossibleEvidence, match="age=<=30, income=medium, student=yes, credit_rating=fair never"
@@ -103,7 +103,7 @@ def test_without_a_prior_a_person_never_met_is_impossible(computer_table: Any) -
 
 
 @unfilled
-def test_the_joint_table_answers_any_question(computer_table: Any) -> None:
+def test_the_joint_table_answers_any_conditional_query(computer_table: Any) -> None:
     table = weigh.JointBayes(prior=None).fit(computer_table, "buys_computer").model_.to_table()
     assert table.probability(buys_computer="yes") == Fraction(9, 14)
     assert table.probability(student="yes", given={"buys_computer": "yes"}) == Fraction(6, 9)

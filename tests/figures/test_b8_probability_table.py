@@ -1,4 +1,4 @@
-"""B8: questions to a table of joint probabilities."""
+"""B8: marginal and conditional queries of a table of joint probabilities."""
 
 from __future__ import annotations
 

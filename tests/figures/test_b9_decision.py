@@ -19,32 +19,32 @@ def animals() -> BayesModel:
     )
 
 
-def said(model: BayesModel, **decision: Any) -> str:
+def decide(model: BayesModel, **decision: Any) -> str:
     return str(model.predict(NINE, Decision(**decision))[0])
 
 
 def test_map_says_dog_and_maximum_likelihood_says_horse(animals: BayesModel) -> None:
     assert animals.predict(NINE).tolist() == ["Dog"]
-    assert said(animals, class_prior="uniform") == "Horse"
+    assert decide(animals, class_prior="uniform") == "Horse"
     assert animals.with_prior(None, "uniform").predict(NINE).tolist() == ["Horse"]
 
 
-def test_a_class_prior_of_99_to_1_can_be_put_in_place_of_the_trained_one(animals: BayesModel) -> None:
-    assert said(animals, class_prior={"Horse": 0.99, "Dog": 0.01}) == "Horse"
-    assert said(animals, class_prior={"Horse": 0.01, "Dog": 0.99}) == "Dog"
+def test_a_class_prior_of_99_to_1_can_replace_the_trained_one(animals: BayesModel) -> None:
+    assert decide(animals, class_prior={"Horse": 0.99, "Dog": 0.01}) == "Horse"
+    assert decide(animals, class_prior={"Horse": 0.01, "Dog": 0.99}) == "Dog"
 
 
-def test_the_verdict_with_the_least_expected_cost_is_chosen(animals: BayesModel) -> None:
+def test_the_verdict_has_the_least_expected_cost(animals: BayesModel) -> None:
     # P(Horse | 9) = 0.1511: calling it a dog costs 0.1511 c, calling it a horse costs 0.8489.
-    assert said(animals, costs={("Horse", "Dog"): 5.6}) == "Dog"
-    assert said(animals, costs={("Horse", "Dog"): 5.7}) == "Horse"
+    assert decide(animals, costs={("Horse", "Dog"): 5.6}) == "Dog"
+    assert decide(animals, costs={("Horse", "Dog"): 5.7}) == "Horse"
 
 
-def test_unsure_is_said_when_it_is_cheaper_than_any_class(animals: BayesModel) -> None:
-    assert said(animals, unsure=0.16) == "Dog"
-    assert said(animals, unsure=0.15) == "unsure"
+def test_the_verdict_is_unsure_if_that_is_cheapest(animals: BayesModel) -> None:
+    assert decide(animals, unsure=0.16) == "Dog"
+    assert decide(animals, unsure=0.15) == "unsure"
 
 
 def test_a_cost_for_a_class_that_does_not_exist_is_refused(animals: BayesModel) -> None:
     with pytest.raises(ParameterError, match="the class 'Cat'; the model has 'Dog', 'Horse'"):
-        said(animals, costs={("Cat", "Dog"): 1})
+        decide(animals, costs={("Cat", "Dog"): 1})

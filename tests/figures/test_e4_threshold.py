@@ -12,7 +12,7 @@ import weigh
 TABLE = {"x": [1.5, 2.2, 1.8, 1.2, 0.9], "y": [True, True, True, False, False]}
 
 
-def test_any_cut_from_1_2_to_below_1_5_will_do_and_the_middle_is_1_35() -> None:
+def test_optimal_cuts_range_from_1_2_to_1_5_with_midpoint_1_35() -> None:
     stump = weigh.Threshold().fit(TABLE, "y")
     assert stump.column_ == "x"
     assert stump.interval_ == (1.2, 1.5)
@@ -21,12 +21,12 @@ def test_any_cut_from_1_2_to_below_1_5_will_do_and_the_middle_is_1_35() -> None:
 
 
 @pytest.mark.parametrize(("cut", "right"), [(1.19, 4), (1.2, 5), (1.3, 5), (1.4999, 5), (1.5, 4)])
-def test_the_interval_holds_its_low_end_and_not_its_high_end(cut: float, right: int) -> None:
+def test_the_interval_includes_its_lower_end_only(cut: float, right: int) -> None:
     said = [x > cut for x in TABLE["x"]]
     assert sum(a == b for a, b in zip(said, TABLE["y"], strict=True)) == right
 
 
-def test_the_probabilities_are_those_of_the_side_plus_one(worked: Any) -> None:
+def test_the_probabilities_are_smoothed_frequencies_of_the_side(worked: Any) -> None:
     model = weigh.Threshold().fit(TABLE, "y").model_
     found = worked(model, {"x": 2})
     assert found["P(class | x > 1.35)"] == {"False": Fraction(1, 5), "True": Fraction(4, 5)}

@@ -40,7 +40,7 @@ def test_projections_on_a_direction_of_length_one(point: tuple[float, float], pr
     assert along.predict([point])[0] == pytest.approx(float(Fraction(projection)), abs=1e-12)
 
 
-def test_a_detector_of_baby_giraffes_and_ants_flags_what_it_never_saw() -> None:
+def test_a_detector_of_baby_giraffes_and_ants_flags_unfamiliar_rows() -> None:
     heights = [1.9, 2.1, 1.8, 2.0, 1.85, 0.003, 0.004, 0.002, 0.005, 0.003]
     detector = weigh.NaiveBayes().fit({"height": heights, "giraffe": [True] * 5 + [False] * 5}, "giraffe")
     found = weigh.unfamiliar(detector, {"height": [5.5, 0.6, 1.95, 0.004]})

@@ -1,4 +1,4 @@
-"""P1: the vanilla perceptron on the five mails, every row of both passes, and where it converges."""
+"""P1: the vanilla perceptron on the five mails: every update of two passes, and convergence."""
 
 from __future__ import annotations
 

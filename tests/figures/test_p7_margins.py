@@ -44,7 +44,7 @@ def test_the_mistake_bound_of_the_spam_table_is_105_4(spam_table: Any) -> None:
     assert found.bound >= 9
 
 
-def test_xor_is_a_mean_of_both_classes_with_weights_of_one_half() -> None:
+def test_xor_is_proved_inseparable_by_weights_of_one_half() -> None:
     found = margin(XOR, [0, 1, 1, 0], columns="number")
     half = Fraction(1, 2)
     assert found.separable is False

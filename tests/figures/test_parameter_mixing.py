@@ -1,4 +1,4 @@
-"""McDonald, Hall & Mann (2010): perceptrons of two shards may separate theirs, and no mixture of them all.
+"""McDonald, Hall & Mann (2010): perceptrons may separate two shards while no mixture separates all rows.
 
 Four examples over three flags, labels 0 and 1, one weight per flag and label. A binary perceptron over
 f(x, 1) − f(x, 0), without bias, is theirs: w·(f(x, 1) − f(x, 0)) ≥ 0 says label 1, ties included.
@@ -19,7 +19,7 @@ SEPARATOR = (-1, 2, -1, 1, -2, 1)
 
 
 def features(flags: Any) -> Any:
-    """Return f(x, 1) − f(x, 0), where f(x, y) has the flags in the three places of label y."""
+    """Return f(x, 1) − f(x, 0), where f(x, y) has the flags in the three components of label y."""
     x = np.array(flags, dtype=float)
     none = np.zeros_like(x)
     return np.hstack([none, x]) - np.hstack([x, none])

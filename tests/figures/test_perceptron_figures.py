@@ -14,7 +14,7 @@ MAILS = {"familiarity": weigh.Category(levels=("high", "medium", "low"))}
 FEATURES = ["CS373", "investment", "familiarity=high", "familiarity=medium", "familiarity=low"]
 
 
-def learned(table: Any, keep: str = "last", columns: Any = None, **settings: Any) -> weigh.Perceptron:
+def fit(table: Any, keep: str = "last", columns: Any = None, **settings: Any) -> weigh.Perceptron:
     columns = MAILS if columns is None else columns
     return weigh.Perceptron(keep=keep, shuffle=False, columns=columns, **settings).fit(table, "spam")
 
@@ -34,7 +34,7 @@ def score(learner: weigh.Perceptron, mail: Any) -> float:
 def test_p1_the_plane_after_each_pass_says_not_spam_of_the_new_mail(
     spam_table: Any, new_mail: Any, passes: int, weights: list[float], bias: float, mistakes: int
 ) -> None:
-    found = learned(spam_table, max_iter=passes)
+    found = fit(spam_table, max_iter=passes)
     assert plane(found) == (weights, bias)
     assert (found.mistakes_, found.n_iter_, found.converged_) == (mistakes, passes, False)
     assert found.predict(new_mail).tolist() == ["not-spam"]
@@ -43,7 +43,7 @@ def test_p1_the_plane_after_each_pass_says_not_spam_of_the_new_mail(
 def test_p1_it_converges_in_pass_4_after_9_mistakes_where_the_new_mail_is_a_tie(
     spam_table: Any, new_mail: Any
 ) -> None:
-    found = learned(spam_table)
+    found = fit(spam_table)
     assert plane(found) == ([-1, 2, 0, -2, 1], -1)
     assert (found.mistakes_, found.n_iter_, found.converged_) == (9, 4, True)
     assert score(found, new_mail) == 0
@@ -53,24 +53,26 @@ def test_p1_it_converges_in_pass_4_after_9_mistakes_where_the_new_mail_is_a_tie(
 
 @pytest.mark.parametrize("keep", ["last", "averaged", "voted", "lazy"])
 @pytest.mark.parametrize("labels", [(0, 1), (-1, 1), (False, True), ("ham", "spam")])
-def test_p1_any_two_labels_are_one_model(spam_table: Any, new_mail: Any, keep: str, labels: Any) -> None:
-    expected = learned(spam_table, keep)
+def test_p1_label_names_do_not_change_the_model(
+    spam_table: Any, new_mail: Any, keep: str, labels: Any
+) -> None:
+    expected = fit(spam_table, keep)
     renamed = spam_table | {"spam": [labels[label == "spam"] for label in spam_table["spam"]]}
-    found = learned(renamed, keep)
+    found = fit(renamed, keep)
     assert found.classes_.tolist() == list(labels)
     assert score(found, new_mail) == score(expected, new_mail)
     assert found.predict(spam_table).tolist() == [labels[x == "spam"] for x in expected.predict(spam_table)]
 
 
-def test_p1_the_rate_stretches_the_plane_and_moves_it_not(spam_table: Any) -> None:
-    found = learned(spam_table, rate=0.25)
+def test_p1_the_rate_scales_the_weights_without_moving_the_plane(spam_table: Any) -> None:
+    found = fit(spam_table, rate=0.25)
     assert plane(found) == ([-0.25, 0.5, 0, -0.5, 0.25], -0.25)
     assert (found.mistakes_, found.n_iter_) == (9, 4)
 
 
 def test_p2_categories_are_one_feature_per_level_and_two_values_are_one(spam_table: Any) -> None:
-    assert learned(spam_table).model_.features == FEATURES
-    unordered = learned(spam_table, columns={})
+    assert fit(spam_table).model_.features == FEATURES
+    unordered = fit(spam_table, columns={})
     assert unordered.model_.features == [*FEATURES[:3], "familiarity=low", "familiarity=medium"]
     assert plane(unordered) == ([-1, 2, 0, 1, -2], -1)
 
@@ -79,7 +81,7 @@ def test_p2_two_valued_columns_as_two_features_converge_in_pass_4_after_7_mistak
     spam_table: Any, new_mail: Any
 ) -> None:
     flags = {name: weigh.Category(levels=(0, 1)) for name in ("CS373", "investment")}
-    found = learned(spam_table, columns=MAILS | flags)
+    found = fit(spam_table, columns=MAILS | flags)
     assert len(found.model_.features) == 7
     assert (found.mistakes_, found.n_iter_, found.converged_) == (7, 4, True)
     assert score(found, new_mail) == -1
@@ -87,19 +89,19 @@ def test_p2_two_valued_columns_as_two_features_converge_in_pass_4_after_7_mistak
 
 
 def test_p3_the_mean_over_all_ten_examples(spam_table: Any, new_mail: Any) -> None:
-    found = learned(spam_table, "averaged", max_iter=2)
+    found = fit(spam_table, "averaged", max_iter=2)
     assert plane(found) == ([-1 / 10, 7 / 10, -1 / 5, -9 / 10, 2 / 5], -7 / 10)
     assert score(found, new_mail) == pytest.approx(-3 / 10, abs=1e-15)
 
 
 def test_p4_the_mean_over_the_eight_hypotheses_that_followed_an_error(spam_table: Any, new_mail: Any) -> None:
-    found = learned(spam_table, "lazy", max_iter=2)
+    found = fit(spam_table, "lazy", max_iter=2)
     assert plane(found) == ([-1 / 8, 7 / 8, -2 / 8, -8 / 8, 4 / 8], -6 / 8)
     assert score(found, new_mail) == -1 / 4
 
 
 def test_p5_every_hypothesis_votes_as_often_as_it_lasted(spam_table: Any, new_mail: Any) -> None:
-    found = learned(spam_table, "voted", max_iter=2)
+    found = fit(spam_table, "voted", max_iter=2)
     assert found.model_.record.lives.tolist() == [1, 1, 1, 2, 1, 1, 1, 1, 1]
     assert found.decision_function(spam_table).tolist() == [2, -2, 0, -2, 2]
     assert score(found, new_mail) == 0
@@ -108,14 +110,14 @@ def test_p5_every_hypothesis_votes_as_often_as_it_lasted(spam_table: Any, new_ma
 
 @pytest.mark.parametrize("keep", ["last", "averaged", "lazy"])
 def test_p5_the_other_hypotheses_come_from_the_same_run(spam_table: Any, keep: str) -> None:
-    voted = learned(spam_table, "voted", max_iter=2).model_
-    alone = learned(spam_table, keep, max_iter=2).model_
+    voted = fit(spam_table, "voted", max_iter=2).model_
+    alone = fit(spam_table, keep, max_iter=2).model_
     assert voted.keep(keep).coef.tolist() == alone.coef.tolist()
     assert voted.keep(keep).intercept == alone.intercept
 
 
 def test_p7_the_certificate_of_the_run(spam_table: Any) -> None:
-    certificate = learned(spam_table).certificate_
+    certificate = fit(spam_table).certificate_
     assert certificate.radius == 3**0.5
     assert certificate.margin == pytest.approx(10**-0.5, rel=1e-15)
     assert certificate.augmented_margin == pytest.approx(11**-0.5, rel=1e-15)
@@ -170,13 +172,13 @@ def test_p8_with_the_square_a_number_can_be_between_two_others() -> None:
 
 
 def at_least(k: int, n: int) -> tuple[Any, Any]:
-    """Return all rows of n flags, and whether they have k of them at least."""
+    """Return all rows of n flags, and whether at least k of them are set."""
     X = np.array(list(product([0, 1], repeat=n)), dtype=float)
     return X, X.sum(axis=1) >= k
 
 
 @pytest.mark.parametrize(("k", "n"), [(1, 3), (2, 4), (3, 7), (5, 7)])
-def test_p8_at_least_k_of_n_is_a_plane_that_the_perceptron_finds(k: int, n: int) -> None:
+def test_p8_the_perceptron_learns_at_least_k_of_n(k: int, n: int) -> None:
     X, y = at_least(k, n)
     assert ((X @ np.ones(n) + 0.5 - k >= 0) == y).all()
     found = weigh.Perceptron(keep="last", max_iter=1000).fit(X, y)

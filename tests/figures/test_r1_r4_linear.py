@@ -32,7 +32,7 @@ def test_longleys_figures_to_nine_digits() -> None:
     assert found.model_.fit.r2 == pytest.approx(0.995479004577296, rel=1e-9)
 
 
-def test_stack_losses_by_absolute_deviation() -> None:
+def test_least_absolute_deviations_of_the_stack_losses() -> None:
     found = weigh.LinearRegression(noise="laplace").fit(STACK_LOSS[:, 1:], STACK_LOSS[:, 0])
     np.testing.assert_allclose(found.coef_, [0.83188406, 0.57391304, -0.06086957], atol=5e-9)
     assert found.intercept_ == pytest.approx(-39.68985507, abs=5e-9)
@@ -44,13 +44,13 @@ def test_ridge_is_the_closed_form_of_the_lecture() -> None:
         np.testing.assert_allclose(fitted(weigh.Penalty(l2=lam)).coef_, closed, rtol=1e-10)
 
 
-def test_ridge_is_shorter_and_fits_worse() -> None:
+def test_ridge_has_smaller_weights_and_a_larger_residual() -> None:
     free, held = fitted(), fitted(weigh.Penalty(l2=2))
     assert np.linalg.norm(held.coef_) < np.linalg.norm(free.coef_)
     assert np.linalg.norm(Y - held.predict(X)) > np.linalg.norm(Y - free.predict(X))
 
 
-def test_more_features_than_rows_interpolate_and_it_is_said() -> None:
+def test_more_features_than_rows_interpolate_with_a_warning() -> None:
     wide, y = RNG.normal(size=(6, 10)), RNG.normal(size=6)
     found = fitted(rows=wide, y=y)
     np.testing.assert_allclose(found.predict(wide), y, rtol=1e-9)
@@ -68,7 +68,7 @@ def test_the_lasso_of_one_point_is_three_halves() -> None:
 
 
 @pytest.mark.parametrize(("lam1", "lam2"), [(3.0, 0.0), (0.0, 3.0), (4.0, 2.0)])
-def test_the_lectures_penalties_are_ours(lam1: float, lam2: float) -> None:
+def test_the_penalties_of_the_lecture_equal_ours(lam1: float, lam2: float) -> None:
     # ‖Xβ − y‖² + λ₁‖β‖₁ + λ₂‖β‖² is least where ours is with l1 = λ₁/2, l2 = λ₂.
     found = fitted(weigh.Penalty(l1=lam1 / 2, l2=lam2), tol=1e-14)
 

@@ -43,7 +43,7 @@ def test_steps_from_zero_add_up_to_the_gradient_of_the_lecture(spam_table: dict[
 
 
 @pytest.mark.parametrize("prior", [weigh.Normal(0.7), weigh.Laplace(0.4), weigh.Penalty(l1=0.5, l2=0.5)])
-def test_the_most_probable_weights_have_the_least_objective(prior: Any) -> None:
+def test_the_map_weights_minimise_the_penalised_objective(prior: Any) -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(60, 3))
     y = (X @ [1.0, -1.0, 0.0] + rng.logistic(size=60) > 0).astype(int)
@@ -58,7 +58,7 @@ def test_the_most_probable_weights_have_the_least_objective(prior: Any) -> None:
         assert minus_log_posterior(found.coef_[0] + step) >= best - 1e-9
 
 
-def test_online_steps_lead_to_the_exact_weights() -> None:
+def test_online_training_converges_to_the_exact_weights() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(500, 3))
     y = (X @ [1.0, -1.0, 0.5] + rng.logistic(size=500) > 0).astype(int)

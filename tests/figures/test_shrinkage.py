@@ -1,4 +1,4 @@
-"""R1, R4: ridge is shorter than least squares and fits worse; a prior is a penalty."""
+"""R1, R4: ridge has smaller weights and a larger residual than least squares; a prior is a penalty."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from weigh.learn.linear.ridge import solve_ridge
 
 @law
 @given(st.integers(0, 10**6), st.integers(1, 15), st.integers(1, 15), st.floats(0.01, 100))
-def test_ridge_is_shorter_and_fits_worse(seed: int, n: int, d: int, strength: float) -> None:
+def test_ridge_has_smaller_weights_and_a_larger_residual(seed: int, n: int, d: int, strength: float) -> None:
     draw = np.random.default_rng(seed)
     X, y, none = draw.normal(size=(n, d)), draw.normal(size=n), np.zeros(d)
     assume(np.abs(X.T @ y).max() > 1e-3)
@@ -39,7 +39,7 @@ def test_more_features_than_rows_interpolate_without_a_prior() -> None:
 
 
 @pytest.mark.parametrize("bias", [True, False])
-def test_a_normal_prior_is_a_square_penalty(bias: bool) -> None:
+def test_a_normal_prior_is_a_squared_penalty(bias: bool) -> None:
     draw = np.random.default_rng(1)
     X, y, none = draw.normal(size=(25, 3)), draw.normal(size=25) + 1, np.zeros(3)
     sigma, gamma = 0.8, 0.4

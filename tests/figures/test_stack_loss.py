@@ -38,7 +38,7 @@ STACK_LOSS = np.array(
 )
 
 
-def test_the_published_weights_of_stack_loss() -> None:
+def test_the_published_weights_of_the_stack_losses() -> None:
     stated = Problem(DenseMatrix(STACK_LOSS[:, 1:]), STACK_LOSS[:, 0], np.zeros(3), np.zeros(3))
     found = solve_lad(stated)
     # Rows meet the plane exactly, so the weights are fractions: of 345ths.

@@ -1,4 +1,4 @@
-"""Files written by earlier releases load, answer as they did, and are written again byte for byte."""
+"""Files written by earlier releases load, predict as before and are saved with the same bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Write the golden files: models, a mail store per learner and a speller, with what they answer.
+"""Write the golden files: models, a mail store per learner and a speller, with their predictions.
 
 Run once per file format, with the release whose files must stay readable, into an empty folder:
 
@@ -99,26 +99,26 @@ def models() -> dict[str, Any]:
     """Return the models by the name of their file."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        found = {name: learner.model_ for name, learner in learners().items()}
+        fitted = {name: learner.model_ for name, learner in learners().items()}
         table = {**TABLE, "play": PLAY}
-        found["calibrated"] = weigh.calibrate(found["naive_bayes"], table, "play", method="temperature")
-    return found
+        fitted["calibrated"] = weigh.calibrate(fitted["naive_bayes"], table, "play", method="temperature")
+    return fitted
 
 
 def answers(model: Any) -> dict[str, Any]:
-    """Return what a model answers to the rows: predictions, and scores where it has classes."""
+    """Return a model's predictions on the rows, and its scores if it has classes."""
     names = model.schema.names
     rows: Any = [{name: row[name] for name in names} for row in ROWS] if set(names) <= set(TABLE) else None
     if rows is None:  # fitted on a list of texts
         rows = [row["note"] for row in ROWS]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        given = {"predict": [_plain(value) for value in model.predict(rows)]}
+        result = {"predict": [_plain(value) for value in model.predict(rows)]}
         if hasattr(model, "classes"):
-            given["scores"] = [
+            result["scores"] = [
                 [_plain(value) for value in row] for row in model.scores(rows).reshape(len(ROWS), -1)
             ]
-    return given
+    return result
 
 
 def _plain(value: Any) -> Any:
@@ -127,9 +127,9 @@ def _plain(value: Any) -> Any:
 
 
 def folded_digest(folder: Path) -> str:
-    """Return the digest of the ledger of a copied store after its journal was folded into it."""
-    with tempfile.TemporaryDirectory() as place:
-        copy = Path(shutil.copytree(folder, Path(place) / "store"))
+    """Return the digest of a store's ledger after folding the journal into it, in a copy."""
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(shutil.copytree(folder, Path(temporary) / "store"))
         MailStore.open(copy).fold()
         return hashlib.sha256((copy / "ledger").read_bytes()).hexdigest()
 

@@ -1,4 +1,4 @@
-"""What all laws share: rows are drawn at random, and may hold anything that a user would be warned of."""
+"""Shared setup: random rows may have constant columns, so that warning is ignored in all laws."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random tables with every kind of column and every kind of odd value, for the laws."""
+"""Hypothesis strategies for tables with every kind of column and many edge cases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import weigh
 Row = dict[str, Any]
 Table = dict[str, list[Any]]
 
-# The same examples on every run: a law that fails must fail for everybody.
+# Derandomised, so that a failing law fails on every machine.
 law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 
 KINDS = {
@@ -45,12 +45,12 @@ WORDS = st.lists(st.sampled_from(["free", "money", "noon", "lunch", "été", "na
 
 
 def maybe(values: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Return values of which about one in eight is missing."""
+    """Return a strategy for values of which about one in eight is None."""
     return st.integers(0, 7).flatmap(lambda die: values if die else st.none())
 
 
 def a_row(numbers: st.SearchStrategy[float], labels: Sequence[Any]) -> st.SearchStrategy[Row]:
-    """Return rows with all columns of `KINDS` and a label."""
+    """Return a strategy for rows with all columns of `KINDS` and a label."""
     return st.fixed_dictionaries(
         {
             "colour": maybe(st.sampled_from(["red", "blue", "green", "", "grün", 7, 7.5, True])),
@@ -71,13 +71,13 @@ def a_row(numbers: st.SearchStrategy[float], labels: Sequence[Any]) -> st.Search
 
 
 def some_rows(
-    least: int = 1,
-    most: int = 12,
+    min_size: int = 1,
+    max_size: int = 12,
     numbers: st.SearchStrategy[float] = EXTREME,
     labels: Sequence[Any] = ("ham", "spam", "unsure"),
 ) -> st.SearchStrategy[list[Row]]:
-    """Return lists of rows."""
-    return st.lists(a_row(numbers, labels), min_size=least, max_size=most)
+    """Return a strategy for lists of rows."""
+    return st.lists(a_row(numbers, labels), min_size=min_size, max_size=max_size)
 
 
 def table(rows: Sequence[Row]) -> Table:
@@ -85,20 +85,20 @@ def table(rows: Sequence[Row]) -> Table:
     return {name: [row[name] for row in rows] for name in (*KINDS, LABEL)}
 
 
-def learned(rows: Sequence[Row], columns: Any = None, **settings: Any) -> Any:
-    """Return the model of the rows."""
+def fit_model(rows: Sequence[Row], columns: Any = None, **settings: Any) -> Any:
+    """Fit naive Bayes to the rows and return the model."""
     learner = weigh.NaiveBayes(columns=KINDS if columns is None else columns, threads=1, **settings)
     return learner.fit(table(rows), LABEL).model_
 
 
-def cut(rows: Sequence[Row], places: Sequence[float]) -> list[list[Row]]:
-    """Return the rows cut into pieces at shares of their length, without empty pieces."""
-    ends = sorted({round(place * len(rows)) for place in places} | {0, len(rows)})
+def split_rows(rows: Sequence[Row], shares: Sequence[float]) -> list[list[Row]]:
+    """Split the rows at shares of their length into non-empty parts."""
+    ends = sorted({round(share * len(rows)) for share in shares} | {0, len(rows)})
     return [list(rows[a:b]) for a, b in itertools.pairwise(ends)]
 
 
 def assert_close(first: Any, second: Any, tolerance: float = 1e-9) -> None:
-    """Assert that two models have the same names, and the same numbers to rounding."""
+    """Assert that two models have the same schema and classes, and the same numbers up to rounding."""
     (meta, arrays), (other_meta, others) = first.to_store(), second.to_store()
     assert first.classes == second.classes
     assert arrays.keys() == others.keys()

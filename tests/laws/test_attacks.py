@@ -1,4 +1,4 @@
-"""What once crashed, or answered with the wrong kind of error."""
+"""Regression tests for input that once crashed or raised the wrong kind of error."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_numbered_columns_are_evaluated(columns: str) -> None:
     assert weigh.evaluate(again, matrix, [1, 2, 1, 2]).n == 4
 
 
-def test_evaluating_rows_that_lack_a_column_is_told() -> None:
+def test_evaluating_rows_without_a_model_column_is_refused() -> None:
     Path("a.csv").write_text("label,text\nham,see you\nspam,free money\n")
     Path("b.csv").write_text("label,body\nham,see you\n")
     nb = weigh.NaiveBayes(columns={"text": "text"}).fit(weigh.open("a.csv", "label"))
@@ -40,14 +40,14 @@ def test_evaluating_rows_that_lack_a_column_is_told() -> None:
         weigh.evaluate(nb, weigh.open("b.csv", "label"))
 
 
-def test_closed_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_closed_standard_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(errors.SourceError) as told:
+    with pytest.raises(errors.SourceError) as error:
         weigh.open("-", "y", format="csv")
-    assert str(told.value) == "Standard input is closed. Give a file, or something to read."
+    assert str(error.value) == "Standard input is closed. Give a file, or something to read."
 
 
-def test_a_full_disk_while_keeping_standard_input_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_while_buffering_standard_input_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     class Full(io.RawIOBase):
         def read(self, size: int = -1) -> bytes:
             raise OSError(28, os.strerror(28))
@@ -58,21 +58,21 @@ def test_a_full_disk_while_keeping_standard_input_is_told(monkeypatch: pytest.Mo
         weigh.open("-", "y", format="csv")
 
 
-def test_folders_may_be_nested_more_deeply_than_calls() -> None:
+def test_folders_may_be_nested_deeper_than_the_recursion_limit() -> None:
     os.makedirs(Path("mails/ham", *["d"] * 200))
     Path("mails/ham", *["d"] * 200, "1.txt").write_text("see you")
-    usual = sys.getrecursionlimit()
+    limit = sys.getrecursionlimit()
     sys.setrecursionlimit(len(inspect.stack(0)) + 150)
     try:
         labels = weigh.open("mails").prefix().labels
     finally:
-        sys.setrecursionlimit(usual)
+        sys.setrecursionlimit(limit)
     assert labels.to_pylist() == ["ham"]
 
 
 @pytest.mark.parametrize("encoding", ["rot13", "hex", "base64", "zlib", "utf-8\0", "no such"])
 @pytest.mark.parametrize("name", ["a.csv", "a.ft", "a.jsonl", "mails"])
-def test_what_is_no_encoding_of_text_is_told(name: str, encoding: str) -> None:
+def test_invalid_text_encodings_are_refused(name: str, encoding: str) -> None:
     Path("a.csv").write_text("y,t\n1,a b\n")
     Path("a.ft").write_text("__label__x a b\n")
     Path("a.jsonl").write_text('{"y": 1}\n')
@@ -82,13 +82,13 @@ def test_what_is_no_encoding_of_text_is_told(name: str, encoding: str) -> None:
         weigh.open(name, "y", encoding=encoding).prefix()
 
 
-def test_lists_are_no_category() -> None:
+def test_lists_are_refused_as_categories() -> None:
     table = pa.table({"a": pa.array([["x"], ["y", "z"]]), "y": ["p", "q"]})
     with pytest.raises(errors.ColumnError, match="a category needs strings, numbers or booleans"):
         weigh.NaiveBayes(columns={"a": "category"}).fit(table, "y")
 
 
-def test_views_of_strings_are_not_copied() -> None:
+def test_string_views_are_read_without_conversion() -> None:
     table = pa.table({"t": pa.array(["free money", "see you", None], pa.string_view()), "y": ["s", "h", "h"]})
     chunk = weigh.rows(table, "y").prefix()
     assert chunk.columns["t"].type == pa.string_view()
@@ -102,19 +102,19 @@ def test_views_of_strings_are_not_copied() -> None:
     ]
 
 
-def test_long_texts_of_many_classes_are_worked_out() -> None:
+def test_worked_calculations_cover_long_texts_of_many_classes() -> None:
     texts = [" ".join(f"w{i}x{j}" for j in range(150)) for i in range(20)]
     nb = weigh.NaiveBayes().fit(texts, [f"c{i}" for i in range(20)])
     assert "posterior" in nb.explain([" ".join(texts)])[0].worked()
     assert "begin{align*}" in nb.explain([texts[0]])[0].worked(format="latex")
 
 
-def test_strings_alone_are_texts_however_often_they_repeat() -> None:
+def test_a_list_of_strings_is_text_even_if_values_repeat() -> None:
     nb = weigh.NaiveBayes().fit(["refund please", "cancel order"] * 20, ["r", "c"] * 20)
     assert nb.predict(["I want a refund", "cancel it"]).tolist() == ["r", "c"]
 
 
-def test_a_table_of_impossible_counts_is_refused(tmp_path: Path) -> None:
+def test_a_model_file_with_impossible_counts_is_refused(tmp_path: Path) -> None:
     nb = weigh.NaiveBayes(columns={"a": "category"}).fit({"a": ["x", "y"]}, ["p", "q"])
     counts = nb.model_.counts.parts[0]
     counts.table[0, 0] = np.iinfo(np.int64).max

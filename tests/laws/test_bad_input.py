@@ -1,4 +1,4 @@
-"""Law 10: bad input gets a sentence, and leaves models and files as they were."""
+"""Law 10: bad input raises a clear error and leaves models and files unchanged."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ BAD_ROWS: dict[str, Any] = {
     "a missing label": TABLE | {"class": ["a", None, "b", "a"]},
     "a list as a label": TABLE | {"class": [["a", "b"], ["a"], ["b"], ["a"]]},
     "an unknown column": TABLE | {"other": [1, 2, 3, 4]},
-    "a column that lacks": {name: TABLE[name] for name in ("colour", "size", "class")},
+    "a missing column": {name: TABLE[name] for name in ("colour", "size", "class")},
     "columns of unequal length": TABLE | {"size": [1.0]},
     "no rows": {name: [] for name in TABLE},
     "no label column": {name: TABLE[name] for name in KINDS},
@@ -46,36 +46,36 @@ def learner() -> weigh.NaiveBayes:
 
 
 @pytest.mark.parametrize("method", ["partial_fit", "forget", "fit"])
-@pytest.mark.parametrize("what", BAD_ROWS)
-def test_bad_rows_are_told_and_leave_the_learner_as_it_was(what: str, method: str, learner: Any) -> None:
+@pytest.mark.parametrize("case", BAD_ROWS)
+def test_bad_rows_are_refused_and_leave_the_learner_unchanged(case: str, method: str, learner: Any) -> None:
     model, before = learner.model_, learner.model_.to_bytes()
-    if what in ("an unknown column", "a column that lacks"):
-        # No fault where everything is learned anew: then the columns must be the schema's.
+    if case in ("an unknown column", "a missing column"):
+        # A new fit accepts other columns unless the schema is fixed.
         learner.set_params(columns=learner.schema_)
-    with pytest.raises(errors.WeighError) as told:
-        getattr(learner, method)(BAD_ROWS[what], "class")
-    assert str(told.value).strip().endswith((".", "}", ")"))
+    with pytest.raises(errors.WeighError) as error:
+        getattr(learner, method)(BAD_ROWS[case], "class")
+    assert str(error.value).strip().endswith((".", "}", ")"))
     assert learner.model_ is model
     assert learner.model_.to_bytes() == before
     assert learner.classes_.tolist() == ["a", "b"]
 
 
-BAD_QUESTIONS = {
+BAD_ROWS_TO_PREDICT = {
     name: {column: values for column, values in rows.items() if column != "class"}
     for name, rows in BAD_ROWS.items()
     if isinstance(rows, dict) and "label" not in name
 }
 
 
-@pytest.mark.parametrize("what", BAD_QUESTIONS)
-def test_bad_questions_are_told(what: str, learner: Any) -> None:
-    for ask in (learner.predict, learner.predict_proba, learner.explain):
+@pytest.mark.parametrize("case", BAD_ROWS_TO_PREDICT)
+def test_bad_rows_to_predict_are_refused(case: str, learner: Any) -> None:
+    for call in (learner.predict, learner.predict_proba, learner.explain):
         with pytest.raises(errors.DataError):
-            ask(BAD_QUESTIONS[what])
+            call(BAD_ROWS_TO_PREDICT[case])
 
 
 @pytest.mark.parametrize(
-    ("X", "sentence"),
+    ("X", "message"),
     [
         (np.zeros((3, 2)), "X has 2 features, but weigh is expecting 3 features"),
         (np.zeros(3), "Reshape your data"),
@@ -85,12 +85,12 @@ def test_bad_questions_are_told(what: str, learner: Any) -> None:
         ([[1.0, 2.0, 3.0], [1.0]], "differ in length"),
     ],
 )
-def test_matrices_of_a_wrong_shape_are_told(X: Any, sentence: str) -> None:
+def test_matrices_of_the_wrong_shape_are_refused(X: Any, message: str) -> None:
     learner = weigh.NaiveBayes().fit(np.eye(3), ["a", "b", "c"])
     before = learner.model_.to_bytes()
-    for ask in (learner.predict, lambda X: learner.partial_fit(X, ["a"] * 3)):
-        with pytest.raises(errors.DataError, match=sentence):
-            ask(X)
+    for call in (learner.predict, lambda X: learner.partial_fit(X, ["a"] * 3)):
+        with pytest.raises(errors.DataError, match=message):
+            call(X)
     assert learner.model_.to_bytes() == before
 
 
@@ -107,23 +107,23 @@ BAD_PARAMETERS: dict[str, dict[str, Any]] = {
 }
 
 
-@pytest.mark.parametrize("what", BAD_PARAMETERS)
-def test_bad_parameters_are_told_and_leave_the_learner_as_it_was(what: str, learner: Any) -> None:
+@pytest.mark.parametrize("case", BAD_PARAMETERS)
+def test_bad_parameters_are_refused_and_leave_the_learner_unchanged(case: str, learner: Any) -> None:
     model = learner.model_
-    learner.set_params(**BAD_PARAMETERS[what])
+    learner.set_params(**BAD_PARAMETERS[case])
     with pytest.raises(errors.WeighError):
         learner.fit(TABLE, "class")
     assert learner.model_ is model
 
 
-def test_a_learner_that_never_learned_stays_so() -> None:
+def test_a_failed_first_fit_leaves_the_learner_unfitted() -> None:
     learner = weigh.NaiveBayes(columns=KINDS)
     with pytest.raises(errors.DataError):
         learner.fit(BAD_ROWS["infinity"], "class")
     assert not [name for name in vars(learner) if name.endswith("_")]
 
 
-def test_models_of_other_kinds_do_not_merge(learner: Any) -> None:
+def test_models_with_different_column_kinds_do_not_merge(learner: Any) -> None:
     other = weigh.NaiveBayes(columns=KINDS | {"links": "number"}).fit(TABLE, "class")
     before = learner.model_.to_bytes(), other.model_.to_bytes()
     with pytest.raises(errors.MergeError, match="links"):
@@ -131,7 +131,7 @@ def test_models_of_other_kinds_do_not_merge(learner: Any) -> None:
     assert (learner.model_.to_bytes(), other.model_.to_bytes()) == before
 
 
-def test_late_labels_outside_the_declared_classes_change_nothing() -> None:
+def test_labels_outside_the_declared_classes_change_nothing() -> None:
     learner = weigh.NaiveBayes().partial_fit([[0.0], [1.0]], ["a", "b"], classes=["a", "b"])
     before = learner.model_.to_bytes()
     with pytest.raises(errors.LabelError, match="'c'"):
@@ -150,7 +150,9 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_damaged_model_files_are_told_and_not_touched(damage: str, learner: Any, tmp_path: Path) -> None:
+def test_damaged_model_files_are_refused_and_left_unchanged(
+    damage: str, learner: Any, tmp_path: Path
+) -> None:
     path = tmp_path / "model.weigh"
     learner.model_.save(path)
     path.write_bytes(DAMAGES[damage](path.read_bytes()))
@@ -160,26 +162,26 @@ def test_damaged_model_files_are_told_and_not_touched(damage: str, learner: Any,
     assert path.read_bytes() == before
 
 
-def test_a_save_that_fails_leaves_the_old_file(
+def test_a_failed_save_keeps_the_old_file(
     learner: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "model.weigh"
     learner.model_.save(path)
     before = path.read_bytes()
     more = weigh.NaiveBayes(columns=KINDS).fit(TABLE, "class").partial_fit(TABLE, "class").model_
-    monkeypatch.setattr("os.replace", _full_disk)
+    monkeypatch.setattr("os.replace", _raise_disk_full)
     with pytest.raises((errors.FileError, OSError)):
         more.save(path)
     assert path.read_bytes() == before
     assert [entry.name for entry in tmp_path.iterdir()] == ["model.weigh"]
 
 
-def _full_disk(*_: object) -> None:
+def _raise_disk_full(*_: object) -> None:
     raise OSError(28, "No space left on device")
 
 
 @pytest.mark.parametrize(
-    ("content", "sentence"),
+    ("content", "message"),
     [
         ("", "empty"),
         ("colour,size,links,class\n", "no rows|header"),
@@ -187,13 +189,13 @@ def _full_disk(*_: object) -> None:
         ("colour,size,links,class\nred,1.0,2,a\nred,huge,2,b\n", "huge|'size'"),
     ],
 )
-def test_bad_files_are_told_and_leave_the_learner_as_it_was(
-    content: str, sentence: str, learner: Any, tmp_path: Path
+def test_bad_files_are_refused_and_leave_the_learner_unchanged(
+    content: str, message: str, learner: Any, tmp_path: Path
 ) -> None:
     path = tmp_path / "rows.csv"
     path.write_text(content)
     before = learner.model_.to_bytes()
-    with pytest.raises(errors.WeighError, match=sentence):
+    with pytest.raises(errors.WeighError, match=message):
         learner.partial_fit(weigh.open(path, label="class"))
     assert learner.model_.to_bytes() == before
     assert path.read_text() == content
@@ -212,11 +214,11 @@ def test_bad_files_are_told_and_leave_the_learner_as_it_was(
         pa.array([["a", "b"], ["a"], ["b"], ["a"]]),
     ],
 )
-def test_several_labels_per_row_are_refused_with_the_way_out(labels: Any) -> None:
+def test_several_labels_per_row_are_refused_with_advice(labels: Any) -> None:
     with pytest.raises(errors.LabelError, match="one model per label"):
         weigh.NaiveBayes(columns=KINDS).fit({name: TABLE[name] for name in KINDS}, labels)
 
 
-def test_a_column_of_lists_cannot_be_the_label() -> None:
+def test_a_column_of_lists_is_refused_as_label() -> None:
     with pytest.raises(errors.LabelError, match="one model per label"):
         weigh.NaiveBayes(columns=KINDS).fit(TABLE | {"class": [["a"], ["a", "b"], ["b"], []]}, "class")

@@ -1,4 +1,4 @@
-"""Law 10 for text: bytes that are no text, half characters, giants and nothing at all."""
+"""Law 10 for text: invalid UTF-8, lone surrogates, huge and empty texts."""
 
 from __future__ import annotations
 
@@ -34,23 +34,23 @@ PIECES = [
 ]
 
 
-def unchecked(pieces: list[bytes]) -> Any:
-    """Arrow strings of bytes that nobody has looked at."""
+def unchecked_strings(pieces: list[bytes]) -> Any:
+    """Return Arrow strings of bytes that were not checked to be UTF-8."""
     return pa.array(pieces, pa.binary()).view(pa.string())
 
 
 def random_bytes(seed: int, rows: int) -> list[bytes]:
     rng = random.Random(seed)
-    made = [b"".join(rng.choices(PIECES, k=rng.randint(0, 9))) for _ in range(rows)]
-    return made + [bytes(rng.choices(range(256), k=rng.randint(0, 90))) for _ in range(rows)]
+    strings = [b"".join(rng.choices(PIECES, k=rng.randint(0, 9))) for _ in range(rows)]
+    return strings + [bytes(rng.choices(range(256), k=rng.randint(0, 90))) for _ in range(rows)]
 
 
 @pytest.mark.parametrize(
     "kind", [weigh.Text(), weigh.Text(chars=True), weigh.Text(False, buckets=16)], ids=str
 )
-def test_bytes_that_are_no_text_are_read_as_replaced_ones(kind: weigh.Text, tmp_path: Path) -> None:
+def test_invalid_utf8_is_read_with_replacement_characters(kind: weigh.Text, tmp_path: Path) -> None:
     raw = random_bytes(1, 60)
-    # Python replaces the three bytes of half a pair one by one; they are left out here.
+    # Python replaces the three bytes of an encoded surrogate one by one, so they are removed here.
     raw = [piece.replace(b"\xed", b"") for piece in raw]
     y = ["ab"[i % 2] for i in range(len(raw))]
     learner = weigh.NaiveBayes({"body": kind})
@@ -60,23 +60,23 @@ def test_bytes_that_are_no_text_are_read_as_replaced_ones(kind: weigh.Text, tmp_
         (pa.large_binary(), pa.large_string()),
         (pa.binary_view(), pa.string_view()),
     ):
-        held = pa.table({"body": pa.array(raw, binary).view(storage)})
-        model = learner.fit(held, y).model_
+        table = pa.table({"body": pa.array(raw, binary).view(storage)})
+        model = learner.fit(table, y).model_
         assert model.to_bytes() == expected.to_bytes()
-        np.testing.assert_array_equal(model.scores(held), expected.scores(held))
-        assert [e.verdict for e in model.explain(held)] == model.predict(held).tolist()
+        np.testing.assert_array_equal(model.scores(table), expected.scores(table))
+        assert [e.verdict for e in model.explain(table)] == model.predict(table).tolist()
     expected.save(tmp_path / "bytes.weigh")
     assert weigh.load(tmp_path / "bytes.weigh").to_bytes() == expected.to_bytes()
 
 
-def test_kinds_are_found_or_refused_among_bytes_that_are_no_text() -> None:
-    rows = pa.table({"body": unchecked([b"one \xff%d two" % i for i in range(50)]), "y": [0, 1] * 25})
+def test_kind_inference_refuses_invalid_utf8() -> None:
+    rows = pa.table({"body": unchecked_strings([b"one \xff%d two" % i for i in range(50)]), "y": [0, 1] * 25})
     with pytest.raises(errors.WeighError):
         weigh.NaiveBayes().fit(rows, "y")
 
 
-def test_lists_of_bytes_that_are_no_text_are_told() -> None:
-    names = unchecked([b"ab\xff", b"\x80", b"cc"])
+def test_lists_of_invalid_utf8_are_refused() -> None:
+    names = unchecked_strings([b"ab\xff", b"\x80", b"cc"])
     lists = pa.ListArray.from_arrays(pa.array([0, 2, 3], pa.int32()), names)
     with pytest.raises(errors.WeighError):
         weigh.NaiveBayes({"tags": "tokens"}).fit(pa.table({"tags": lists, "y": [0, 1]}), "y")
@@ -84,23 +84,23 @@ def test_lists_of_bytes_that_are_no_text_are_told() -> None:
 
 @law
 @given(st.lists(st.binary(max_size=40), min_size=1, max_size=8))
-def test_random_bytes_in_a_file_are_read_or_told(lines: list[bytes]) -> None:
+def test_random_bytes_in_a_file_are_read_or_refused(lines: list[bytes]) -> None:
     rows = b"".join(b'"%s",%d\n' % (line.replace(b'"', b'""'), i % 2) for i, line in enumerate(lines))
     learner = weigh.NaiveBayes({"body": weigh.Text(chars=True)})
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "random.csv"
         path.write_bytes(b"body,y\n" + rows)
-        if not all(map(decodes, lines)):
+        if not all(map(is_utf8, lines)):
             with pytest.raises(errors.SourceError, match="is not UTF-8 text"):
                 learner.fit(weigh.open(path, label="y"))
             return
         model = learner.fit(weigh.open(path, label="y")).model_
-    # An empty cell is missing, which adds as little as an empty text.
+    # An empty cell is missing and, like an empty text, contributes nothing.
     plain = {"body": [line.decode() or None for line in lines], "y": [i % 2 for i in range(len(lines))]}
     assert model.to_bytes() == learner.fit(plain, "y").model_.to_bytes()
 
 
-def decodes(line: bytes) -> bool:
+def is_utf8(line: bytes) -> bool:
     try:
         line.decode()
     except UnicodeDecodeError:
@@ -108,19 +108,19 @@ def decodes(line: bytes) -> bool:
     return True
 
 
-HALVES = ["a\ud800b", "\udfff cc\udc00", "\ud83d\ude00", "whole 😀"]
+SURROGATES = ["a\ud800b", "\udfff cc\udc00", "\ud83d\ude00", "whole 😀"]
 
 
 @pytest.mark.parametrize(
     "kind", [weigh.Text(chars=True, ngrams=(1, 2)), weigh.Text(), weigh.Tokens()], ids=str
 )
-def test_half_pairs_are_learned_explained_and_saved(kind: Any, tmp_path: Path) -> None:
-    body: list[Any] = HALVES if isinstance(kind, weigh.Text) else [list(text) for text in HALVES]
+def test_lone_surrogates_are_learned_explained_and_saved(kind: Any, tmp_path: Path) -> None:
+    body: list[Any] = SURROGATES if isinstance(kind, weigh.Text) else [list(text) for text in SURROGATES]
     rows = {"body": body, "y": ["\ud800", "b", "\ud800", "b"]}
     model = weigh.NaiveBayes({"body": kind}).fit(rows, "y").model_
-    told = model.explain(rows)
-    assert [evidence.verdict for evidence in told] == model.predict(rows).tolist()
-    assert all("nats" in str(evidence) for evidence in told)
+    explanations = model.explain(rows)
+    assert [evidence.verdict for evidence in explanations] == model.predict(rows).tolist()
+    assert all("nats" in str(evidence) for evidence in explanations)
     model.save(tmp_path / "halves.weigh")
     back = weigh.load(tmp_path / "halves.weigh")
     assert back.to_bytes() == model.to_bytes()
@@ -128,7 +128,7 @@ def test_half_pairs_are_learned_explained_and_saved(kind: Any, tmp_path: Path) -
     assert weigh.verify(model, rows, "y").ok
 
 
-def test_nulls_are_characters_like_others() -> None:
+def test_null_characters_are_ordinary_characters() -> None:
     assert split("a\0b", weigh.Text(chars=True)) == ["a", "\0", "b"]
     assert split("one\0two", weigh.Text()) == ["one", "two"]
     rows = {"body": ["aa\0aa", "aa\0\0"], "tags": [["x\0"], ["x"]], "y": [0, 1]}
@@ -143,7 +143,7 @@ KINDS: list[Any] = [weigh.Text(), weigh.Text(False), weigh.Text(buckets=4), weig
 
 @pytest.mark.parametrize("kind", KINDS, ids=str)
 @pytest.mark.parametrize("body", [["", ""], [None, None], [" . ", None]], ids=str)
-def test_nothing_to_read_leaves_the_class_prior(kind: Any, body: list[Any]) -> None:
+def test_empty_texts_predict_the_class_prior(kind: Any, body: list[Any]) -> None:
     model = weigh.NaiveBayes({"body": kind}).fit({"body": body, "y": ["a", "b"]}, "y").model_
     np.testing.assert_array_equal(model.predict_proba({"body": [None]}), [[0.5, 0.5]])
     if kind.counts:
@@ -152,7 +152,7 @@ def test_nothing_to_read_leaves_the_class_prior(kind: Any, body: list[Any]) -> N
     assert weigh.verify(model, {"body": body, "y": ["a", "b"]}, "y").ok
 
 
-def test_one_huge_word_is_a_word_like_others() -> None:
+def test_a_huge_word_is_an_ordinary_word() -> None:
     huge = "é" * 5_000_000
     for kind in (weigh.Text(), weigh.Text(buckets=8)):
         rows = {"body": [huge, "small"], "y": ["a", "b"]}
@@ -162,20 +162,20 @@ def test_one_huge_word_is_a_word_like_others() -> None:
     assert split(f"{huge} x", weigh.Text(min_length=5_000_001)) == []
 
 
-def test_very_long_runs_are_found() -> None:
+def test_very_long_ngrams_are_extracted() -> None:
     words = [f"w{k}" for k in range(10_002)]
     assert split(" ".join(words), weigh.Text(ngrams=(10_000, 10_000))) == [
-        " ".join(words[at : at + 10_000]) for at in range(3)
+        " ".join(words[start : start + 10_000]) for start in range(3)
     ]
     text = "".join(chr(0x4E00 + k) for k in range(10_002))
     assert split(text, weigh.Text(chars=True, ngrams=(10_000, 10_000))) == [
-        text[at : at + 10_000] for at in range(3)
+        text[start : start + 10_000] for start in range(3)
     ]
     short = " ".join(words[:60])
     assert len(split(short, weigh.Text(ngrams=(1, 10_000)))) == 60 * 61 // 2
 
 
-BIG = """
+LARGE_DOCUMENT_PROGRAM = """
 import resource, sys, time
 import weigh
 words = " ".join(f"w{k % 50_000}" for k in range(200_000))
@@ -192,8 +192,10 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before, time.monotoni
 
 @pytest.mark.slow
 @pytest.mark.parametrize("settings", ["plain", "presence", "buckets"])
-def test_a_document_of_100_megabytes_needs_little_more_memory_than_itself(settings: str) -> None:
-    told = subprocess.run([sys.executable, "-c", BIG, settings], capture_output=True, text=True, check=True)
-    kilobytes, seconds = map(float, told.stdout.split())
+def test_a_document_of_100_megabytes_needs_bounded_memory_and_time(settings: str) -> None:
+    result = subprocess.run(
+        [sys.executable, "-c", LARGE_DOCUMENT_PROGRAM, settings], capture_output=True, text=True, check=True
+    )
+    kilobytes, seconds = map(float, result.stdout.split())
     assert kilobytes < 6 * 100_000
     assert seconds < 60

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import weigh
-from tests.laws.tables import cut, law, maybe
+from tests.laws.tables import law, maybe, split_rows
 from weigh.learn import JointTask
 
 pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.UnfilledTable")
@@ -27,7 +27,7 @@ COLUMNS = {"colour": "category", "known": "flag", "height": weigh.Number(bins=(0
 BINS = ["x ≤ 0", "0 < x ≤ 2.5", "x > 2.5"]
 
 
-def some_rows(labels: Sequence[str] = ("ham", "spam", "unsure"), least: int = 1) -> Any:
+def some_rows(labels: Sequence[str] = ("ham", "spam", "unsure"), min_size: int = 1) -> Any:
     row = st.fixed_dictionaries(
         {
             "colour": maybe(st.sampled_from(["red", "blue", "", 7, 7.5, True])),
@@ -36,45 +36,45 @@ def some_rows(labels: Sequence[str] = ("ham", "spam", "unsure"), least: int = 1)
             "class": st.sampled_from(list(labels)),
         }
     )
-    return st.lists(row, min_size=least, max_size=12)
+    return st.lists(row, min_size=min_size, max_size=12)
 
 
 def table(rows: Sequence[Row], *more: str) -> dict[str, list[Any]]:
     return {name: [row[name] for row in rows] for name in (*NAMES, *more)}
 
 
-def learned(rows: Sequence[Row], **settings: Any) -> Any:
+def fit_model(rows: Sequence[Row], **settings: Any) -> Any:
     learner = weigh.JointBayes(columns=COLUMNS, threads=1, **settings)
     return learner.fit(table(rows, "class"), "class").model_
 
 
 @law
 @given(some_rows(), some_rows(("spam", "late")))
-def test_merge_equals_fit_on_the_whole(first: list[Row], second: list[Row]) -> None:
-    a, b, whole = learned(first), learned(second), learned(first + second)
+def test_merging_equals_fitting_all_rows(first: list[Row], second: list[Row]) -> None:
+    a, b, whole = fit_model(first), fit_model(second), fit_model(first + second)
     assert a.merge(b).to_bytes() == whole.to_bytes()
     assert b.merge(a).to_bytes() == whole.to_bytes()
 
 
 @law
-@given(some_rows(least=2), st.lists(st.floats(0, 1), max_size=4), st.randoms(use_true_random=False))
+@given(some_rows(min_size=2), st.lists(st.floats(0, 1), max_size=4), st.randoms(use_true_random=False))
 def test_parts_may_be_learned_and_merged_in_any_order(
-    rows: list[Row], places: list[float], chance: random.Random
+    rows: list[Row], shares: list[float], rng: random.Random
 ) -> None:
-    whole = learned(rows).to_bytes()
-    models = [learned(part) for part in cut(chance.sample(rows, len(rows)), places)]
-    chance.shuffle(models)
+    whole = fit_model(rows).to_bytes()
+    models = [fit_model(part) for part in split_rows(rng.sample(rows, len(rows)), shares)]
+    rng.shuffle(models)
     assert functools.reduce(lambda a, b: a.merge(b), models).to_bytes() == whole
     learner = weigh.JointBayes(columns=COLUMNS)
-    for part in cut(rows, places):
+    for part in split_rows(rows, shares):
         learner.partial_fit(table(part, "class"), "class")
     assert learner.model_.to_bytes() == whole
 
 
 @law
 @given(some_rows(), st.integers(1, 12))
-def test_chunks_of_any_size_count_the_same(rows: list[Row], size: int) -> None:
-    whole = learned(rows)
+def test_chunks_of_any_size_give_the_same_counts(rows: list[Row], size: int) -> None:
+    whole = fit_model(rows)
     task = JointTask(whole.schema)
     source = weigh.rows(table(rows, "class"), "class")
     counts = [task.count(chunk) for chunk in source.chunks(whole.schema.storage(), size=size)]
@@ -83,30 +83,30 @@ def test_chunks_of_any_size_count_the_same(rows: list[Row], size: int) -> None:
 
 @law
 @given(some_rows(), st.data())
-def test_whole_weights_are_repeated_rows(rows: list[Row], data: Any) -> None:
+def test_integer_weights_equal_repeated_rows(rows: list[Row], data: Any) -> None:
     weights = data.draw(st.lists(st.integers(0, 3), min_size=len(rows), max_size=len(rows)).filter(any))
     repeated = [row for row, n in zip(rows, weights, strict=True) for _ in range(n)]
     learner = weigh.JointBayes(columns=COLUMNS).fit(table(rows, "class"), "class", sample_weight=weights)
-    assert learner.model_.to_bytes() == learned(repeated).to_bytes()
+    assert learner.model_.to_bytes() == fit_model(repeated).to_bytes()
 
 
 @law
 @given(some_rows(), some_rows(("spam", "late")))
-def test_forget_undoes_learning_to_the_last_byte(kept: list[Row], gone: list[Row]) -> None:
-    model = learned(kept)
-    more = model.learn(table(gone, "class"), "class")
-    assert more.to_bytes() == learned(kept + gone).to_bytes()
-    assert more.forget(table(gone, "class"), "class").to_bytes() == model.to_bytes()
+def test_forgetting_undoes_learning_exactly(kept: list[Row], forgotten: list[Row]) -> None:
+    model = fit_model(kept)
+    more = model.learn(table(forgotten, "class"), "class")
+    assert more.to_bytes() == fit_model(kept + forgotten).to_bytes()
+    assert more.forget(table(forgotten, "class"), "class").to_bytes() == model.to_bytes()
 
 
 @law
 @given(some_rows(), some_rows(), st.sampled_from([1.0, 0.25, None, weigh.Dirichlet(3), weigh.Dirichlet(0.5)]))
 def test_contributions_sum_to_the_score_and_posteriors_to_one(
-    rows: list[Row], asked: list[Row], prior: Any
+    rows: list[Row], new_rows: list[Row], prior: Any
 ) -> None:
-    model = learned(rows, prior=prior)
-    scores = model.score_chunk(next(iter(model.chunks(table(asked)))))
-    possible = [row for row, score in zip(asked, scores, strict=True) if not np.isneginf(score).all()]
+    model = fit_model(rows, prior=prior)
+    scores = model.score_chunk(next(iter(model.chunks(table(new_rows)))))
+    possible = [row for row, score in zip(new_rows, scores, strict=True) if not np.isneginf(score).all()]
     if not possible:
         return
     scores = model.scores(table(possible))
@@ -123,40 +123,40 @@ def test_contributions_sum_to_the_score_and_posteriors_to_one(
 
 @law
 @given(some_rows(), some_rows(), st.sampled_from([Fraction(1), Fraction(1, 4), Fraction(5)]))
-def test_missing_values_are_summed_over_and_unseen_levels_get_the_priors_share(
-    rows: list[Row], asked: list[Row], prior: Fraction
+def test_missing_values_are_marginalised_and_unseen_levels_smoothed(
+    rows: list[Row], new_rows: list[Row], prior: Fraction
 ) -> None:
-    model = learned(rows, prior=prior)
-    asked = [*asked, {"colour": "never", "known": None, "height": 1.0}]
-    for row, score in zip(asked, model.scores(table(asked)), strict=True):
-        for label, found in zip(model.classes, np.exp(score), strict=True):
-            assert found == pytest.approx(float(_reference(rows, row, label, prior)), rel=1e-11)
+    model = fit_model(rows, prior=prior)
+    new_rows = [*new_rows, {"colour": "never", "known": None, "height": 1.0}]
+    for row, score in zip(new_rows, model.scores(table(new_rows)), strict=True):
+        for label, probability in zip(model.classes, np.exp(score), strict=True):
+            assert probability == pytest.approx(float(_reference(rows, row, label, prior)), rel=1e-11)
 
 
-def _reference(rows: list[Row], asked: Row, label: str, prior: Fraction) -> Fraction:
-    """Return P(class) P(row | class) with the whole table written out; rows count that know what is asked."""
-    levels = [dict.fromkeys(_plain(row)[0] for row in rows if row["colour"] is not None), (0, 1), BINS]
-    wanted = _plain(asked)
+def _reference(rows: list[Row], new_row: Row, label: str, prior: Fraction) -> Fraction:
+    """Return P(class) P(row | class) from the full table, counting rows with all observed columns."""
+    levels = [dict.fromkeys(_cell(row)[0] for row in rows if row["colour"] is not None), (0, 1), BINS]
+    query = _cell(new_row)
     spaces = [
         [*known, *([value] if value is not None and value not in known else [])]
-        for known, value in zip(levels, wanted, strict=True)
+        for known, value in zip(levels, query, strict=True)
     ]
-    # A column without any level says nothing.
+    # A column without levels contributes nothing.
     spaces = [space or [None] for space in spaces]
     cells = list(itertools.product(*spaces))
-    own = [_plain(row) for row in rows if row["class"] == label]
-    asked_for = [j for j, value in enumerate(wanted) if value is not None]
-    knowing = [row for row in own if all(row[j] is not None for j in asked_for)]
+    class_rows = [_cell(row) for row in rows if row["class"] == label]
+    observed = [j for j, value in enumerate(query) if value is not None]
+    complete = [row for row in class_rows if all(row[j] is not None for j in observed)]
 
-    def weight(among: Sequence[tuple[Any, ...]]) -> int:
-        return sum(all(row[j] == wanted[j] for j in asked_for) for row in among)
+    def weight(candidates: Sequence[tuple[Any, ...]]) -> int:
+        return sum(all(row[j] == query[j] for j in observed) for row in candidates)
 
-    share = (weight(knowing) + prior * weight(cells)) / (len(knowing) + prior * len(cells))
-    return Fraction(len(own), len(rows)) * share
+    probability = (weight(complete) + prior * weight(cells)) / (len(complete) + prior * len(cells))
+    return Fraction(len(class_rows), len(rows)) * probability
 
 
-def _plain(row: Row) -> tuple[Any, ...]:
+def _cell(row: Row) -> tuple[Any, ...]:
     height = row["height"]
-    place = None if height is None else BINS[0] if height <= 0 else BINS[1] if height <= 2.5 else BINS[2]
+    bin_name = None if height is None else BINS[0] if height <= 0 else BINS[1] if height <= 2.5 else BINS[2]
     known = row["known"]
-    return row["colour"], None if known is None else int(known), place
+    return row["colour"], None if known is None else int(known), bin_name

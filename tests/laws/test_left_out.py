@@ -1,4 +1,4 @@
-"""A row left out is scored as if it had been forgotten, whatever the columns and priors are."""
+"""Leave-one-out scores equal those after forgetting the row, for all columns and priors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import weigh
-from tests.laws.tables import EXTREME, KINDS, LABEL, MODERATE, Row, law, learned, some_rows, table
+from tests.laws.tables import EXTREME, KINDS, LABEL, MODERATE, Row, fit_model, law, some_rows, table
 from weigh import errors
 from weigh.source import rows as rows_of
 
@@ -18,7 +18,7 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns"),
     pytest.mark.filterwarnings("ignore::weigh.errors.UnfilledTable"),
 ]
-few = settings(law, max_examples=5)
+few_examples = settings(law, max_examples=5)
 
 PRIORS: dict[str, Any] = {
     "plus one": 1.0,
@@ -54,92 +54,92 @@ WORDS: dict[str, Any] = {
 }
 
 
-def forgotten(model: Any, rows: list[Row], weights: list[float] | None = None) -> np.ndarray:
-    """Return the scores by forgetting one row after the other."""
+def scores_by_forgetting(model: Any, rows: list[Row], weights: list[float] | None = None) -> np.ndarray:
+    """Return leave-one-out scores computed by forgetting one row at a time."""
     scores = np.full((len(rows), len(model.classes)), -np.inf)
-    for at, row in enumerate(rows):
-        # A row without weight was never counted, and a source of none but such rows is refused.
-        counted = weights is None or weights[at]
-        one = rows_of(table([row]), LABEL, weights[at : at + 1] if weights and counted else None)
-        left = model.forget(one) if counted else model
-        if left.classes:
-            places = [model.classes.index(label) for label in left.classes]
-            scores[at, places] = left.score_chunk(next(left.chunks(table([row]))))[0]
+    for i, row in enumerate(rows):
+        # A row of zero weight was never counted, and a source with only such rows is refused.
+        counted = weights is None or weights[i]
+        source = rows_of(table([row]), LABEL, weights[i : i + 1] if weights and counted else None)
+        reduced = model.forget(source) if counted else model
+        if reduced.classes:
+            indices = [model.classes.index(label) for label in reduced.classes]
+            scores[i, indices] = reduced.score_chunk(next(reduced.chunks(table([row]))))[0]
     return scores
 
 
-def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
-    np.testing.assert_array_equal(np.isneginf(found), np.isneginf(expected))
-    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+def assert_same(scores: np.ndarray, expected: np.ndarray) -> None:
+    np.testing.assert_array_equal(np.isneginf(scores), np.isneginf(expected))
+    np.testing.assert_allclose(scores, expected, rtol=1e-12, atol=1e-12)
 
 
-def check(rows: list[Row], **settings: Any) -> None:
-    model = learned(rows, **settings)
-    assert_same(model.left_out_scores(table(rows)), forgotten(model, rows))
+def check_left_out_scores(rows: list[Row], **settings: Any) -> None:
+    model = fit_model(rows, **settings)
+    assert_same(model.left_out_scores(table(rows)), scores_by_forgetting(model, rows))
 
 
 @pytest.mark.parametrize("prior", PRIORS)
-@few
+@few_examples
 @given(some_rows(2, 10, MODERATE))
-def test_a_row_left_out_is_a_row_forgotten_under_every_prior(prior: str, rows: list[Row]) -> None:
-    check(rows, prior=PRIORS[prior])
+def test_leaving_out_equals_forgetting_under_every_prior(prior: str, rows: list[Row]) -> None:
+    check_left_out_scores(rows, prior=PRIORS[prior])
 
 
 @pytest.mark.parametrize("prior", CLASS_PRIORS)
-@few
+@few_examples
 @given(some_rows(2, 8, MODERATE))
-def test_a_row_left_out_is_a_row_forgotten_under_every_class_prior(prior: str, rows: list[Row]) -> None:
-    check(rows, class_prior=CLASS_PRIORS[prior])
+def test_leaving_out_equals_forgetting_under_every_class_prior(prior: str, rows: list[Row]) -> None:
+    check_left_out_scores(rows, class_prior=CLASS_PRIORS[prior])
 
 
 @pytest.mark.parametrize("prior", [1.0, None])
 @pytest.mark.parametrize("words", WORDS)
-@few
+@few_examples
 @given(some_rows(2, 14))
-def test_words_that_come_and_go_with_a_row_are_those_of_the_model_without_it(
+def test_the_vocabulary_is_that_of_the_model_without_the_row(
     words: str, prior: float | None, rows: list[Row]
 ) -> None:
     columns = dict.fromkeys(KINDS, "skip") | {"body": WORDS[words], "title": weigh.Text(max_words=2)}
-    check(rows, columns=columns, prior=prior)
+    check_left_out_scores(rows, columns=columns, prior=prior)
 
 
 @pytest.mark.parametrize("spread", ["own", "shared", 2.0])
 @pytest.mark.parametrize("floor", [0.01, 0.0])
-@few
+@few_examples
 @given(some_rows(2, 8, EXTREME))
-def test_the_numbers_of_a_row_left_out_leave_the_sums_exactly(
-    spread: Any, floor: float, rows: list[Row]
-) -> None:
+def test_numbers_are_subtracted_from_the_sums_exactly(spread: Any, floor: float, rows: list[Row]) -> None:
     number = weigh.Number(spread=spread, floor=floor)
-    model = learned(rows, columns=dict.fromkeys(KINDS, "skip") | {"size": number, "age": number})
-    np.testing.assert_array_equal(model.left_out_scores(table(rows)), forgotten(model, rows))
+    model = fit_model(rows, columns=dict.fromkeys(KINDS, "skip") | {"size": number, "age": number})
+    np.testing.assert_array_equal(model.left_out_scores(table(rows)), scores_by_forgetting(model, rows))
 
 
-@few
+@few_examples
 @given(some_rows(2, 10), st.sampled_from([1.0, 0.5, weigh.Dirichlet(2)]))
-def test_the_complement_leaves_the_row_out_of_all_classes_but_its_own(rows: list[Row], prior: Any) -> None:
+def test_complement_models_leave_out_the_row_from_the_other_classes(rows: list[Row], prior: Any) -> None:
     columns = dict.fromkeys(KINDS, "skip") | {"links": "count", "bangs": "count", "body": "text"}
-    check(rows, columns=columns, prior=prior, complement=True)
+    check_left_out_scores(rows, columns=columns, prior=prior, complement=True)
 
 
-@few
+@few_examples
 @given(st.data(), some_rows(2, 10, MODERATE), st.sampled_from([1.0, 0.1]))
-def test_a_row_leaves_with_its_weight(data: st.DataObject, rows: list[Row], prior: float) -> None:
+def test_a_weighted_row_is_left_out_with_its_weight(
+    data: st.DataObject, rows: list[Row], prior: float
+) -> None:
     amounts = st.sampled_from([0.0, 0.5, 1.0, 2.0, 0.3, 7.1])
     weights = data.draw(st.lists(amounts, min_size=len(rows), max_size=len(rows)))
     weights[0] = 1.0
     learner = weigh.NaiveBayes(columns=KINDS, prior=prior)
     model = learner.fit(table(rows), LABEL, sample_weight=weights).model_
-    found = model.left_out_scores(rows_of(table(rows), LABEL, weights))
-    assert_same(found, forgotten(model, rows, weights))
+    scores = model.left_out_scores(rows_of(table(rows), LABEL, weights))
+    assert_same(scores, scores_by_forgetting(model, rows, weights))
 
 
-@few
+@few_examples
 @given(some_rows(2, 10, MODERATE))
-def test_levels_counts_and_numbers_are_the_same_to_the_last_bit(rows: list[Row]) -> None:
+def test_levels_counts_and_numbers_are_bitwise_equal(rows: list[Row]) -> None:
     columns = KINDS | dict.fromkeys(("body", "title", "tags", "known", "urgent"), "skip")
-    model = learned(rows, columns=columns)
-    np.testing.assert_array_equal(model.left_out_scores(table(rows)), forgotten(model, rows))
+    model = fit_model(rows, columns=columns)
+    np.testing.assert_array_equal(model.left_out_scores(table(rows)), scores_by_forgetting(model, rows))
 
 
 JOINT = ("colour", "grade", "known", "height")
@@ -147,19 +147,19 @@ JOINT = ("colour", "grade", "known", "height")
 
 @pytest.mark.parametrize("prior", [1.0, 0.3, None, weigh.Dirichlet(1.5), weigh.Dirichlet(0.5)])
 @pytest.mark.parametrize("class_prior", [None, "uniform", 2.0])
-@few
+@few_examples
 @given(some_rows(2, 12, MODERATE))
-def test_a_joint_table_leaves_rows_out_too(prior: Any, class_prior: Any, rows: list[Row]) -> None:
+def test_leaving_out_equals_forgetting_in_joint_models(prior: Any, class_prior: Any, rows: list[Row]) -> None:
     columns = {name: kind if name in JOINT else "skip" for name, kind in KINDS.items()}
     learner = weigh.JointBayes(columns=columns, prior=prior, class_prior=class_prior)
     model = learner.fit(table(rows), LABEL).model_
-    assert_same(model.left_out_scores(table(rows)), forgotten(model, rows))
+    assert_same(model.left_out_scores(table(rows)), scores_by_forgetting(model, rows))
 
 
 @pytest.mark.parametrize("prior", [1.0, None])
-@few
+@few_examples
 @given(st.data(), some_rows(2, 10, MODERATE))
-def test_a_row_leaves_a_joint_table_with_its_weight(
+def test_a_weighted_row_is_left_out_of_a_joint_model_with_its_weight(
     prior: float | None, data: st.DataObject, rows: list[Row]
 ) -> None:
     amounts = st.sampled_from([0.0, 0.5, 2.0, 0.3])
@@ -168,31 +168,31 @@ def test_a_row_leaves_a_joint_table_with_its_weight(
     columns = {name: kind if name in JOINT else "skip" for name, kind in KINDS.items()}
     learner = weigh.JointBayes(columns=columns, prior=prior)
     model = learner.fit(table(rows), LABEL, sample_weight=weights).model_
-    found = model.left_out_scores(rows_of(table(rows), LABEL, weights))
-    assert_same(found, forgotten(model, rows, weights))
+    scores = model.left_out_scores(rows_of(table(rows), LABEL, weights))
+    assert_same(scores, scores_by_forgetting(model, rows, weights))
 
 
-def test_a_class_goes_with_its_only_row() -> None:
+def test_a_class_is_removed_with_its_only_row() -> None:
     model = weigh.NaiveBayes().fit([[1.0], [2.0], [9.0]], ["a", "a", "b"]).model_
     scores = model.left_out_scores([[1.0], [2.0], [9.0]], ["a", "a", "b"])
     assert scores[2, 1] == -np.inf
     assert np.isfinite(scores[:, 0]).all()
 
 
-def test_a_declared_class_stays_without_a_row() -> None:
+def test_a_declared_class_remains_without_rows() -> None:
     learner = weigh.NaiveBayes().partial_fit([[1.0], [2.0], [9.0]], ["a", "a", "b"], classes=["a", "b", "c"])
     model = learner.model_.with_prior(class_prior=1.0)
-    found = model.left_out_scores([[9.0]], ["b"])
-    assert_same(found, model.forget([[9.0]], ["b"]).scores([[9.0]]))
-    assert np.isfinite(found).all()
+    scores = model.left_out_scores([[9.0]], ["b"])
+    assert_same(scores, model.forget([[9.0]], ["b"]).scores([[9.0]]))
+    assert np.isfinite(scores).all()
 
 
-def test_the_last_row_of_all_leaves_nothing() -> None:
+def test_leaving_out_the_only_row_leaves_no_class() -> None:
     model = weigh.NaiveBayes().fit([[1.0]], ["a"]).model_
     assert model.left_out_scores([[1.0]], ["a"]).tolist() == [[-np.inf]]
 
 
-def test_a_sparse_matrix_is_left_out_row_by_row() -> None:
+def test_sparse_rows_are_left_out_one_by_one() -> None:
     from scipy.sparse import csr_matrix
 
     X = csr_matrix(np.array([[1, 0, 2], [0, 0, 3], [1, 1, 0], [0, 2, 0], [4, 0, 0]]))
@@ -203,37 +203,37 @@ def test_a_sparse_matrix_is_left_out_row_by_row() -> None:
         assert_same(model.left_out_scores(X, y), np.array(expected))
 
 
-def test_rows_never_learned_are_refused() -> None:
+def test_unlearned_rows_are_refused() -> None:
     model = weigh.NaiveBayes().fit([[1.0], [2.0]], ["a", "b"]).model_
     with pytest.raises(errors.MergeError, match="not all learned"):
         model.left_out_scores([[1.5]], ["a"])
     assert model.has_learned([[1.5]], ["a"]) is False
 
 
-def test_only_rows_that_leave_nothing_are_proved_to_be_those_learned() -> None:
+def test_has_learned_is_true_only_if_forgetting_all_rows_empties_the_model() -> None:
     X, y = {"x": [1.0, 3.0, 2.0], "c": ["u", "v", None]}, ["a", "a", "b"]
     model = weigh.NaiveBayes(columns={"c": "category"}).fit(X, y).model_
     assert model.has_learned(X, y) is True
     assert model.has_learned({"x": [1.0], "c": ["u"]}, ["a"]) is None
-    # Other rows of the same number: another sum of squares, or a value less.
+    # As many other rows: one with a different sum of squares, one with a value fewer.
     assert model.has_learned({**X, "x": [0.0, 4.0, 2.0]}, y) is False
     assert model.has_learned({**X, "c": ["u", None, None]}, y) is None
     twice = {name: values * 2 for name, values in X.items()}
     assert model.has_learned(twice, y * 2) is False
 
 
-@few
+@few_examples
 @given(some_rows(2, 10, MODERATE), st.data())
-def test_the_rows_learned_are_always_known_again(rows: list[Row], data: st.DataObject) -> None:
+def test_has_learned_recognises_the_training_rows(rows: list[Row], data: st.DataObject) -> None:
     weights = data.draw(st.lists(st.sampled_from([0.5, 1.0, 0.3]), min_size=len(rows), max_size=len(rows)))
-    model = learned(rows)
+    model = fit_model(rows)
     assert model.has_learned(table(rows)) is True
     assert model.has_learned(table(rows[1:])) is None
     weighted = weigh.NaiveBayes(columns=KINDS).fit(table(rows), LABEL, sample_weight=weights).model_
     assert weighted.has_learned(rows_of(table(rows), LABEL, weights)) is True
 
 
-def test_stated_numbers_have_no_row_to_leave_out() -> None:
+def test_models_from_parameters_cannot_leave_out_rows() -> None:
     columns = {"x": {"a": (0, 1), "b": (1, 1)}}
     model = weigh.BayesModel.from_parameters(class_prior="uniform", columns=columns)
     assert not model.has_learned({"x": [0.0]}, ["a"])
@@ -242,7 +242,7 @@ def test_stated_numbers_have_no_row_to_leave_out() -> None:
 
 
 @pytest.mark.parametrize("b", [0.1, 0.3, 0.5, 0.7, 0.9, 0.99])
-def test_pseudo_counts_below_zero_leave_no_rounding_behind(b: float) -> None:
+def test_negative_pseudo_counts_cause_no_rounding_errors(b: float) -> None:
     texts = {"body": ["money zzz dear zzz dear", "", "money"], "kind": ["u", "v", "u"]}
     labels = ["E", "E", "A"]
     columns = {"body": "text", "kind": "category"}
@@ -252,7 +252,7 @@ def test_pseudo_counts_below_zero_leave_no_rounding_behind(b: float) -> None:
     assert_same(model.left_out_scores(texts, labels)[:1], without.scores(first))
 
 
-def test_a_calibrated_model_says_who_leaves_rows_out() -> None:
+def test_a_calibrated_model_refers_to_its_uncalibrated_model() -> None:
     rows = {"x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0], "y": ["a", "b", "a", "b", "b", "b"]}
     some = {name: values[1:] for name, values in rows.items()}
     calibrated = weigh.calibrate(weigh.NaiveBayes().fit(rows, "y"), some)

@@ -1,4 +1,4 @@
-"""Laws of the perceptron: the definition in every form, the mistake bound, what changes nothing."""
+"""Laws of the perceptron: agreement with the definition, mistake bounds and invariances."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from weigh.learn.online_training import pass_order
 
 law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 seeds = st.integers(0, 2**32 - 1)
-KEPT = ("last", "averaged", "lazy", "voted")
+HYPOTHESES = ("last", "averaged", "lazy", "voted")
 
 
-def whole(rng: np.random.Generator, classes: int) -> tuple[Any, Any]:
-    """Return rows of small whole numbers, on which nothing rounds, and labels of all classes."""
+def random_integer_rows(rng: np.random.Generator, classes: int) -> tuple[Any, Any]:
+    """Return rows of small integers, which cause no rounding, and labels of all classes."""
     n, width = int(rng.integers(classes, 25)), int(rng.integers(1, 6))
     X = rng.integers(-3, 4, (n, width)) * 1.0
     return X, rng.permutation(np.arange(n) % classes)
 
 
-def plain_twin(X: Any, codes: Any, learner: weigh.Perceptron, weights: Any = None) -> Plain:
-    """Return the same run by the definition."""
+def reference_run(X: Any, codes: Any, learner: weigh.Perceptron, weights: Any = None) -> Plain:
+    """Return the same run by the reference implementation."""
     classes = int(codes.max()) + 1
     separate = learner.multiclass != "joint" and classes > 2
-    twin = Plain(1 if classes == 2 else classes, X.shape[1], separate=separate)
-    twin.rate, twin.margin, twin.relative = learner.rate, learner.margin, learner.relative
-    twin.bias = learner.bias
+    reference = Plain(1 if classes == 2 else classes, X.shape[1], separate=separate)
+    reference.rate, reference.margin, reference.relative = learner.rate, learner.margin, learner.relative
+    reference.bias = learner.bias
     n, passes = len(X), learner.max_iter
     orders = [pass_order(n, learner.random_state, k) for k in range(passes)] if learner.shuffle else None
-    return twin.fit(X, codes, passes, weights, orders)
+    return reference.fit(X, codes, passes, weights, orders)
 
 
-def assert_same(learner: weigh.Perceptron, twin: Plain, X: Any) -> None:
-    """Assert that weights or votes, and all that is known of the run, are those of the definition."""
+def assert_same(learner: weigh.Perceptron, reference: Plain, X: Any) -> None:
+    """Assert that weights or votes and the certificate equal those of the reference."""
     certificate = learner.certificate_
-    assert (certificate.mistakes, certificate.updates) == (twin.mistakes, len(twin.made))
-    assert (certificate.passes, certificate.converged) == (twin.passes, twin.converged)
-    assert certificate.examples == len(twin.trail)
+    assert (certificate.mistakes, certificate.updates) == (reference.mistakes, len(reference.made))
+    assert (certificate.passes, certificate.converged) == (reference.passes, reference.converged)
+    assert certificate.examples == len(reference.trail)
     if learner.keep == "voted":
-        votes = twin.votes(X)
-        found = learner.decision_function(X)
-        np.testing.assert_array_equal(found, votes[:, 0] if twin.columns == 1 else votes)
-        np.testing.assert_array_equal(learner.predict(X), twin.predict(X, "voted"))
+        votes = reference.votes(X)
+        scores = learner.decision_function(X)
+        np.testing.assert_array_equal(scores, votes[:, 0] if reference.columns == 1 else votes)
+        np.testing.assert_array_equal(learner.predict(X), reference.predict(X, "voted"))
     else:
-        W = twin.weights(learner.keep)
+        W = reference.weights(learner.keep)
         np.testing.assert_allclose(learner.coef_, W[:, 1:], rtol=1e-12, atol=1e-12)
         np.testing.assert_allclose(learner.intercept_, W[:, 0], rtol=1e-12, atol=1e-12)
 
@@ -57,7 +57,7 @@ def assert_same(learner: weigh.Perceptron, twin: Plain, X: Any) -> None:
 @settings(law, max_examples=150)
 @given(
     seed=seeds,
-    keep=st.sampled_from(KEPT),
+    keep=st.sampled_from(HYPOTHESES),
     record=st.booleans(),
     classes=st.integers(2, 5),
     multiclass=st.sampled_from(["joint", "one-vs-rest"]),
@@ -65,10 +65,10 @@ def assert_same(learner: weigh.Perceptron, twin: Plain, X: Any) -> None:
     shuffle=st.booleans(),
     bias=st.booleans(),
 )
-def test_a_run_is_that_of_the_definition(
+def test_a_run_equals_the_definition(
     seed: int, keep: str, record: bool, classes: int, multiclass: str, margin: Any, shuffle: bool, bias: bool
 ) -> None:
-    X, y = whole(np.random.default_rng(seed), classes)
+    X, y = random_integer_rows(np.random.default_rng(seed), classes)
     learner = weigh.Perceptron(
         keep,
         record,
@@ -80,46 +80,46 @@ def test_a_run_is_that_of_the_definition(
         multiclass=multiclass,
         bias=bias,
     )
-    assert_same(learner.fit(X, y), plain_twin(X, y, learner), X)
+    assert_same(learner.fit(X, y), reference_run(X, y, learner), X)
 
 
 @law
-@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 4))
-def test_a_weighted_row_is_a_longer_step_and_a_row_of_no_weight_is_none(
+@given(seed=seeds, keep=st.sampled_from(HYPOTHESES), classes=st.integers(2, 4))
+def test_a_weight_scales_the_update_and_zero_weight_rows_are_ignored(
     seed: int, keep: str, classes: int
 ) -> None:
     rng = np.random.default_rng(seed)
-    X, y = whole(rng, classes)
+    X, y = random_integer_rows(rng, classes)
     weights = rng.choice([0.0, 0.5, 1.0, 3.0], len(y))
     kept = weights > 0
     assume(len(set(y[kept])) == classes)
     learner = weigh.Perceptron(keep, max_iter=3, shuffle=False).fit(X, y, weights)
-    assert_same(learner, plain_twin(X[kept], y[kept], learner, weights[kept]), X)
+    assert_same(learner, reference_run(X[kept], y[kept], learner, weights[kept]), X)
     without = weigh.Perceptron(keep, max_iter=3, shuffle=False).fit(X[kept], y[kept], weights[kept])
     assert learner.model_.to_bytes() == without.model_.to_bytes()
 
 
 @law
-@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 4))
-def test_class_weights_are_weights_of_their_rows(seed: int, keep: str, classes: int) -> None:
+@given(seed=seeds, keep=st.sampled_from(HYPOTHESES), classes=st.integers(2, 4))
+def test_class_weights_multiply_the_weights_of_their_rows(seed: int, keep: str, classes: int) -> None:
     rng = np.random.default_rng(seed)
-    X, y = whole(rng, classes)
-    given_weights = dict(enumerate(rng.choice([0.25, 0.5, 2.0, 3.0], classes).tolist()))
-    own = rng.choice([0.5, 1.0, 2.0], len(y))
-    by_row = own * np.array([given_weights[label] for label in y.tolist()])
-    learner = weigh.Perceptron(keep, max_iter=3, class_weight=given_weights).fit(X, y, own)
+    X, y = random_integer_rows(rng, classes)
+    class_weights = dict(enumerate(rng.choice([0.25, 0.5, 2.0, 3.0], classes).tolist()))
+    row_weights = rng.choice([0.5, 1.0, 2.0], len(y))
+    by_row = row_weights * np.array([class_weights[label] for label in y.tolist()])
+    learner = weigh.Perceptron(keep, max_iter=3, class_weight=class_weights).fit(X, y, row_weights)
     same = weigh.Perceptron(keep, max_iter=3).fit(X, y, by_row)
     assert learner.model_.to_bytes() == same.model_.to_bytes()
 
 
-def test_balanced_classes_weigh_the_less_the_more_rows_they_have() -> None:
-    X, y = whole(np.random.default_rng(5), 3)
+def test_balanced_class_weights_are_inverse_to_class_frequencies() -> None:
+    X, y = random_integer_rows(np.random.default_rng(5), 3)
     X, y = np.vstack([X, X[y == 0]]), np.concatenate([y, y[y == 0]])
     counts = np.bincount(y)
-    given_weights = dict(enumerate((len(y) / (3 * counts)).tolist()))
+    class_weights = dict(enumerate((len(y) / (3 * counts)).tolist()))
     balanced = weigh.Perceptron(class_weight="balanced").fit(X, y)
     assert (
-        balanced.model_.to_bytes() == weigh.Perceptron(class_weight=given_weights).fit(X, y).model_.to_bytes()
+        balanced.model_.to_bytes() == weigh.Perceptron(class_weight=class_weights).fit(X, y).model_.to_bytes()
     )
     assert balanced.model_.to_bytes() != weigh.Perceptron().fit(X, y).model_.to_bytes()
 
@@ -127,17 +127,17 @@ def test_balanced_classes_weigh_the_less_the_more_rows_they_have() -> None:
 @law
 @given(
     seed=seeds,
-    first=st.sampled_from(KEPT),
+    first=st.sampled_from(HYPOTHESES),
     classes=st.integers(2, 4),
     multiclass=st.sampled_from(["joint", "one-vs-rest"]),
 )
 def test_one_recorded_run_has_all_four_hypotheses(
     seed: int, first: str, classes: int, multiclass: str
 ) -> None:
-    X, y = whole(np.random.default_rng(seed), classes)
+    X, y = random_integer_rows(np.random.default_rng(seed), classes)
     settings = {"max_iter": 3, "multiclass": multiclass}
     recorded = weigh.Perceptron(first, record=True, **settings).fit(X, y).model_
-    for keep in KEPT:
+    for keep in HYPOTHESES:
         alone = weigh.Perceptron(keep, record=True, **settings).fit(X, y).model_
         assert recorded.keep(keep).to_bytes() == alone.to_bytes()
         unrecorded = weigh.Perceptron(keep, **settings).fit(X, y).model_
@@ -147,11 +147,11 @@ def test_one_recorded_run_has_all_four_hypotheses(
 
 
 @law
-@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 4), power=st.integers(-3, 3))
-def test_the_rate_changes_no_prediction_without_margin(
+@given(seed=seeds, keep=st.sampled_from(HYPOTHESES), classes=st.integers(2, 4), power=st.integers(-3, 3))
+def test_the_rate_does_not_change_predictions_without_a_margin(
     seed: int, keep: str, classes: int, power: int
 ) -> None:
-    X, y = whole(np.random.default_rng(seed), classes)
+    X, y = random_integer_rows(np.random.default_rng(seed), classes)
     one = weigh.Perceptron(keep, max_iter=4).fit(X, y)
     other = weigh.Perceptron(keep, rate=2.0**power, max_iter=4).fit(X, y)
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
@@ -161,9 +161,9 @@ def test_the_rate_changes_no_prediction_without_margin(
 
 
 @law
-@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 4))
-def test_names_of_labels_change_no_prediction(seed: int, keep: str, classes: int) -> None:
-    X, y = whole(np.random.default_rng(seed), classes)
+@given(seed=seeds, keep=st.sampled_from(HYPOTHESES), classes=st.integers(2, 4))
+def test_label_names_do_not_change_predictions(seed: int, keep: str, classes: int) -> None:
+    X, y = random_integer_rows(np.random.default_rng(seed), classes)
     names = np.array(["ant", "bee", "cow", "dog"])
     numbered = weigh.Perceptron(keep, max_iter=4).fit(X, y)
     named = weigh.Perceptron(keep, max_iter=4).fit(X, names[y])
@@ -171,8 +171,8 @@ def test_names_of_labels_change_no_prediction(seed: int, keep: str, classes: int
     np.testing.assert_array_equal(named.decision_function(X), numbered.decision_function(X))
 
 
-def separated(rng: np.random.Generator, classes: int) -> tuple[Any, Any, float, float]:
-    """Return rows that known planes separate, with squares of their radius and of the planes' margin."""
+def random_separable_rows(rng: np.random.Generator, classes: int) -> tuple[Any, Any, float, float]:
+    """Return separable rows and labels with the squared radius and the squared margin of known planes."""
     W = rng.integers(-3, 4, (classes, 4)) * 1.0
     X = rng.integers(-4, 5, (60, 3)) * 1.0
     scores = np.column_stack([np.ones(60), X]) @ W.T
@@ -185,7 +185,7 @@ def separated(rng: np.random.Generator, classes: int) -> tuple[Any, Any, float, 
 
 
 @law
-@given(seed=seeds, keep=st.sampled_from(KEPT), rate=st.sampled_from([1.0, 0.1]))
+@given(seed=seeds, keep=st.sampled_from(HYPOTHESES), rate=st.sampled_from([1.0, 0.1]))
 def test_mistakes_are_within_the_bound_and_the_run_converges(seed: int, keep: str, rate: float) -> None:
     rng = np.random.default_rng(seed)
     w, X = rng.integers(-3, 4, 4) * 1.0, rng.integers(-4, 5, (60, 3)) * 1.0
@@ -199,15 +199,15 @@ def test_mistakes_are_within_the_bound_and_the_run_converges(seed: int, keep: st
     assert learner.mistakes_ <= radius2 / margin2
     certificate = learner.certificate_
     assert certificate.radius == pytest.approx(radius2**0.5, rel=1e-15)
-    # A row that the found plane goes through has no margin, and then there is no bound by it.
-    found = certificate.augmented_margin
-    assert found == 0 or certificate.mistakes <= (certificate.radius / found) ** 2 * (1 + 1e-9)
+    # If a row lies on the plane, the margin is zero and gives no bound.
+    margin = certificate.augmented_margin
+    assert margin == 0 or certificate.mistakes <= (certificate.radius / margin) ** 2 * (1 + 1e-9)
 
 
 @law
 @given(seed=seeds)
 def test_mistakes_of_several_classes_are_within_twice_the_bound(seed: int) -> None:
-    X, y, radius2, margin2 = separated(np.random.default_rng(seed), 4)
+    X, y, radius2, margin2 = random_separable_rows(np.random.default_rng(seed), 4)
     assume(len(set(y.tolist())) >= 3)
     bound = 2 * radius2 / margin2
     learner = weigh.Perceptron(max_iter=int(bound) + 2).fit(X, y)
@@ -216,19 +216,19 @@ def test_mistakes_of_several_classes_are_within_twice_the_bound(seed: int) -> No
 
 
 @law
-@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 4))
-def test_contributions_sum_to_the_score_and_the_verdict_is_the_greatest(
+@given(seed=seeds, keep=st.sampled_from(HYPOTHESES), classes=st.integers(2, 4))
+def test_contributions_sum_to_the_score_and_the_verdict_has_the_highest_score(
     seed: int, keep: str, classes: int
 ) -> None:
-    X, y = whole(np.random.default_rng(seed), classes)
+    X, y = random_integer_rows(np.random.default_rng(seed), classes)
     learner = weigh.Perceptron(keep, max_iter=4).fit(X, y)
-    said, scores = learner.predict(X), learner.model_.scores(X)
-    # Of equal scores the second of two classes wins, and the first of several.
-    place = -1 if classes == 2 else 0
-    assert said.tolist() == [int(np.flatnonzero(row == row.max())[place]) for row in scores]
+    predicted, scores = learner.predict(X), learner.model_.scores(X)
+    # Ties go to the second of two classes, and to the first of several.
+    tie_index = -1 if classes == 2 else 0
+    assert predicted.tolist() == [int(np.flatnonzero(row == row.max())[tie_index]) for row in scores]
     leads = np.diff(np.sort(scores, axis=1)[:, -2:], axis=1)[:, 0]
     explained = learner.explain(X)
-    assert [evidence.verdict for evidence in explained] == said.tolist()
+    assert [evidence.verdict for evidence in explained] == predicted.tolist()
     np.testing.assert_allclose([e.total for e in explained], leads, rtol=1e-12, atol=1e-12)
     for evidence in explained:
         assert evidence.total == pytest.approx(sum(row.nats for row in evidence.table), abs=1e-12)
@@ -244,23 +244,23 @@ def test_contributions_sum_to_the_score_and_the_verdict_is_the_greatest(
         pytest.param(91, 3, 1.0, 1.0, 0.1, id="classes"),
     ],
 )
-def test_the_verdict_that_is_explained_is_the_one_given_where_sums_round(
+def test_the_explained_verdict_equals_the_prediction_despite_rounding(
     seed: int, classes: int, rate: float, weight: float, unit: float
 ) -> None:
     rng = np.random.default_rng(seed)
     X, y = rng.integers(-3, 4, (20, 4)) * unit, rng.integers(0, classes, 20)
     learner = weigh.Perceptron("last", rate=rate, max_iter=3).fit(X.round(1), y, np.full(20, weight))
-    said = learner.predict(X.round(1)).tolist()
-    assert [evidence.verdict for evidence in learner.explain(X.round(1))] == said
+    predicted = learner.predict(X.round(1)).tolist()
+    assert [evidence.verdict for evidence in learner.explain(X.round(1))] == predicted
 
 
 @law
-@given(seed=seeds, keep=st.sampled_from(KEPT), classes=st.integers(2, 3))
-def test_a_missing_number_is_learned_like_zero(seed: int, keep: str, classes: int) -> None:
+@given(seed=seeds, keep=st.sampled_from(HYPOTHESES), classes=st.integers(2, 3))
+def test_a_missing_number_counts_as_zero(seed: int, keep: str, classes: int) -> None:
     rng = np.random.default_rng(seed)
-    X, y = whole(rng, classes)
-    gone = rng.random(X.shape) < 0.3
-    missing, zero = np.where(gone, np.nan, X), np.where(gone, 0.0, X)
+    X, y = random_integer_rows(rng, classes)
+    is_missing = rng.random(X.shape) < 0.3
+    missing, zero = np.where(is_missing, np.nan, X), np.where(is_missing, 0.0, X)
     one, other = (weigh.Perceptron(keep, max_iter=4).fit(data, y) for data in (missing, zero))
     assert one.model_.to_bytes() == other.model_.to_bytes()
     np.testing.assert_array_equal(one.decision_function(missing), one.decision_function(zero))
@@ -274,16 +274,17 @@ LEVELS = ["red", "blue", "green"]
     rows=st.lists(
         st.tuples(st.sampled_from([*LEVELS, None]), st.sampled_from("abc")), min_size=3, max_size=20
     ),
-    keep=st.sampled_from(KEPT),
+    keep=st.sampled_from(HYPOTHESES),
 )
-def test_a_category_is_a_flag_per_level_of_which_a_missing_value_has_none(rows: Any, keep: str) -> None:
+def test_a_category_is_one_flag_per_level_and_missing_sets_none(rows: Any, keep: str) -> None:
     colours, y = [colour for colour, _ in rows], [label for _, label in rows]
     assume(len(set(y)) >= 2)
     kinds = {"colour": weigh.Category(levels=tuple(LEVELS))}
     learner = weigh.Perceptron(keep, max_iter=4, columns=kinds).fit({"colour": colours}, y)
     flags = np.array([[float(colour == level) for level in LEVELS] for colour in colours])
-    twin = weigh.Perceptron(keep, max_iter=4).fit(flags, y)
-    asked = {"colour": [*LEVELS, None, "never seen"]}
+    reference = weigh.Perceptron(keep, max_iter=4).fit(flags, y)
+    new_rows = {"colour": [*LEVELS, None, "never seen"]}
     np.testing.assert_array_equal(
-        learner.decision_function(asked), twin.decision_function(np.vstack([np.eye(3), np.zeros((2, 3))]))
+        learner.decision_function(new_rows),
+        reference.decision_function(np.vstack([np.eye(3), np.zeros((2, 3))])),
     )

@@ -1,4 +1,4 @@
-"""Laws 7 and 9 for the perceptron: storage, chunks, threads and reading again change no byte."""
+"""Laws 7 and 9 for the perceptron: storage, chunks, threads and rereading do not change the model."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ SETTINGS: dict[str, dict[str, Any]] = {
 
 
 def columns() -> dict[str, list[Any]]:
-    """Return one column of every kind that all storages can hold; kinds are left to be found."""
+    """Return one column of every kind that all storages support; the kinds are inferred."""
     rng = np.random.default_rng(3)
     return {
         "colour": [None if i % 11 == 5 else ["red", "blue", "grün"][i * i % 3] for i in range(N)],
@@ -56,18 +56,18 @@ def rows() -> list[dict[str, Any]]:
     return [{name: values[i] for name, values in table.items()} for i in range(N)]
 
 
-def saved(data: Any, **settings: Any) -> bytes:
+def model_bytes(data: Any, **settings: Any) -> bytes:
     return bytes(weigh.Perceptron(**settings).fit(data, LABEL).model_.to_bytes())
 
 
 @pytest.fixture(params=SETTINGS, scope="module")
-def chosen(request: pytest.FixtureRequest) -> tuple[dict[str, Any], bytes]:
-    """Return settings, and the bytes of the model they lead to."""
+def fitted_settings(request: pytest.FixtureRequest) -> tuple[dict[str, Any], bytes]:
+    """Return settings and the bytes of the model fitted with them."""
     settings = SETTINGS[request.param]
-    return settings, saved(columns(), **settings)
+    return settings, model_bytes(columns(), **settings)
 
 
-def in_pieces() -> pa.Table:
+def chunked_arrow() -> pa.Table:
     whole = pa.table(columns())
     return pa.concat_tables([whole.slice(0, 7), whole.slice(7, 0), whole.slice(7, 31), whole.slice(38)])
 
@@ -83,15 +83,15 @@ TABLES: dict[str, Callable[[], Any]] = {
     "pandas categorical": lambda: pd.DataFrame(columns()).astype({"colour": "category", LABEL: "category"}),
     "polars": lambda: pl.DataFrame(columns()),
     "Arrow": lambda: pa.table(columns()),
-    "Arrow in pieces": in_pieces,
+    "Arrow in pieces": chunked_arrow,
     "Arrow stream": stream,
 }
 
 
 @pytest.mark.parametrize("storage", TABLES)
-def test_tables_give_the_same_bytes(storage: str, chosen: Any) -> None:
-    settings, expected = chosen
-    assert saved(TABLES[storage](), **settings) == expected
+def test_tables_give_the_same_bytes(storage: str, fitted_settings: Any) -> None:
+    settings, expected = fitted_settings
+    assert model_bytes(TABLES[storage](), **settings) == expected
 
 
 def json_lines(path: Path) -> None:
@@ -106,51 +106,49 @@ FILES: dict[str, Callable[[Path], None]] = {
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_files_give_the_same_bytes(name: str, chosen: Any, tmp_path: Path) -> None:
-    settings, expected = chosen
+def test_files_give_the_same_bytes(name: str, fitted_settings: Any, tmp_path: Path) -> None:
+    settings, expected = fitted_settings
     FILES[name](tmp_path / name)
-    assert saved(weigh.open(tmp_path / name, label=LABEL), **settings) == expected
+    assert model_bytes(weigh.open(tmp_path / name, label=LABEL), **settings) == expected
 
 
 @pytest.mark.parametrize("size", [1, 7, 59])
 @pytest.mark.parametrize("cores", [1, 4])
 def test_chunks_and_threads_give_the_same_bytes(
-    size: int, cores: int, chosen: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    size: int, cores: int, fitted_settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings, expected = chosen
+    settings, expected = fitted_settings
     monkeypatch.setattr(Schema, "chunk_rows", size)
     monkeypatch.setattr(parallel, "available_cores", lambda: cores)
-    assert saved(columns(), **settings) == expected
+    assert model_bytes(columns(), **settings) == expected
     FILES["table.csv"](tmp_path / "table.csv")
-    assert saved(weigh.open(tmp_path / "table.csv", label=LABEL), **settings) == expected
+    assert model_bytes(weigh.open(tmp_path / "table.csv", label=LABEL), **settings) == expected
 
 
 @pytest.mark.parametrize("size", [7, 1000])
-def test_rows_read_again_for_every_pass_give_the_same_bytes(
-    size: int, chosen: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_rereading_rows_in_every_pass_gives_the_same_bytes(
+    size: int, fitted_settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings = chosen[0] | {"shuffle": False}
-    expected = saved(columns(), **settings)
+    settings = fitted_settings[0] | {"shuffle": False}
+    expected = model_bytes(columns(), **settings)
     monkeypatch.setattr(Schema, "chunk_rows", size)
     monkeypatch.setattr(dataset, "MAX_CACHED_BYTES", 0)
     FILES["table.csv"](tmp_path / "table.csv")
-    assert saved(weigh.open(tmp_path / "table.csv", label=LABEL), **settings) == expected
+    assert model_bytes(weigh.open(tmp_path / "table.csv", label=LABEL), **settings) == expected
 
 
-def test_rows_read_again_are_shuffled_among_those_read_together(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    expected, in_order = saved(columns(), max_iter=2), saved(columns(), max_iter=2, shuffle=False)
+def test_reread_rows_are_shuffled_within_chunks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expected, in_order = model_bytes(columns(), max_iter=2), model_bytes(columns(), max_iter=2, shuffle=False)
     monkeypatch.setattr(Schema, "chunk_rows", 20)
     monkeypatch.setattr(dataset, "MAX_CACHED_BYTES", 0)
     FILES["table.csv"](tmp_path / "table.csv")
-    found = [saved(weigh.open(tmp_path / "table.csv", label=LABEL), max_iter=2) for _ in range(2)]
+    found = [model_bytes(weigh.open(tmp_path / "table.csv", label=LABEL), max_iter=2) for _ in range(2)]
     assert found[0] == found[1]
     assert found[0] not in (expected, in_order)
 
 
-def test_a_matrix_is_the_same_dense_sparse_or_written_down(chosen: Any) -> None:
-    settings = {name: value for name, value in chosen[0].items() if name not in ("columns", "scale")}
+def test_dense_and_sparse_matrices_give_the_same_bytes(fitted_settings: Any) -> None:
+    settings = {name: value for name, value in fitted_settings[0].items() if name not in ("columns", "scale")}
     rng = np.random.default_rng(1)
     X = rng.normal(size=(40, 6)) * (rng.random((40, 6)) < 0.5)
     y = rng.integers(0, 3, 40)
@@ -171,8 +169,8 @@ def test_a_matrix_is_the_same_dense_sparse_or_written_down(chosen: Any) -> None:
         np.testing.assert_array_equal(learner.decision_function(data), learner.decision_function(X))
 
 
-def test_a_sparse_file_is_the_matrix_it_was_written_from(chosen: Any, tmp_path: Path) -> None:
-    settings = {name: value for name, value in chosen[0].items() if name != "columns"}
+def test_a_sparse_file_equals_its_matrix(fitted_settings: Any, tmp_path: Path) -> None:
+    settings = {name: value for name, value in fitted_settings[0].items() if name != "columns"}
     rng = np.random.default_rng(2)
     X, y = rng.integers(0, 3, (30, 5)) * 0.5, rng.integers(0, 3, 30)
     lines = [
@@ -196,7 +194,7 @@ def test_a_sparse_file_is_the_matrix_it_was_written_from(chosen: Any, tmp_path: 
     ("first", "second", "same"),
     [("1", "x", ["1", "01", "1", "2.0"]), ("1", "2", [1, 1, 1, 2])],
 )
-def test_digits_of_a_file_are_the_levels_that_training_had(
+def test_digits_in_a_file_match_the_levels_of_training(
     columns: Any, first: str, second: str, same: list[Any], tmp_path: Path
 ) -> None:
     (tmp_path / "train.csv").write_text(
@@ -217,7 +215,9 @@ MAILS = [("free money now now", "spam"), ("see you at noon", "ham"), ("money for
     [weigh.Text(), weigh.Text(counts=False, ngrams=(1, 2)), weigh.Text(buckets=8), weigh.Text(min_count=2)],
 )
 @pytest.mark.parametrize("keep", ["averaged", "voted"])
-def test_texts_are_the_same_as_list_frame_file_and_folder(kind: Any, keep: str, tmp_path: Path) -> None:
+def test_texts_in_lists_frames_files_and_folders_give_the_same_model(
+    kind: Any, keep: str, tmp_path: Path
+) -> None:
     texts, labels = [text for text, _ in MAILS], [label for _, label in MAILS]
     table = {"text": texts, "label": labels}
     pd.DataFrame(table).to_csv(tmp_path / "mails.csv", index=False)
@@ -233,7 +233,7 @@ def test_texts_are_the_same_as_list_frame_file_and_folder(kind: Any, keep: str, 
         return weigh.Perceptron(keep, shuffle=False, columns={"text": kind}).fit(data, y)
 
     expected = learned(table, "label")
-    assert saved_text(learned(pd.DataFrame(table), "label")) == saved_text(expected)
+    assert learner_bytes(learned(pd.DataFrame(table), "label")) == learner_bytes(expected)
     assert weights(learned(weigh.open(tmp_path / "mails.csv", label="label"))) == weights(expected)
     alone = weigh.Perceptron(keep, shuffle=False, columns=kind).fit(texts, labels)
     assert weights(alone)[1:] == weights(expected)[1:]
@@ -243,7 +243,7 @@ def test_texts_are_the_same_as_list_frame_file_and_folder(kind: Any, keep: str, 
     assert weights(folder) == weights(learned(again, "label"))
 
 
-def saved_text(learner: weigh.Perceptron) -> bytes:
+def learner_bytes(learner: weigh.Perceptron) -> bytes:
     return bytes(learner.model_.to_bytes())
 
 
@@ -276,10 +276,12 @@ def test_random_tables_give_the_same_bytes_in_any_chunks(
         assert learner.fit(pa.table(table), "y").model_.to_bytes() == expected
 
 
-def test_the_seed_and_nothing_else_decides_on_the_order() -> None:
-    same = [saved(columns(), random_state=seed, max_iter=2) for seed in (3, np.int64(3), 3)]
+def test_only_the_seed_determines_the_order() -> None:
+    same = [model_bytes(columns(), random_state=seed, max_iter=2) for seed in (3, np.int64(3), 3)]
     assert len(set(same)) == 1
-    assert len({saved(columns(), random_state=seed, max_iter=2) for seed in range(5)}) == 5
-    drawn = [saved(columns(), random_state=np.random.RandomState(seed), max_iter=2) for seed in (1, 1, 2)]
+    assert len({model_bytes(columns(), random_state=seed, max_iter=2) for seed in range(5)}) == 5
+    drawn = [
+        model_bytes(columns(), random_state=np.random.RandomState(seed), max_iter=2) for seed in (1, 1, 2)
+    ]
     assert drawn[0] == drawn[1] != drawn[2]
-    assert len({saved(columns(), random_state=seed, shuffle=False) for seed in range(3)}) == 1
+    assert len({model_bytes(columns(), random_state=seed, shuffle=False) for seed in range(3)}) == 1

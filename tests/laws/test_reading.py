@@ -1,4 +1,4 @@
-"""A file means the same to a model whoever reads it, and whatever its own rows look like."""
+"""Values of a file are read with the types of the model, independently of the other rows of the file."""
 
 from __future__ import annotations
 
@@ -41,37 +41,39 @@ def fitted(learner: Any, text: str) -> Any:
 
 @pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.JointBayes])
 @pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
-def test_digits_in_a_file_are_the_texts_that_training_had(learner):
+def test_digits_in_a_file_match_the_strings_of_training(learner):
     nb = fitted(learner, WORDS)
-    found = nb.predict_proba(weigh.open(write("new.csv", DIGITS)))
-    np.testing.assert_array_equal(found, nb.predict_proba({"c": ["1", "01", "1"], "d": ["a", "b", "b"]}))
+    probabilities = nb.predict_proba(weigh.open(write("new.csv", DIGITS)))
+    np.testing.assert_array_equal(
+        probabilities, nb.predict_proba({"c": ["1", "01", "1"], "d": ["a", "b", "b"]})
+    )
 
 
 @pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.JointBayes])
 @pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
-def test_one_odd_value_leaves_the_whole_numbers_of_a_file_whole(learner):
+def test_one_odd_value_does_not_turn_integers_of_a_file_into_strings(learner):
     nb = fitted(learner, WHOLE)
-    found = nb.predict_proba(weigh.open(write("new.csv", ODD)))
+    probabilities = nb.predict_proba(weigh.open(write("new.csv", ODD)))
     same = {"c": [1, 2, 2, 2, "x"], "d": ["a", "a", "b", "b", "b"]}
-    np.testing.assert_array_equal(found, nb.predict_proba(same))
+    np.testing.assert_array_equal(probabilities, nb.predict_proba(same))
 
 
 @pytest.mark.parametrize(("train", "new"), [(WORDS, DIGITS), (WHOLE, ODD), (WHOLE, DIGITS), (WORDS, ODD)])
-def test_the_program_predicts_what_the_library_predicts(train, new):
+def test_the_command_line_predicts_like_the_library(train, new):
     write("train.csv", train)
     write("new.csv", new)
     run("fit", "train.csv", "--label", "y", "-o", "m.weigh")
-    told = list(csv.DictReader(run("predict", "m.weigh", "new.csv").splitlines()))
+    predictions = list(csv.DictReader(run("predict", "m.weigh", "new.csv").splitlines()))
     proba = weigh.load("m.weigh").predict_proba(weigh.open("new.csv")).max(axis=1)
-    assert [float(row["probability"]) for row in told] == pytest.approx(proba, abs=1e-6)
+    assert [float(row["probability"]) for row in predictions] == pytest.approx(proba, abs=1e-6)
 
 
-def test_labels_that_look_like_numbers_match_the_classes_that_were_texts():
+def test_numeric_looking_labels_match_string_classes():
     model = weigh.NaiveBayes().fit(weigh.open(write("train.csv", "c,y\na,1\nb,x\na,1\n"), "y"))
     assert model.score(weigh.open(write("new.csv", "c,y\na,1\n"), "y")) == 1.0
 
 
-def test_learning_and_forgetting_a_file_of_digits_keeps_texts():
+def test_learning_and_forgetting_a_file_of_digits_keeps_strings():
     whole = weigh.NaiveBayes(columns={"c": "category"}).fit(
         {"c": ["1", "x", "1"], "d": ["a", "b", "a"], "y": ["no", "yes", "no"]}, "y"
     )
@@ -84,7 +86,7 @@ def test_learning_and_forgetting_a_file_of_digits_keeps_texts():
     assert first.forget(weigh.open(more, "y")).model_.to_bytes() == before
 
 
-def test_a_column_of_text_may_look_like_numbers():
+def test_a_text_column_may_contain_only_numbers():
     path = write("train.csv", "t,y\n12 13,no\n14,yes\n14,yes\n")
     nb = weigh.NaiveBayes(columns={"t": "text"}).fit(weigh.open(path, "y"))
     assert nb.predict(weigh.open(write("new.csv", "t\n14\n"))).tolist() == ["yes"]
@@ -92,7 +94,7 @@ def test_a_column_of_text_may_look_like_numbers():
 
 @pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.JointBayes, weigh.Threshold])
 @pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
-def test_score_is_the_share_of_right_predictions_also_with_markers(learner):
+def test_score_is_the_accuracy_with_missing_markers(learner):
     x = [1.0, 2.0, -999.0, 8.0, 9.0, -999.0, -999.0, -999.0]
     y = np.array(["no", "no", "no", "yes", "yes", "yes", "yes", "yes"])
     nb = learner(columns={"x": "number"} if learner is not weigh.JointBayes else "auto", missing=[-999])
@@ -100,7 +102,7 @@ def test_score_is_the_share_of_right_predictions_also_with_markers(learner):
     assert nb.score({"x": x}, y) == np.mean(nb.predict({"x": x}) == y)
 
 
-def test_a_sources_own_markers_are_saved_with_the_model():
+def test_missing_markers_of_a_source_are_saved_with_the_model():
     path = write("train.csv", "c,y\na,no\n?,no\nb,yes\n?,yes\nb,yes\n")
     nb = weigh.NaiveBayes().fit(weigh.open(path, label="y", missing=["?"]))
     assert nb.schema_.missing == ("?",)
@@ -110,27 +112,27 @@ def test_a_sources_own_markers_are_saved_with_the_model():
 @pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.JointBayes, weigh.Threshold])
 @pytest.mark.parametrize("marker", [-999, -999.0, np.int64(-999)])
 @pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
-def test_one_number_may_be_given_as_the_marker(learner, marker):
+def test_a_single_number_is_accepted_as_missing_marker(learner, marker):
     table = {"x": [1.0, 2.0, -999.0, 8.0, 9.0], "y": ["no", "no", "no", "yes", "yes"]}
-    one, listed = (learner(missing=given).fit(table, "y") for given in (marker, [-999]))
+    one, listed = (learner(missing=missing).fit(table, "y") for missing in (marker, [-999]))
     assert one.schema_.missing == listed.schema_.missing
     np.testing.assert_array_equal(one.predict_proba({"x": -999}), listed.predict_proba({"x": None}))
 
 
-def test_a_marker_that_is_neither_text_nor_number_is_refused():
+def test_a_missing_marker_must_be_a_string_or_number():
     with pytest.raises(weigh.errors.ParameterError, match=r"NaiveBayes.*missing.*strings or numbers"):
         weigh.NaiveBayes(missing=None).fit({"x": [1, 2]}, [0, 1])
 
 
 @pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
-def test_a_file_of_digits_is_judged_as_the_texts_that_training_had():
+def test_a_file_of_digits_is_evaluated_like_the_strings_of_training():
     nb = fitted(weigh.NaiveBayes, "c,d,y\n1,a,0\n1,b,0\nx,a,no\nx,b,no\n1,a,0\n")
     same = {"c": ["1", "01"], "d": ["a", "b"], "y": ["0", "0"]}
-    found = weigh.evaluate(nb, weigh.open(write("new.csv", "c,d,y\n1,a,0\n01,b,0\n"), "y"))
-    assert found.to_dict() == weigh.evaluate(nb, same).to_dict()
+    evaluation = weigh.evaluate(nb, weigh.open(write("new.csv", "c,d,y\n1,a,0\n01,b,0\n"), "y"))
+    assert evaluation.to_dict() == weigh.evaluate(nb, same).to_dict()
 
 
-def test_a_model_of_texts_is_verified_against_a_file_of_digits():
+def test_a_model_of_strings_verifies_against_a_file_of_digits():
     nb = weigh.NaiveBayes(columns={"c": "category"}).fit({"c": ["1", "02"], "y": ["0", "1"]}, "y")
     assert weigh.verify(nb.model_, weigh.open(write("same.csv", "c,y\n1,0\n02,1\n"), "y")).ok
 
@@ -139,7 +141,7 @@ MARKED = "x,c,y\n1,a,no\n-999,?,no\n2,a,no\n-999,b,yes\n8,b,yes\n9,?,yes\n"
 KINDS = {"x": "number"}
 
 
-def test_a_learners_markers_hold_in_a_file_as_in_a_table():
+def test_missing_markers_of_a_learner_apply_to_files_and_tables():
     write("train.csv", MARKED)
     rows = list(csv.DictReader(MARKED.splitlines()))
     table = {"x": [float(row["x"]) for row in rows], "c": [row["c"] for row in rows]}
@@ -151,7 +153,7 @@ def test_a_learners_markers_hold_in_a_file_as_in_a_table():
     np.testing.assert_array_equal(scores[1], scores[2])
 
 
-def test_a_models_markers_hold_in_a_file_that_is_opened_without_them():
+def test_missing_markers_of_a_model_apply_to_files_opened_without_them():
     write("train.csv", MARKED)
     nb = weigh.NaiveBayes(columns=KINDS).fit(weigh.open("train.csv", "y", missing=["?", -999]))
     plain, marked = weigh.open("train.csv", "y"), weigh.open("train.csv", "y", missing=["?", -999])

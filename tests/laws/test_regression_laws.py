@@ -1,4 +1,4 @@
-"""Laws 5, 7, 8, 9 and 10 for the regressions: proofs, storage, threads, gaps and bad input."""
+"""Laws 5, 7, 8, 9 and 10 for regressions: certificates, storage, threads, missing values, bad input."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ LINEAR: dict[str, dict[str, Any]] = {
     "elastic net": {"prior": weigh.Penalty(l1=2, l2=1), "tol": 1e-14},
     "absolute": {"prior": weigh.Penalty(l1=0.5), "noise": "laplace", "tol": 1e-12},
 }
-HELD: dict[str, dict[str, Any]] = {"cross-validation": {"prior": weigh.Normal("cv"), "folds": 3}}
+CROSS_VALIDATED: dict[str, dict[str, Any]] = {"cross-validation": {"prior": weigh.Normal("cv"), "folds": 3}}
 LOGISTIC: dict[str, dict[str, Any]] = {
     "normal": {"tol": 1e-14},
     "balanced, in units": {"scale": "unit", "class_weight": "balanced", "tol": 1e-14},
@@ -48,7 +48,7 @@ LOGISTIC: dict[str, dict[str, Any]] = {
 
 
 def columns() -> dict[str, list[Any]]:
-    """Return a column of every kind that all storages hold, with gaps in the categories, and two labels."""
+    """Return a column of every kind that all storages support, with missing categories, and two labels."""
     rng = np.random.default_rng(3)
     size, year = rng.normal(size=N) * 3, rng.integers(1900, 2000, N)
     noise = rng.normal(size=N)
@@ -76,7 +76,7 @@ def json_lines(table: dict[str, list[Any]], path: Path) -> None:
     path.write_text("".join(lines), encoding="utf-8")
 
 
-def in_pieces(table: dict[str, list[Any]]) -> pa.Table:
+def chunked_arrow(table: dict[str, list[Any]]) -> pa.Table:
     whole = pa.table(table)
     return pa.concat_tables([whole.slice(0, 7), whole.slice(7, 0), whole.slice(7, 31), whole.slice(38)])
 
@@ -86,7 +86,7 @@ TABLES: dict[str, Callable[[dict[str, list[Any]]], Any]] = {
     "pandas": pd.DataFrame,
     "polars": pl.DataFrame,
     "Arrow": pa.table,
-    "Arrow in pieces": in_pieces,
+    "Arrow in pieces": chunked_arrow,
 }
 FILES: dict[str, Callable[[dict[str, list[Any]], Path], None]] = {
     "table.csv": lambda table, path: pd.DataFrame(table).to_csv(path, index=False),
@@ -95,21 +95,21 @@ FILES: dict[str, Callable[[dict[str, list[Any]], Path], None]] = {
 }
 
 
-def linear(data: Any, label: str | None = "price", **given: Any) -> Any:
-    return weigh.LinearRegression(**given).fit(data, label).model_
+def linear(data: Any, label: str | None = "price", **settings: Any) -> Any:
+    return weigh.LinearRegression(**settings).fit(data, label).model_
 
 
-def logistic(data: Any, label: str | None = "late", **given: Any) -> Any:
-    return weigh.LogisticRegression(**given).fit(data, label).model_
+def logistic(data: Any, label: str | None = "late", **settings: Any) -> Any:
+    return weigh.LogisticRegression(**settings).fit(data, label).model_
 
 
-def check_same(one: Any, two: Any, close: float = CLOSE) -> None:
-    """Assert that two models have the same features, numbers and facts, to a tolerance."""
+def check_same(one: Any, two: Any, tolerance: float = CLOSE) -> None:
+    """Assert that two models have the same features, weights, fit facts and posterior up to a tolerance."""
     assert one.features == two.features
-    np.testing.assert_allclose(one.coef, two.coef, atol=close, rtol=close)
-    np.testing.assert_allclose(one.intercept, two.intercept, atol=close * 100, rtol=close)
-    told, other = one.fit.to_dict(), two.fit.to_dict()
-    for name, value in told.items():
+    np.testing.assert_allclose(one.coef, two.coef, atol=tolerance, rtol=tolerance)
+    np.testing.assert_allclose(one.intercept, two.intercept, atol=tolerance * 100, rtol=tolerance)
+    expected, other = one.fit.to_dict(), two.fit.to_dict()
+    for name, value in expected.items():
         if isinstance(value, float | tuple):
             assert other[name] == pytest.approx(value, rel=1e-6, abs=1e-9), name
         elif name != "scale_by":
@@ -117,84 +117,90 @@ def check_same(one: Any, two: Any, close: float = CLOSE) -> None:
     assert two.certificate.objective == pytest.approx(one.certificate.objective, rel=1e-7)
     assert two.certificate.null == pytest.approx(one.certificate.null, rel=1e-9)
     if one.posterior_source is not None:
-        np.testing.assert_allclose(one.posterior.covariance, two.posterior.covariance, rtol=1e-6, atol=close)
-        assert two.posterior.intercept == pytest.approx(one.posterior.intercept, rel=close, abs=close * 100)
+        np.testing.assert_allclose(
+            one.posterior.covariance, two.posterior.covariance, rtol=1e-6, atol=tolerance
+        )
+        assert two.posterior.intercept == pytest.approx(
+            one.posterior.intercept, rel=tolerance, abs=tolerance * 100
+        )
         assert two.posterior.intercept_sd == pytest.approx(one.posterior.intercept_sd, rel=1e-6)
         assert two.posterior.dof == one.posterior.dof
 
 
 @pytest.mark.parametrize("storage", TABLES)
-@pytest.mark.parametrize("which", LINEAR | HELD)
+@pytest.mark.parametrize("which", LINEAR | CROSS_VALIDATED)
 def test_tables_give_the_same_linear_regression(which: str, storage: str) -> None:
-    given, table = (LINEAR | HELD)[which], without("late")
-    check_same(linear(table, **given), linear(TABLES[storage](table), **given))
+    settings, table = (LINEAR | CROSS_VALIDATED)[which], without("late")
+    check_same(linear(table, **settings), linear(TABLES[storage](table), **settings))
 
 
 @pytest.mark.parametrize("storage", TABLES)
 @pytest.mark.parametrize("which", LOGISTIC)
 def test_tables_give_the_same_logistic_regression(which: str, storage: str) -> None:
-    given, table = LOGISTIC[which], without("price")
-    check_same(logistic(table, **given), logistic(TABLES[storage](table), **given), 1e-6)
+    settings, table = LOGISTIC[which], without("price")
+    check_same(logistic(table, **settings), logistic(TABLES[storage](table), **settings), 1e-6)
 
 
 @pytest.fixture
 def streamed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let no file be held."""
+    """Cache no rows, so that files are read in chunks."""
     monkeypatch.setattr(dataset, "MAX_CACHED_BYTES", 0)
 
 
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("which", LINEAR)
 def test_files_give_the_same_linear_regression(which: str, name: str, tmp_path: Path) -> None:
-    given, table = LINEAR[which], without("late")
+    settings, table = LINEAR[which], without("late")
     FILES[name](table, tmp_path / name)
-    check_same(linear(table, **given), linear(weigh.open(tmp_path / name, label="price"), None, **given))
+    check_same(
+        linear(table, **settings), linear(weigh.open(tmp_path / name, label="price"), None, **settings)
+    )
 
 
 @pytest.mark.usefixtures("streamed")
 @pytest.mark.parametrize("which", LINEAR)
-def test_a_file_that_is_not_held_gives_the_same_linear_regression(which: str, tmp_path: Path) -> None:
-    given, table = LINEAR[which], without("late")
+def test_a_file_read_in_chunks_gives_the_same_linear_regression(which: str, tmp_path: Path) -> None:
+    settings, table = LINEAR[which], without("late")
     path = tmp_path / "table.csv"
     pd.DataFrame(table).to_csv(path, index=False)
-    again = linear(weigh.open(path, label="price"), None, **given)
-    check_same(linear(table, **given), again, 1e-7 if "evidence" in which else CLOSE)
+    again = linear(weigh.open(path, label="price"), None, **settings)
+    check_same(linear(table, **settings), again, 1e-7 if "evidence" in which else CLOSE)
     assert again.fit.rows == N
 
 
 @pytest.mark.usefixtures("streamed")
-def test_weights_count_in_a_file_that_is_not_held(tmp_path: Path) -> None:
+def test_weights_apply_to_a_file_read_in_chunks(tmp_path: Path) -> None:
     X, y, _ = matrices()
-    X, times = np.abs(X), np.arange(N) % 3
+    X, sample_weight = np.abs(X), np.arange(N) % 3
     lines = (
         f"{float(label)!r} {weight} | " + " ".join(f"x{j}:{value!r}" for j, value in enumerate(row) if value)
-        for label, weight, row in zip(y, times, X.tolist(), strict=True)
+        for label, weight, row in zip(y, sample_weight, X.tolist(), strict=True)
     )
     path = tmp_path / "rows.vw"
     path.write_text("\n".join(lines) + "\n")
-    found = linear(weigh.open(path), None, prior=weigh.Penalty(l2=2))
-    held = weigh.LinearRegression(weigh.Penalty(l2=2)).fit(X, y, times)
-    weights = dict(zip(found.features, found.coef, strict=True))
-    np.testing.assert_allclose([weights[f"features: x{j}"] for j in range(6)], held.coef_, rtol=1e-9)
-    assert (found.fit.n, found.fit.rows) == (held.model_.fit.n, held.model_.fit.rows)
-    assert found.fit.spread == pytest.approx(held.model_.fit.spread)
-    assert found.posterior.sigma == pytest.approx(held.posterior_.sigma)
+    model = linear(weigh.open(path), None, prior=weigh.Penalty(l2=2))
+    in_memory = weigh.LinearRegression(weigh.Penalty(l2=2)).fit(X, y, sample_weight)
+    weights = dict(zip(model.features, model.coef, strict=True))
+    np.testing.assert_allclose([weights[f"features: x{j}"] for j in range(6)], in_memory.coef_, rtol=1e-9)
+    assert (model.fit.n, model.fit.rows) == (in_memory.model_.fit.n, in_memory.model_.fit.rows)
+    assert model.fit.spread == pytest.approx(in_memory.model_.fit.spread)
+    assert model.posterior.sigma == pytest.approx(in_memory.posterior_.sigma)
 
 
 @pytest.mark.usefixtures("streamed")
-def test_a_file_that_is_not_held_has_no_folds(tmp_path: Path) -> None:
+def test_cross_validation_refuses_a_file_read_in_chunks(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     pd.DataFrame(without("late")).to_csv(path, index=False)
-    with pytest.raises(errors.DataError) as refused:
+    with pytest.raises(errors.DataError) as error:
         linear(weigh.open(path, label="price"), None, prior=weigh.Normal("cv"))
-    assert str(refused.value) == (
+    assert str(error.value) == (
         "Cross-validation needs the rows in memory, and the file is too large for that. Use "
         "scale='evidence', or give a number."
     )
 
 
 @pytest.mark.usefixtures("streamed")
-def test_a_logistic_regression_of_a_large_file_is_the_same(tmp_path: Path) -> None:
+def test_a_file_read_in_chunks_gives_the_same_logistic_regression(tmp_path: Path) -> None:
     table = without("price")
     path = tmp_path / "table.csv"
     pd.DataFrame(table).to_csv(path, index=False)
@@ -226,12 +232,14 @@ def matrices() -> tuple[Any, Any, dict[str, Any]]:
 
 @pytest.mark.parametrize("storage", matrices()[2])
 @pytest.mark.parametrize(
-    "which", [name for name in LINEAR | HELD if "offset" not in name and "column" not in name]
+    "which", [name for name in LINEAR | CROSS_VALIDATED if "offset" not in name and "column" not in name]
 )
 def test_matrices_give_the_same_linear_regression(which: str, storage: str) -> None:
     X, y, others = matrices()
-    given = (LINEAR | HELD)[which]
-    check_same(linear(X, y, **given), linear(others[storage], y, **given), 1e-6 if "evid" in which else CLOSE)
+    settings = (LINEAR | CROSS_VALIDATED)[which]
+    check_same(
+        linear(X, y, **settings), linear(others[storage], y, **settings), 1e-6 if "evid" in which else CLOSE
+    )
 
 
 @pytest.mark.parametrize("storage", matrices()[2])
@@ -245,7 +253,7 @@ def test_matrices_give_the_same_logistic_regression(classes: int, storage: str) 
 
 
 def random_rows(seed: int, n: int, d: int, spread: float) -> tuple[Any, Any]:
-    """Return rows, some columns of which may repeat others or be constant, of unlike sizes."""
+    """Return rows of columns on different scales, some of them duplicate or constant."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, d)) * spread ** rng.uniform(-1, 1, d)
     if d > 2 and seed % 3 == 0:
@@ -255,17 +263,17 @@ def random_rows(seed: int, n: int, d: int, spread: float) -> tuple[Any, Any]:
     return X, X @ rng.normal(size=d) + rng.normal(size=n)
 
 
-def proved_or_warned(learner: Any, X: Any, y: Any) -> None:
-    """Assert law 5: the gap is within the tolerance, or a warning says that it is not."""
-    with warnings.catch_warnings(record=True) as told:
+def check_certificate_or_warning(learner: Any, X: Any, y: Any) -> None:
+    """Assert law 5: the duality gap is within the tolerance, or a warning says that it is not."""
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = learner.fit(X, y)
-    proof = found.certificate_
+        fitted = learner.fit(X, y)
+    proof = fitted.certificate_
     assert proof.gap >= 0
     assert proof.converged == (
         proof.gap <= proof.tol * proof.null or (proof.null == 0 and proof.gap <= proof.tol)
     )
-    warned = [each for each in told if issubclass(each.category, errors.NotOptimal)]
+    warned = [warning for warning in caught if issubclass(warning.category, errors.NotOptimal)]
     assert len(warned) == (not proof.converged)
 
 
@@ -282,11 +290,11 @@ PRIORS = [None, 0.3, weigh.Penalty(l1=1.0), weigh.Penalty(l1=0.3, l2=0.5), {"x0"
     noise=st.sampled_from([weigh.Normal(1), weigh.Laplace(1)]),
     max_iter=st.sampled_from([1, 5, 10_000]),
 )
-def test_a_linear_regression_is_proved_or_warns(
+def test_a_linear_regression_converges_or_warns(
     seed: int, n: int, d: int, spread: float, prior: Any, noise: Any, max_iter: int
 ) -> None:
     X, y = random_rows(seed, n, d, spread)
-    proved_or_warned(weigh.LinearRegression(prior, noise, max_iter=max_iter), X, y)
+    check_certificate_or_warning(weigh.LinearRegression(prior, noise, max_iter=max_iter), X, y)
 
 
 @law
@@ -298,12 +306,12 @@ def test_a_linear_regression_is_proved_or_warns(
     classes=st.integers(2, 3),
     max_iter=st.sampled_from([1, 5, 1000]),
 )
-def test_a_logistic_regression_is_proved_or_warns(
+def test_a_logistic_regression_converges_or_warns(
     seed: int, n: int, d: int, prior: Any, classes: int, max_iter: int
 ) -> None:
     X, y = random_rows(seed, n, d, 3.0)
     labels = np.argsort(np.argsort(y)) * classes // n
-    proved_or_warned(weigh.LogisticRegression(prior, max_iter=max_iter), X, labels)
+    check_certificate_or_warning(weigh.LogisticRegression(prior, max_iter=max_iter), X, labels)
 
 
 @law
@@ -313,46 +321,46 @@ def test_a_logistic_regression_is_proved_or_warns(
     l2=st.floats(0.1, 3),
     noise=st.sampled_from(["normal", "laplace"]),
 )
-def test_no_other_weights_have_an_objective_below_the_proof(
-    seed: int, l1: float, l2: float, noise: str
-) -> None:
+def test_no_objective_is_below_the_certified_lower_bound(seed: int, l1: float, l2: float, noise: str) -> None:
     X, y = random_rows(seed, 20, 4, 2.0)
     proof = weigh.LinearRegression(weigh.Penalty(l1=l1, l2=l2), noise, tol=1e-3).fit(X, y).certificate_
     best = weigh.LinearRegression(weigh.Penalty(l1=l1, l2=l2), noise, tol=1e-12).fit(X, y)
     rng = np.random.default_rng(seed)
     for w in best.coef_ + rng.normal(size=(20, 4)) * 10.0 ** -rng.uniform(1, 8, (20, 1)):
-        left = y - X @ w - best.intercept_
-        loss = np.abs(left).sum() if noise == "laplace" else 0.5 * np.square(left).sum()
+        residuals = y - X @ w - best.intercept_
+        loss = np.abs(residuals).sum() if noise == "laplace" else 0.5 * np.square(residuals).sum()
         value = float(loss) + l1 * float(np.abs(w).sum()) + 0.5 * l2 * float(np.square(w).sum())
         assert value >= proof.objective - proof.gap - 1e-9 * proof.null
 
 
 @pytest.mark.parametrize("cores", [1, 3])
-@pytest.mark.parametrize("which", LINEAR | HELD)
-def test_threads_and_repetition_do_not_matter(
+@pytest.mark.parametrize("which", LINEAR | CROSS_VALIDATED)
+def test_threads_and_repetition_do_not_change_linear_regression(
     which: str, cores: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    given, table = (LINEAR | HELD)[which], without("late")
-    first = linear(table, **given)
-    assert linear(table, **given).to_bytes() == first.to_bytes()
+    settings, table = (LINEAR | CROSS_VALIDATED)[which], without("late")
+    first = linear(table, **settings)
+    assert linear(table, **settings).to_bytes() == first.to_bytes()
     monkeypatch.setattr(parallel, "available_cores", lambda: cores)
     monkeypatch.setattr("weigh.learn.linear.path.available_cores", lambda: cores)
-    check_same(first, linear(table, **given))
+    check_same(first, linear(table, **settings))
 
 
 @pytest.mark.parametrize("cores", [1, 3])
 @pytest.mark.parametrize("which", LOGISTIC)
-def test_threads_do_not_matter_to_classes(which: str, cores: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    given, table = LOGISTIC[which], without("price")
-    first = logistic(table, **given)
-    assert logistic(table, **given).to_bytes() == first.to_bytes()
+def test_threads_do_not_change_logistic_regression(
+    which: str, cores: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, table = LOGISTIC[which], without("price")
+    first = logistic(table, **settings)
+    assert logistic(table, **settings).to_bytes() == first.to_bytes()
     monkeypatch.setattr(parallel, "available_cores", lambda: cores)
-    check_same(first, logistic(table, **given), 1e-6)
+    check_same(first, logistic(table, **settings), 1e-6)
 
 
 @law
 @given(size=st.floats(-100, 100), colour=st.sampled_from(["red", "blue", "grün"]))
-def test_what_is_missing_or_unseen_adds_nothing(size: float, colour: str) -> None:
+def test_missing_and_unseen_values_contribute_nothing(size: float, colour: str) -> None:
     row = {"colour": colour, "size": size, "known": 1, "shape": "round", "year": 1950}
     for model in (PRICE, LATE):
         weights = dict(zip(model.features, model.coef, strict=True))
@@ -361,19 +369,19 @@ def test_what_is_missing_or_unseen_adds_nothing(size: float, colour: str) -> Non
             without = whole - weights[f"colour={colour}"]
             assert total(model, row | {"colour": gap}) == pytest.approx(without, abs=1e-8)
         assert total(model, row | {"size": None}) == pytest.approx(whole - weights["size"] * size, abs=1e-8)
-        told = model.explain(row | {"colour": None, "size": None})[0]
-        assert not any(each.nats for each in told.table if each.feature in ("colour", "size"))
+        evidence = model.explain(row | {"colour": None, "size": None})[0]
+        assert not any(each.nats for each in evidence.table if each.feature in ("colour", "size"))
 
 
 def total(model: Any, row: dict[str, Any]) -> float:
-    """Return what is predicted, or the log-odds."""
+    """Return the prediction or the log-odds."""
     return float(model.predict(row)[0] if model is PRICE else model.scores(row)[0, 1])
 
 
 PRICE, LATE = linear(without("late"), prior=1.0), logistic(without("price"))
 
 
-def test_missing_categories_train_as_rows_without_levels() -> None:
+def test_missing_categories_train_like_rows_without_levels() -> None:
     table = without("late")
     flags = [[float(value == level) for value in table["colour"]] for level in ("blue", "grün", "red")]
     by_hand = {f"colour={level}": flag for level, flag in zip(("blue", "grün", "red"), flags, strict=True)}
@@ -403,25 +411,25 @@ BAD: dict[str, tuple[Any, Any]] = {
     [weigh.LinearRegression(), weigh.LogisticRegression(), weigh.LogisticRegression(method="online")],
     ids=["linear", "logistic", "online"],
 )
-def test_bad_input_leaves_a_learner_as_it_was(learner: Any, case: str) -> None:
+def test_bad_input_leaves_a_learner_unchanged(learner: Any, case: str) -> None:
     X, y, _ = matrices()
-    found = learner.fit(X, (y > 0).astype(int))
-    before, names = found.model_.to_bytes(), dict(vars(found))
+    fitted = learner.fit(X, (y > 0).astype(int))
+    before, names = fitted.model_.to_bytes(), dict(vars(fitted))
     data, label = BAD[case]
-    with pytest.raises(errors.WeighError) as refused:
-        found.fit(data, label)
-    assert str(refused.value)
-    assert found.model_.to_bytes() == before
-    assert vars(found).keys() == names.keys()
-    np.testing.assert_array_equal(found.predict(X[:2]), learner.predict(X[:2]))
+    with pytest.raises(errors.WeighError) as error:
+        fitted.fit(data, label)
+    assert str(error.value)
+    assert fitted.model_.to_bytes() == before
+    assert vars(fitted).keys() == names.keys()
+    np.testing.assert_array_equal(fitted.predict(X[:2]), learner.predict(X[:2]))
 
 
 @pytest.mark.parametrize(
     "learner", [weigh.LinearRegression(), weigh.LogisticRegression()], ids=["linear", "logistic"]
 )
-def test_rows_that_do_not_suit_a_model_are_refused(learner: Any) -> None:
+def test_rows_that_do_not_fit_the_model_are_refused(learner: Any) -> None:
     X, y, _ = matrices()
-    found = learner.fit(X, (y > 0).astype(int))
+    fitted = learner.fit(X, (y > 0).astype(int))
     for wrong in (X[:, :5], np.column_stack([X, X]), {"colour": ["red"]}, [[np.inf] * 6]):
         with pytest.raises(errors.DataError):
-            found.predict(wrong)
+            fitted.predict(wrong)

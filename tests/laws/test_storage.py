@@ -1,4 +1,4 @@
-"""Law 9: how a table is stored does not matter to the model learned from it."""
+"""Law 9: the model does not depend on how its table is stored."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ WORDS = ["free money now", "see you at noon", "lunch at noon then", "money for n
 
 
 def columns() -> dict[str, list[Any]]:
-    """Return one column of every kind that all storages can hold; kinds are left to be found."""
+    """Return one column of every kind that all storages support; the kinds are inferred."""
     rng = np.random.default_rng(3)
     sizes = (rng.normal(size=N) * 10.0 ** rng.integers(-30, 30, N)).tolist()
     sizes[0], sizes[1], sizes[2] = 0.1, -0.0, 1e300
@@ -65,8 +65,8 @@ def chunked_arrow() -> pa.Table:
 
 def dictionary_arrow() -> pa.Table:
     whole = pa.table(columns())
-    for at, name in ((0, "colour"), (6, LABEL)):
-        whole = whole.set_column(at, name, whole[name].dictionary_encode())
+    for index, name in ((0, "colour"), (6, LABEL)):
+        whole = whole.set_column(index, name, whole[name].dictionary_encode())
     return whole
 
 
@@ -95,17 +95,17 @@ NAMED: dict[str, Callable[[], Any]] = {
 
 @pytest.fixture(scope="module")
 def expected() -> bytes:
-    return saved(columns())
+    return model_bytes(columns())
 
 
-def saved(data: Any, **settings: Any) -> bytes:
+def model_bytes(data: Any, **settings: Any) -> bytes:
     learner = weigh.NaiveBayes(**settings)
     return bytes(learner.fit(data, LABEL).model_.to_bytes())
 
 
 @pytest.mark.parametrize("storage", NAMED)
 def test_named_tables_give_the_same_bytes(storage: str, expected: bytes) -> None:
-    assert saved(NAMED[storage]()) == expected
+    assert model_bytes(NAMED[storage]()) == expected
 
 
 def csv(path: Path) -> None:
@@ -130,14 +130,14 @@ FILES: dict[str, Callable[[Path], None]] = {
 @pytest.mark.parametrize("name", FILES)
 def test_files_give_the_same_bytes(name: str, tmp_path: Path, expected: bytes) -> None:
     FILES[name](tmp_path / name)
-    assert saved(weigh.open(tmp_path / name, label=LABEL)) == expected
+    assert model_bytes(weigh.open(tmp_path / name, label=LABEL)) == expected
 
 
 @pytest.mark.parametrize("name", ["table.csv", "table.jsonl"])
 def test_files_in_small_blocks_give_the_same_bytes(name: str, tmp_path: Path, expected: bytes) -> None:
     FILES[name](tmp_path / name)
     assert (
-        saved(
+        model_bytes(
             weigh.open(tmp_path / name, label=LABEL, block=400),
             columns=weigh.NaiveBayes().fit(columns(), LABEL).schema_,
         )
@@ -146,7 +146,7 @@ def test_files_in_small_blocks_give_the_same_bytes(name: str, tmp_path: Path, ex
 
 
 @pytest.mark.parametrize("storage", NAMED)
-def test_predictions_do_not_depend_on_the_storage(storage: str) -> None:
+def test_scores_do_not_depend_on_the_storage(storage: str) -> None:
     model = weigh.NaiveBayes().fit(columns(), LABEL).model_
     np.testing.assert_array_equal(model.scores(NAMED[storage]()), model.scores(columns()))
 
@@ -171,7 +171,7 @@ BARE: dict[str, Callable[[Any], Any]] = {
     "csc": sparse.csc_matrix,
     "coo": sparse.coo_array,
     "csr with explicit zeros": lambda x: explicit_zeros(x),
-    "csr with doubled entries": lambda x: doubled(x),
+    "csr with doubled entries": lambda x: duplicate_entries(x),
     "csr of 64-bit indices": lambda x: wide_indices(x),
 }
 
@@ -182,7 +182,7 @@ def explicit_zeros(dense: Any) -> Any:
     )
 
 
-def doubled(dense: Any) -> Any:
+def duplicate_entries(dense: Any) -> Any:
     rows, cols = np.nonzero(dense)
     values = dense[rows, cols]
     twice = (np.concatenate([values - 1, np.ones_like(values)]), (np.tile(rows, 2), np.tile(cols, 2)))
@@ -190,9 +190,12 @@ def doubled(dense: Any) -> Any:
 
 
 def wide_indices(dense: Any) -> Any:
-    made = sparse.csr_matrix(dense)
-    made.indices, made.indptr = made.indices.astype(np.int64), made.indptr.astype(np.int64)
-    return made
+    matrix_64 = sparse.csr_matrix(dense)
+    matrix_64.indices, matrix_64.indptr = (
+        matrix_64.indices.astype(np.int64),
+        matrix_64.indptr.astype(np.int64),
+    )
+    return matrix_64
 
 
 @pytest.mark.parametrize("kind", ["count", "flag", "number", "category", weigh.Number(bins=(0.5, 1.5))])

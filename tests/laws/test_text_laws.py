@@ -1,4 +1,4 @@
-"""The laws for text and tokens, by name and by bucket: merging, forgetting, threads, storage, evidence."""
+"""Laws for text and tokens, exact and hashed: merging, forgetting, threads, storage, evidence."""
 
 from __future__ import annotations
 
@@ -48,9 +48,11 @@ WORDS = ["free", "Money", "noon", "ÉTÉ", "été", "naïve", "x1", "the", "中�
 Row = tuple[str | None, str]
 
 
-def some_rows(labels: str = "ab", least: int = 1, most: int = 10) -> st.SearchStrategy[list[Row]]:
+def some_rows(labels: str = "ab", min_size: int = 1, max_size: int = 10) -> st.SearchStrategy[list[Row]]:
     texts = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
-    return st.lists(st.tuples(st.none() | texts, st.sampled_from(labels)), min_size=least, max_size=most)
+    return st.lists(
+        st.tuples(st.none() | texts, st.sampled_from(labels)), min_size=min_size, max_size=max_size
+    )
 
 
 def table(rows: list[Row], kind: Any) -> dict[str, list[Any]]:
@@ -59,7 +61,7 @@ def table(rows: list[Row], kind: Any) -> dict[str, list[Any]]:
     return {"body": body, "class": [label for _, label in rows]}
 
 
-def learned(rows: list[Row], kind: Any, **settings: Any) -> Any:
+def fit_model(rows: list[Row], kind: Any, **settings: Any) -> Any:
     learner = weigh.NaiveBayes({"body": kind}, threads=1, **settings)
     return learner.fit(table(rows, kind), "class").model_
 
@@ -69,25 +71,25 @@ ANY = st.sampled_from(sorted(KINDS))
 
 @law
 @given(ANY, some_rows(), some_rows("bc"))
-def test_merge_equals_fit_on_the_whole(name: str, first: list[Row], second: list[Row]) -> None:
+def test_merging_equals_fitting_all_rows(name: str, first: list[Row], second: list[Row]) -> None:
     kind = KINDS[name]
-    a, b = learned(first, kind), learned(second, kind)
-    whole = learned(first + second, kind).to_bytes()
+    a, b = fit_model(first, kind), fit_model(second, kind)
+    whole = fit_model(first + second, kind).to_bytes()
     assert a.merge(b).to_bytes() == whole
     assert b.merge(a).to_bytes() == whole
 
 
 @law
 @given(ANY, some_rows(), st.randoms(use_true_random=False))
-def test_rows_may_come_in_any_order(name: str, rows: list[Row], chance: Any) -> None:
-    shuffled = chance.sample(rows, len(rows))
-    assert learned(shuffled, KINDS[name]).to_bytes() == learned(rows, KINDS[name]).to_bytes()
+def test_rows_may_come_in_any_order(name: str, rows: list[Row], rng: Any) -> None:
+    shuffled = rng.sample(rows, len(rows))
+    assert fit_model(shuffled, KINDS[name]).to_bytes() == fit_model(rows, KINDS[name]).to_bytes()
 
 
 @law
-@given(ANY, some_rows("abc", most=25), st.integers(1, 6))
+@given(ANY, some_rows("abc", max_size=25), st.integers(1, 6))
 def test_any_threads_and_chunks_give_the_same_bytes(name: str, rows: list[Row], size: int) -> None:
-    whole = learned(rows, KINDS[name])
+    whole = fit_model(rows, KINDS[name])
     source = Streamed(weigh.rows(table(rows, KINDS[name]), "class"), size)
     for threads in (1, 2, 5):
         assert run(BayesTask(whole.schema), source, threads=threads).to_bytes() == whole.to_bytes()
@@ -95,23 +97,23 @@ def test_any_threads_and_chunks_give_the_same_bytes(name: str, rows: list[Row], 
 
 @law
 @given(st.sampled_from(sorted(EXACT)), some_rows(), some_rows("bc"))
-def test_forget_undoes_learning_to_the_last_byte(name: str, kept: list[Row], gone: list[Row]) -> None:
+def test_forgetting_undoes_learning_exactly(name: str, kept: list[Row], forgotten: list[Row]) -> None:
     kind = EXACT[name]
-    expected = learned(kept, kind).to_bytes()
-    assert learned(kept + gone, kind).forget(table(gone, kind)).to_bytes() == expected
+    expected = fit_model(kept, kind).to_bytes()
+    assert fit_model(kept + forgotten, kind).forget(table(forgotten, kind)).to_bytes() == expected
     learner = weigh.NaiveBayes({"body": kind}).fit(table(kept, kind), "class")
-    learner.partial_fit(table(gone, kind), "class").forget(table(gone, kind), "class")
+    learner.partial_fit(table(forgotten, kind), "class").forget(table(forgotten, kind), "class")
     assert learner.model_.to_bytes() == expected
 
 
 @law
 @given(st.sampled_from(sorted(HASHED)), some_rows(), some_rows("bc"))
-def test_forgetting_buckets_restores_all_but_the_names_of_used_ones(
-    name: str, kept: list[Row], gone: list[Row]
+def test_forgetting_hashed_text_restores_all_but_bucket_names(
+    name: str, kept: list[Row], forgotten: list[Row]
 ) -> None:
     kind = HASHED[name]
-    never, both = learned(kept, kind), learned(kept + gone, kind)
-    after = both.forget(table(gone, kind))
+    never, both = fit_model(kept, kind), fit_model(kept + forgotten, kind)
+    after = both.forget(table(forgotten, kind))
     (meta, arrays), (other_meta, others) = after.to_store(), never.to_store()
     names = "part0.present.names" if not kind.counts else "part0.names"
     before = both.to_store()[0][names]
@@ -121,15 +123,15 @@ def test_forgetting_buckets_restores_all_but_the_names_of_used_ones(
     assert meta | {names: 0} == other_meta | {names: 0}
     assert arrays.keys() == others.keys()
     assert all(np.array_equal(arrays[key], others[key]) for key in arrays)
-    rows = table(kept + gone, kind)
+    rows = table(kept + forgotten, kind)
     np.testing.assert_array_equal(after.scores(rows), never.scores(rows))
 
 
 @law
 @given(ANY, some_rows())
-def test_rows_never_learned_cannot_be_forgotten(name: str, rows: list[Row]) -> None:
+def test_unlearned_rows_cannot_be_forgotten(name: str, rows: list[Row]) -> None:
     kind = KINDS[name]
-    model = learned(rows, kind)
+    model = fit_model(rows, kind)
     before = model.to_bytes()
     with pytest.raises(errors.MergeError):
         model.forget(table([*rows, ("free", "a")], kind))
@@ -138,11 +140,11 @@ def test_rows_never_learned_cannot_be_forgotten(name: str, rows: list[Row]) -> N
 
 @law
 @given(ANY, some_rows(), some_rows(), st.sampled_from([1.0, 0.25, weigh.Dirichlet(2.0)]))
-def test_contributions_sum_to_the_score(name: str, rows: list[Row], asked: list[Row], prior: Any) -> None:
+def test_contributions_sum_to_the_score(name: str, rows: list[Row], new_rows: list[Row], prior: Any) -> None:
     kind = KINDS[name]
-    model = learned(rows, kind, prior=prior)
-    given_rows = table(asked, kind)
-    for evidence, scores in zip(model.explain(given_rows), model.scores(given_rows), strict=True):
+    model = fit_model(rows, kind, prior=prior)
+    new_table = table(new_rows, kind)
+    for evidence, scores in zip(model.explain(new_table), model.scores(new_table), strict=True):
         best = model.classes.index(evidence.verdict)
         against = 0.0 if evidence.runner_up is None else scores[model.classes.index(evidence.runner_up)]
         assert evidence.total == pytest.approx(scores[best] - against, abs=1e-9)
@@ -151,15 +153,15 @@ def test_contributions_sum_to_the_score(name: str, rows: list[Row], asked: list[
 
 @law
 @given(ANY, some_rows(), some_rows())
-def test_a_saved_model_comes_back(name: str, rows: list[Row], asked: list[Row]) -> None:
+def test_a_saved_model_loads_unchanged(name: str, rows: list[Row], new_rows: list[Row]) -> None:
     kind = KINDS[name]
-    model = learned(rows, kind)
-    back = reloaded(model)
+    model = fit_model(rows, kind)
+    back = save_and_load(model)
     assert back.to_bytes() == model.to_bytes()
-    np.testing.assert_array_equal(back.scores(table(asked, kind)), model.scores(table(asked, kind)))
+    np.testing.assert_array_equal(back.scores(table(new_rows, kind)), model.scores(table(new_rows, kind)))
 
 
-def reloaded(model: Any) -> Any:
+def save_and_load(model: Any) -> Any:
     with tempfile.TemporaryDirectory() as folder:
         model.save(Path(folder) / "text.weigh")
         return weigh.load(Path(folder) / "text.weigh")
@@ -167,12 +169,12 @@ def reloaded(model: Any) -> Any:
 
 @law
 @given(ANY, some_rows("abc"))
-def test_whole_weights_are_repeated_rows(name: str, rows: list[Row]) -> None:
+def test_integer_weights_equal_repeated_rows(name: str, rows: list[Row]) -> None:
     kind = KINDS[name]
     weights = [k % 3 + 1 for k in range(len(rows))]
     learner = weigh.NaiveBayes({"body": kind}).fit(table(rows, kind), "class", sample_weight=weights)
     repeated = [row for row, n in zip(rows, weights, strict=True) for _ in range(n)]
-    assert learner.model_.to_bytes() == learned(repeated, kind).to_bytes()
+    assert learner.model_.to_bytes() == fit_model(repeated, kind).to_bytes()
 
 
 @pytest.mark.parametrize(
@@ -198,7 +200,7 @@ def test_every_kind_is_verified(name: str) -> None:
 
 
 def check_verified(rows: list[Row], kind: Any) -> None:
-    model = learned(rows, kind)
+    model = fit_model(rows, kind)
     assert weigh.verify(model, table(rows, kind), "class").ok
     changed = [("noon free noon", rows[0][1]), *rows[1:]]
     assert not weigh.verify(model, table(changed, kind), "class").ok
@@ -209,7 +211,7 @@ LABELS = ["ab"[i * i % 3 % 2] for i in range(60)]
 
 
 def write(path: Path, body: list[Any]) -> None:
-    rows = [{"body": each, "class": label} for each, label in zip(body, LABELS, strict=True)]
+    rows = [{"body": text, "class": label} for text, label in zip(body, LABELS, strict=True)]
     if path.suffix == ".csv":
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([["body", "class"], *(row.values() for row in rows)])
@@ -227,9 +229,9 @@ def test_every_storage_gives_the_same_bytes(name: str, tmp_path: Path) -> None:
     columns = {"body": body, "class": LABELS}
     learner = weigh.NaiveBayes({"body": kind})
     expected = learner.fit(columns, "class").model_.to_bytes()
-    for held in (pa.table(columns), pd.DataFrame(columns), pl.DataFrame(columns)):
-        assert learner.fit(held, "class").model_.to_bytes() == expected
+    for data in (pa.table(columns), pd.DataFrame(columns), pl.DataFrame(columns)):
+        assert learner.fit(data, "class").model_.to_bytes() == expected
     for ending in (".csv", ".jsonl", ".parquet") if is_text else (".jsonl", ".parquet"):
         write(tmp_path / f"rows{ending}", body)
-        found = learner.fit(weigh.open(tmp_path / f"rows{ending}", label="class")).model_
-        assert found.to_bytes() == expected
+        model = learner.fit(weigh.open(tmp_path / f"rows{ending}", label="class")).model_
+        assert model.to_bytes() == expected

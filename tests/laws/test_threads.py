@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import weigh
-from tests.laws.tables import KINDS, LABEL, Row, law, learned, some_rows, table
+from tests.laws.tables import KINDS, LABEL, Row, fit_model, law, some_rows, table
 from weigh.engines import run
 from weigh.learn import BayesTask
 from weigh.source import Chunk, Source
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
 
 
 class Streamed(Source):
-    """Another source's rows, a few at a time and of unknown number, so that threads are used."""
+    """The rows of another source in small chunks and of unknown number, so that threads are used."""
 
     def __init__(self, inner: Source, size: int) -> None:
         self.inner, self.size = inner, size
@@ -39,14 +39,14 @@ class Streamed(Source):
 @law
 @given(some_rows(1, 20), st.integers(1, 4))
 def test_streams_of_small_chunks_give_the_same_bytes(rows: list[Row], size: int) -> None:
-    whole = learned(rows)
+    whole = fit_model(rows)
     source = Streamed(weigh.rows(table(rows), LABEL), size)
     for threads in (1, 2, 3, 8):
         assert run(BayesTask(whole.schema), source, threads=threads).to_bytes() == whole.to_bytes()
 
 
 def big_table(rows: int) -> dict[str, Any]:
-    """Return a table whose last rows have values of their own."""
+    """Return a table whose last rows have values that occur nowhere else."""
     rng = np.random.default_rng(7)
     late = np.arange(rows) > 0.95 * rows
     words = np.array(["free money", "noon lunch", "see you", "late word"], dtype=object)
@@ -76,12 +76,12 @@ def many_rows() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def by_one_thread(many_rows: dict[str, Any]) -> bytes:
+def single_thread_bytes(many_rows: dict[str, Any]) -> bytes:
     return model_bytes(many_rows, threads=1)
 
 
 def model_bytes(rows: dict[str, Any], threads: int | None, weights: Any = None) -> bytes:
-    """Return the model of rows that come in fourteen chunks."""
+    """Return the bytes of the model fitted to the rows in chunks of 3,000."""
     source = Streamed(weigh.rows(rows, LABEL, weights), size=3_000)
     saved: bytes = weigh.NaiveBayes(columns=KINDS, threads=threads).fit(source).model_.to_bytes()
     return saved
@@ -89,9 +89,9 @@ def model_bytes(rows: dict[str, Any], threads: int | None, weights: Any = None) 
 
 @pytest.mark.parametrize("threads", [2, 3, 8, None])
 def test_many_rows_give_the_same_bytes(
-    many_rows: dict[str, Any], by_one_thread: bytes, threads: int | None
+    many_rows: dict[str, Any], single_thread_bytes: bytes, threads: int | None
 ) -> None:
-    assert model_bytes(many_rows, threads) == by_one_thread
+    assert model_bytes(many_rows, threads) == single_thread_bytes
 
 
 @pytest.mark.parametrize("threads", [2, 3, 8])
@@ -103,14 +103,14 @@ def test_a_table_of_several_chunks_gives_the_same_bytes(threads: int) -> None:
     assert several.to_bytes() == one.to_bytes()
 
 
-def test_whole_weights_give_the_same_bytes(many_rows: dict[str, Any]) -> None:
+def test_integer_weights_give_the_same_bytes(many_rows: dict[str, Any]) -> None:
     weights = np.random.default_rng(1).integers(0, 5, ROWS)
     assert model_bytes(many_rows, 3, weights) == model_bytes(many_rows, 1, weights)
 
 
-def test_an_error_in_one_thread_is_told_and_ends_the_others(many_rows: dict[str, Any]) -> None:
-    spoiled = many_rows | {"links": np.where(np.arange(ROWS) == ROWS - 1, -1, many_rows["links"])}
+def test_an_error_in_one_thread_is_raised_and_stops_the_others(many_rows: dict[str, Any]) -> None:
+    bad_rows = many_rows | {"links": np.where(np.arange(ROWS) == ROWS - 1, -1, many_rows["links"])}
     before = threading.active_count()
     with pytest.raises(weigh.errors.ColumnError, match="'links' holds counts, but one of them is negative"):
-        model_bytes(spoiled, threads=3)
+        model_bytes(bad_rows, threads=3)
     assert threading.active_count() == before
