@@ -65,7 +65,8 @@ def peers_table(novels: NovelCorpus, repeats: int) -> str:
     }
     n_features = SpellerSettings().features
     reduced = [
-        model.select_strongest(n_features, task.train) for model, task in zip(timings[0].result, tasks, strict=True)
+        model.select_strongest(n_features, task.train)
+        for model, task in zip(timings[0].result, tasks, strict=True)
     ]
     small = f"{100 * _mean_accuracy(OURS, tasks, reduced):.2f} % with {_format_size(OURS, reduced)}"
     n = sum(len(task.train) for task in tasks)

@@ -41,9 +41,9 @@ def test_buys_computer_takes_71_parameters_jointly_and_13_naively(computer_table
 
 
 def test_a_table_with_more_cells_than_rows_causes_a_warning(computer_table: Any) -> None:
-    with pytest.warns(UnfilledTable) as told:
+    with pytest.warns(UnfilledTable) as caught:
         weigh.JointBayes().fit(computer_table, "buys_computer")
-    assert str(told[0].message) == (
+    assert str(caught[0].message) == (
         "The table has 36 cells per class but there are 14 rows, so most cells are empty. Use fewer columns "
         "or bins, or NaiveBayes, which has 13 parameters here, not 71."
     )

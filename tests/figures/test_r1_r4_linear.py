@@ -45,9 +45,9 @@ def test_ridge_is_the_closed_form_of_the_lecture() -> None:
 
 
 def test_ridge_has_smaller_weights_and_a_larger_residual() -> None:
-    free, held = fitted(), fitted(weigh.Penalty(l2=2))
-    assert np.linalg.norm(held.coef_) < np.linalg.norm(free.coef_)
-    assert np.linalg.norm(Y - held.predict(X)) > np.linalg.norm(Y - free.predict(X))
+    free, ridge = fitted(), fitted(weigh.Penalty(l2=2))
+    assert np.linalg.norm(ridge.coef_) < np.linalg.norm(free.coef_)
+    assert np.linalg.norm(Y - ridge.predict(X)) > np.linalg.norm(Y - free.predict(X))
 
 
 def test_more_features_than_rows_interpolate_with_a_warning() -> None:
@@ -55,8 +55,8 @@ def test_more_features_than_rows_interpolate_with_a_warning() -> None:
     found = fitted(rows=wide, y=y)
     np.testing.assert_allclose(found.predict(wide), y, rtol=1e-9)
     np.testing.assert_allclose(found.coef_, np.linalg.pinv(wide) @ y, rtol=1e-8)
-    told = "rank 6 of 10 features, solution of minimum norm"
-    assert told in " ".join(str(found.certificate_).split())
+    message = "rank 6 of 10 features, solution of minimum norm"
+    assert message in " ".join(str(found.certificate_).split())
 
 
 def test_the_lasso_of_one_point_is_three_halves() -> None:

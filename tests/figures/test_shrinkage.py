@@ -24,9 +24,9 @@ def test_ridge_has_smaller_weights_and_a_larger_residual(seed: int, n: int, d: i
     X, y, none = draw.normal(size=(n, d)), draw.normal(size=n), np.zeros(d)
     assume(np.abs(X.T @ y).max() > 1e-3)
     free = solve_least_squares(Problem(DenseMatrix(X), y, none, none, has_intercept=False))
-    held = solve_ridge(Problem(DenseMatrix(X), y, none, np.full(d, strength), has_intercept=False))
-    assert np.linalg.norm(held.w) < np.linalg.norm(free.w)
-    assert np.linalg.norm(y - X @ held.w) > np.linalg.norm(y - X @ free.w)
+    ridge = solve_ridge(Problem(DenseMatrix(X), y, none, np.full(d, strength), has_intercept=False))
+    assert np.linalg.norm(ridge.w) < np.linalg.norm(free.w)
+    assert np.linalg.norm(y - X @ ridge.w) > np.linalg.norm(y - X @ free.w)
 
 
 def test_more_features_than_rows_interpolate_without_a_prior() -> None:
