@@ -1,4 +1,4 @@
-"""Filters whose words are known beforehand, and mails that carry them."""
+"""A filter with scripted scores, and mails and runs that contain them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from weigh.apps.mail.evaluation.mail_stream import Judgement, Mail
 
 
 class Scripted:
-    """A filter that reads its score from the mail, calls spam what is above 0, and records every call."""
+    """A filter that reads its score from the mail, spam above 0, and records every call."""
 
     def __init__(self, name: str = "scripted", unsure_above: float = 0.0) -> None:
         self.name = name
@@ -29,19 +29,28 @@ class Scripted:
         self.calls.append(("learn", mail.place))
 
 
-def scored(*pairs: tuple[str, float]) -> list[Mail]:
-    """Mails of these labels and scores, in places "m0", "m1" and so on."""
+def scored_mails(*pairs: tuple[str, float]) -> list[Mail]:
+    """Return mails with these labels and scores, called "m0", "m1" and so on."""
     return [
-        Mail(f"{score} mail {at}".encode(), f"m{at}", label, float(at))
-        for at, (label, score) in enumerate(pairs)
+        Mail(f"{score} mail {i}".encode(), f"m{i}", label, float(i)) for i, (label, score) in enumerate(pairs)
     ]
 
 
-def course(is_spam: Sequence[bool], scores: Sequence[float], name: str = "scripted") -> FilterRun:
-    """A course of these labels and scores, spam above 0."""
-    n, found = len(scores), np.array(scores, dtype=np.float64)
-    places = tuple(f"m{at}" for at in range(n))
-    nothing = np.zeros(n, bool)
+def filter_run(is_spam: Sequence[bool], scores: Sequence[float], name: str = "scripted") -> FilterRun:
+    """Return a run with these labels and scores, spam above 0."""
+    n, values = len(scores), np.array(scores, dtype=np.float64)
+    places = tuple(f"m{i}" for i in range(n))
+    is_unsure = np.zeros(n, bool)
     return FilterRun(
-        name, 0, np.array(is_spam, bool), found, found > 0, nothing, np.full(n, np.nan), places, 0.0, 0.0, n
+        name,
+        0,
+        np.array(is_spam, bool),
+        values,
+        values > 0,
+        is_unsure,
+        np.full(n, np.nan),
+        places,
+        0.0,
+        0.0,
+        n,
     )

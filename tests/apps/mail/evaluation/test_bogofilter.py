@@ -1,4 +1,4 @@
-"""Debian's bogofilter, where it is installed."""
+"""Tests of Debian's bogofilter as a filter under test, if it is installed."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from weigh.apps.mail.evaluation.filters import Bogofilter
 from weigh.apps.mail.evaluation.mail_stream import Mail
 from weigh.apps.mail.evaluation.online_evaluation import evaluate_filters
 
-needed = pytest.mark.skipif(
+needs_bogofilter = pytest.mark.skipif(
     not Bogofilter.is_installed(),
-    reason="NO BOGOFILTER: install it, or the peer of the mail trial is not tested.",
+    reason="NO BOGOFILTER: install it to test the peer of the mail evaluation.",
 )
 
 
-def mail(words: str, label: str, at: int = 0) -> Mail:
-    return Mail(f"From: a@example.org\nSubject: {words}\n\n{words}\n".encode(), f"m{at}", label, float(at))
+def mail(words: str, label: str, number: int = 0) -> Mail:
+    return Mail(
+        f"From: a@example.org\nSubject: {words}\n\n{words}\n".encode(), f"m{number}", label, float(number)
+    )
 
 
 MAILS = [
@@ -33,15 +35,15 @@ MAILS = [
 ]
 
 
-@needed
-def test_it_knows_nothing_at_first_and_learns() -> None:
-    tried = Bogofilter()
-    assert tried.judge(MAILS[0]).verdict == "unsure"
+@needs_bogofilter
+def test_it_is_unsure_at_first_and_learns() -> None:
+    bogofilter = Bogofilter()
+    assert bogofilter.judge(MAILS[0]).verdict == "unsure"
     for each in MAILS:
-        tried.learn(each, each.label)
+        bogofilter.learn(each, each.label)
     ham, spam = (
-        tried.judge(mail("meeting agenda minutes", "ham")),
-        tried.judge(mail("pills cheap buy", "spam")),
+        bogofilter.judge(mail("meeting agenda minutes", "ham")),
+        bogofilter.judge(mail("pills cheap buy", "spam")),
     )
     assert (ham.verdict, spam.verdict) == ("ham", "spam")
     assert ham.score < 0 < spam.score
@@ -49,11 +51,11 @@ def test_it_knows_nothing_at_first_and_learns() -> None:
     assert (spam.probability or 0.0) >= 0.99
 
 
-@needed
-def test_its_score_is_finite_and_rises_with_its_spamicity() -> None:
-    tried = Bogofilter()
+@needs_bogofilter
+def test_its_score_is_finite_and_increases_with_the_spamicity() -> None:
+    bogofilter = Bogofilter()
     for each in MAILS:
-        tried.learn(each, each.label)
+        bogofilter.learn(each, each.label)
     words = [
         "meeting agenda minutes",
         "meeting pills",
@@ -63,64 +65,64 @@ def test_its_score_is_finite_and_rises_with_its_spamicity() -> None:
         "unknown",
         "",
     ]
-    found = [tried.judge(mail(each, "ham")) for each in words]
-    assert all(math.isfinite(each.score) for each in found)
-    by_score = [each.probability for each in sorted(found, key=lambda each: each.score)]
-    assert by_score == sorted(by_score, key=lambda share: share or 0.0)
+    judgements = [bogofilter.judge(mail(text, "ham")) for text in words]
+    assert all(math.isfinite(each.score) for each in judgements)
+    by_score = [each.probability for each in sorted(judgements, key=lambda each: each.score)]
+    assert by_score == sorted(by_score, key=lambda probability: probability or 0.0)
 
 
-@needed
-def test_it_takes_part_in_a_trial() -> None:
-    found = evaluate_filters([Bogofilter()], MAILS).result("bogofilter")
-    assert found.ham_errors == 0
-    assert found.measure("1-roca").value < 10
+@needs_bogofilter
+def test_it_can_be_evaluated() -> None:
+    result = evaluate_filters([Bogofilter()], MAILS).result("bogofilter")
+    assert result.ham_errors == 0
+    assert result.measure("1-roca").value < 10
 
 
-@needed
+@needs_bogofilter
 def test_options_are_passed_on() -> None:
-    tried = Bogofilter(["--spam-cutoff=0.4", "--ham-cutoff=0.1"])
-    tried.learn(MAILS[0], "ham")
-    assert tried.judge(mail("unknown", "ham")).verdict == "spam"
+    bogofilter = Bogofilter(["--spam-cutoff=0.4", "--ham-cutoff=0.1"])
+    bogofilter.learn(MAILS[0], "ham")
+    assert bogofilter.judge(mail("unknown", "ham")).verdict == "spam"
 
 
-@needed
+@needs_bogofilter
 def test_any_bytes_can_be_judged() -> None:
-    tried = Bogofilter()
-    tried.learn(MAILS[0], "ham")
-    tried.learn(MAILS[1], "spam")
+    bogofilter = Bogofilter()
+    bogofilter.learn(MAILS[0], "ham")
+    bogofilter.learn(MAILS[1], "spam")
     for content in (
         b"",
         b"\x00\xff" * 50,
         b"Content-Type: multipart/mixed; boundary=x\n\n--x",
         b"From \n" * 9,
     ):
-        assert tried.judge(Mail(content, "odd", "ham")).verdict in ("ham", "unsure", "spam")
+        assert bogofilter.judge(Mail(content, "odd", "ham")).verdict in ("ham", "unsure", "spam")
 
 
-@needed
-def test_its_word_list_is_gone_with_it() -> None:
-    tried = Bogofilter()
-    folder = Path(tried._command[3])
-    tried.learn(MAILS[0], "ham")
+@needs_bogofilter
+def test_its_word_list_is_removed_with_it() -> None:
+    bogofilter = Bogofilter()
+    folder = Path(bogofilter._command[3])
+    bogofilter.learn(MAILS[0], "ham")
     assert any(folder.iterdir())
-    del tried
+    del bogofilter
     gc.collect()
     assert not folder.exists()
-    another = Bogofilter()
-    folder = Path(another._command[3])
-    another.close()
+    second = Bogofilter()
+    folder = Path(second._command[3])
+    second.close()
     assert not folder.exists()
 
 
-@needed
-def test_a_failure_names_the_mail_and_not_its_words() -> None:
-    tried = Bogofilter(["-d", "/dev/null/nowhere"])
+@needs_bogofilter
+def test_an_error_names_the_mail_but_does_not_quote_it() -> None:
+    bogofilter = Bogofilter(["-d", "/dev/null/nowhere"])
     with pytest.raises(errors.DataError, match=r"bogofilter -n failed on m0 \(\d+ bytes\)") as caught:
-        tried.learn(mail("confidential", "ham"), "ham")
+        bogofilter.learn(mail("confidential", "ham"), "ham")
     assert "confidential" not in str(caught.value)
 
 
-def test_where_it_is_not_installed_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_missing_program_is_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     assert not Bogofilter.is_installed()
     with pytest.raises(errors.Unsupported, match="apt-get install bogofilter"):

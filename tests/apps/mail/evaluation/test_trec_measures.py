@@ -1,4 +1,4 @@
-"""Figures: exact on courses known beforehand, and on counts that were published."""
+"""Tests of the measures on scripted runs and on published counts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import roc_auc_score
 
-from tests.apps.mail.evaluation.scripted_filter import course
+from tests.apps.mail.evaluation.scripted_filter import filter_run
 from weigh.apps.mail.evaluation.trec_measures import (
     MEASURE_NAMES,
     compare_pair,
@@ -27,15 +27,15 @@ from weigh.judge.metrics.confidence_intervals import Measure
 LEVEL = 0.95
 
 
-def found(is_spam: list[bool], scores: list[float]) -> dict[str, Measure]:
-    return {measure.name: measure for measure in filter_measures(course(is_spam, scores), LEVEL)}
+def measures_of(is_spam: list[bool], scores: list[float]) -> dict[str, Measure]:
+    return {measure.name: measure for measure in filter_measures(filter_run(is_spam, scores), LEVEL)}
 
 
-def counted(ham_errors: int, hams: int, spam_errors: int, spams: int) -> dict[str, Measure]:
-    """The figures of a filter with so many errors."""
+def measures_from_counts(ham_errors: int, hams: int, spam_errors: int, spams: int) -> dict[str, Measure]:
+    """Return the measures of a filter with these error counts."""
     ham = [1.0] * ham_errors + [-1.0] * (hams - ham_errors)
     spam = [-1.0] * spam_errors + [1.0] * (spams - spam_errors)
-    return found([False] * hams + [True] * spams, ham + spam)
+    return measures_of([False] * hams + [True] * spams, ham + spam)
 
 
 # TP, TN, FP, FN of DSPAM on the SpamAssassin corpus, from its documentation.
@@ -48,15 +48,17 @@ PUBLISHED = [
 
 
 @pytest.mark.parametrize(("counts", "hm", "sm", "average"), PUBLISHED)
-def test_published_counts_give_published_figures(
+def test_published_counts_give_published_measures(
     counts: tuple[int, int, int, int], hm: float, sm: float, average: float
 ) -> None:
-    hits, rights, lost, passed = counts
-    measures = counted(lost, lost + rights, passed, passed + hits)
+    true_positives, true_negatives, false_positives, false_negatives = counts
+    measures = measures_from_counts(
+        false_positives, false_positives + true_negatives, false_negatives, false_negatives + true_positives
+    )
     assert round(measures["hm"].value, 2) == hm
     assert round(measures["sm"].value, 2) == sm
     assert round(measures["lam"].value, 2) == average
-    assert measures["accuracy"].value == pytest.approx(100 * (hits + rights) / sum(counts))
+    assert measures["accuracy"].value == pytest.approx(100 * (true_positives + true_negatives) / sum(counts))
 
 
 def test_the_trec_corpus_gives_the_published_averages_too() -> None:
@@ -71,15 +73,17 @@ def test_lam_is_the_logistic_of_the_mean_logit() -> None:
 
 
 @given(st.integers(1, 300), st.integers(1, 300), st.data())
-def test_lam_rises_with_errors_and_lies_between_the_two(hams: int, spams: int, data: st.DataObject) -> None:
-    lost, passed = data.draw(st.integers(0, hams)), data.draw(st.integers(0, spams))
-    value = lam(lost, hams, passed, spams)
+def test_lam_increases_with_errors_and_lies_between_the_two_rates(
+    hams: int, spams: int, data: st.DataObject
+) -> None:
+    ham_errors, spam_errors = data.draw(st.integers(0, hams)), data.draw(st.integers(0, spams))
+    value = lam(ham_errors, hams, spam_errors, spams)
     assert 0 < value < 1
-    if lost < hams:
-        assert lam(lost + 1, hams, passed, spams) > value
-    if 0 < lost < hams and 0 < passed < spams:
-        assert min(lost / hams, passed / spams) <= value * (1 + 1e-12)
-        assert value <= max(lost / hams, passed / spams) * (1 + 1e-12)
+    if ham_errors < hams:
+        assert lam(ham_errors + 1, hams, spam_errors, spams) > value
+    if 0 < ham_errors < hams and 0 < spam_errors < spams:
+        assert min(ham_errors / hams, spam_errors / spams) <= value * (1 + 1e-12)
+        assert value <= max(ham_errors / hams, spam_errors / spams) * (1 + 1e-12)
 
 
 def test_no_errors_count_as_half_a_mail() -> None:
@@ -89,20 +93,20 @@ def test_no_errors_count_as_half_a_mail() -> None:
     assert lam(0, 100, 10, 50) == pytest.approx(1 / (1 + math.exp(-mean)))
 
 
-def test_what_is_unsure_is_delivered() -> None:
-    tried = course([False, True, True], [-0.5, -0.5, 1.0])
+def test_unsure_mail_counts_as_delivered() -> None:
+    run = filter_run([False, True, True], [-0.5, -0.5, 1.0])
     unsure = np.array([True, True, False])
     measures = {
         each.name: each.value
-        for each in filter_measures(type(tried)(**{**vars(tried), "is_unsure": unsure}), LEVEL)
+        for each in filter_measures(type(run)(**{**vars(run), "is_unsure": unsure}), LEVEL)
     }
     assert measures["hm"] == 0.0
     assert measures["sm"] == 50.0
     assert measures["unsure"] == pytest.approx(100 * 2 / 3)
 
 
-def test_intervals_of_shares_are_exact() -> None:
-    measure = counted(3, 200, 5, 50)["hm"]
+def test_intervals_of_rates_are_exact() -> None:
+    measure = measures_from_counts(3, 200, 5, 50)["hm"]
     low, high = stats.binomtest(3, 200).proportion_ci(LEVEL, "exact")
     assert (measure.low, measure.high) == (pytest.approx(100 * low), pytest.approx(100 * high))
 
@@ -116,7 +120,7 @@ SCORES = st.lists(
 def test_one_minus_roca_counts_pairs_and_halves_ties(rows: list[tuple[bool, float]]) -> None:
     hams = [score for is_spam, score in rows if not is_spam]
     spams = [score for is_spam, score in rows if is_spam]
-    value = one_minus_roca(np.array([score for _, score in rows]), np.array([kind for kind, _ in rows]))
+    value = one_minus_roca(np.array([score for _, score in rows]), np.array([is_spam for is_spam, _ in rows]))
     if not hams or not spams:
         assert math.isnan(value)
         return
@@ -125,11 +129,11 @@ def test_one_minus_roca_counts_pairs_and_halves_ties(rows: list[tuple[bool, floa
 
 
 @given(SCORES, st.randoms())
-def test_the_order_of_mails_does_not_change_a_figure(rows: list[tuple[bool, float]], rng: Random) -> None:
-    mixed = rng.sample(rows, len(rows))
-    here, there = (found(*map(list, zip(*each, strict=True))) for each in (rows, mixed))
-    assert [measure.value for measure in here.values()] == pytest.approx(
-        [measure.value for measure in there.values()], nan_ok=True, abs=1e-12
+def test_the_order_of_mails_does_not_change_a_measure(rows: list[tuple[bool, float]], rng: Random) -> None:
+    shuffled = rng.sample(rows, len(rows))
+    first, second = (measures_of(*map(list, zip(*each, strict=True))) for each in (rows, shuffled))
+    assert [measure.value for measure in first.values()] == pytest.approx(
+        [measure.value for measure in second.values()], nan_ok=True, abs=1e-12
     )
 
 
@@ -137,17 +141,17 @@ def test_one_minus_roca_agrees_with_scikit_learn() -> None:
     rng = np.random.default_rng(3)
     is_spam = rng.random(500) < 0.4
     scores = np.round(rng.normal(size=500) + is_spam, 1)
-    measure = found(is_spam.tolist(), scores.tolist())["1-roca"]
+    measure = measures_of(is_spam.tolist(), scores.tolist())["1-roca"]
     assert measure.value == pytest.approx(100 * (1 - roc_auc_score(is_spam, scores)))
     assert 0 < measure.low < measure.value < measure.high
 
 
-def thresholds_tried(hams: list[float], spams: list[float], most: float) -> float:
-    """The least spam let through over all thresholds that lose few enough ham, one by one."""
+def brute_force_spam_error(hams: list[float], spams: list[float], max_ham_loss: float) -> float:
+    """Return the smallest share of spam missed over all thresholds that lose few enough ham."""
     return min(
-        sum(score < cut for score in spams) / len(spams)
-        for cut in [-math.inf, *hams, *spams, *np.nextafter([*hams, *spams], math.inf), math.inf]
-        if sum(score >= cut for score in hams) <= most * len(hams)
+        sum(score < threshold for score in spams) / len(spams)
+        for threshold in [-math.inf, *hams, *spams, *np.nextafter([*hams, *spams], math.inf), math.inf]
+        if sum(score >= threshold for score in hams) <= max_ham_loss * len(hams)
     )
 
 
@@ -155,69 +159,70 @@ NUMBERS = st.lists(st.integers(-6, 6).map(float), min_size=1, max_size=30)
 
 
 @given(NUMBERS, NUMBERS, st.sampled_from([0.0, 0.001, 0.1, 0.25, 0.5]))
-def test_spam_lost_is_the_least_over_all_thresholds(
-    hams: list[float], spams: list[float], most: float
+def test_spam_misclassification_is_the_smallest_over_all_thresholds(
+    hams: list[float], spams: list[float], max_ham_loss: float
 ) -> None:
-    assert spam_misclassification_at(np.array(hams), np.array(spams), most) == thresholds_tried(
-        hams, spams, most
-    )
+    expected = brute_force_spam_error(hams, spams, max_ham_loss)
+    assert spam_misclassification_at(np.array(hams), np.array(spams), max_ham_loss) == expected
 
 
-def test_a_thousandth_of_three_thousand_is_three() -> None:
+def test_a_thousandth_of_three_thousand_ham_is_three() -> None:
     hams = np.array([9.0, 8.0, 7.0, 6.0, *[-1.0] * 2996])
     assert spam_misclassification_at(hams, np.array([5.0, 6.5, 7.5, 9.5])) == 0.25
     assert spam_misclassification_at(hams[:-1], np.array([5.0, 6.5, 7.5, 9.5])) == 0.5
 
 
-def test_a_product_that_rounds_to_below_a_whole_number_is_that_number() -> None:
+def test_a_product_rounded_just_below_an_integer_counts_as_the_integer() -> None:
     hams = np.arange(100.0)
     assert 100 * 0.29 < 29
     assert spam_misclassification_at(hams, np.array([70.5, 69.5]), 0.29) == 0.5
 
 
-def test_a_filter_that_always_says_the_same_lets_all_spam_through() -> None:
-    measure = found([False] * 50 + [True] * 50, [0.5] * 100)["sm_at_hm"]
+def test_a_filter_with_constant_scores_misses_all_spam() -> None:
+    measure = measures_of([False] * 50 + [True] * 50, [0.5] * 100)["sm_at_hm"]
     assert measure.value == measure.high == 100
     assert measure.low > 90
 
 
-def test_the_drawn_intervals_are_near_the_bootstrap_over_mails() -> None:
+def test_intervals_from_draws_are_close_to_the_bootstrap_over_mails() -> None:
     rng = np.random.default_rng(5)
     hams, spams = rng.normal(size=2500), rng.normal(loc=3.0, size=1500)
-    measure = found([False] * 2500 + [True] * 1500, [*hams, *spams])["sm_at_hm"]
-    again = [spam_misclassification_at(rng.choice(hams, 2500), rng.choice(spams, 1500)) for _ in range(1500)]
-    low, high = 100 * np.quantile(again, [0.025, 0.975])
+    measure = measures_of([False] * 2500 + [True] * 1500, [*hams, *spams])["sm_at_hm"]
+    resampled = [
+        spam_misclassification_at(rng.choice(hams, 2500), rng.choice(spams, 1500)) for _ in range(1500)
+    ]
+    low, high = 100 * np.quantile(resampled, [0.025, 0.975])
     assert (measure.low, measure.high) == (pytest.approx(low, abs=2.5), pytest.approx(high, abs=2.5))
     assert measure.low < measure.value < measure.high
 
 
-def test_without_errors_intervals_begin_at_the_value_and_do_not_end_there() -> None:
-    measures = counted(0, 400, 0, 300)
+def test_without_errors_intervals_start_at_the_value_but_have_positive_width() -> None:
+    measures = measures_from_counts(0, 400, 0, 300)
     for name in ("hm", "sm", "sm_at_hm", "1-roca"):
         assert measures[name].value == measures[name].low == 0.0
         assert 0 < measures[name].high < 3
     assert measures["lam"].low <= measures["lam"].value < measures["lam"].high < 1
 
 
-def test_intervals_of_lam_cover_the_true_average() -> None:
+def test_intervals_of_lam_cover_the_true_value() -> None:
     rng = np.random.default_rng(8)
     hm, sm = 0.004, 0.06
     odds = math.sqrt(hm / (1 - hm) * sm / (1 - sm))
-    covered = 0
+    n_covered = 0
     for _ in range(200):
-        measure = counted(rng.binomial(1000, hm), 1000, rng.binomial(500, sm), 500)["lam"]
-        covered += measure.low <= 100 * odds / (1 + odds) <= measure.high
-    assert covered >= 180
+        measure = measures_from_counts(rng.binomial(1000, hm), 1000, rng.binomial(500, sm), 500)["lam"]
+        n_covered += measure.low <= 100 * odds / (1 + odds) <= measure.high
+    assert n_covered >= 180
 
 
-def test_one_kind_of_mail_has_only_its_own_figures() -> None:
-    measures = found([False, False], [-1.0, 1.0])
+def test_mail_of_one_label_has_only_the_measures_of_that_label() -> None:
+    measures = measures_of([False, False], [-1.0, 1.0])
     assert measures["hm"].value == 50.0
     assert all(math.isnan(measures[name].value) for name in ("sm", "lam", "1-roca", "sm_at_hm"))
 
 
-def test_all_figures_are_there_under_their_names() -> None:
-    assert tuple(found([False, True], [-1.0, 1.0])) == MEASURE_NAMES
+def test_all_measures_have_their_names() -> None:
+    assert tuple(measures_of([False, True], [-1.0, 1.0])) == MEASURE_NAMES
 
 
 @pytest.mark.parametrize(
@@ -229,43 +234,43 @@ def test_mcnemar_is_the_exact_binomial_test(first: int, second: int) -> None:
     assert mcnemar_p_value(second, first) == mcnemar_p_value(first, second)
 
 
-def test_mails_that_one_alone_misjudged_are_counted() -> None:
+def test_discordant_mails_are_counted() -> None:
     is_spam = [True, True, False, False]
-    first, second = course(is_spam, [1, -1, 1, 1], "a"), course(is_spam, [-1, -1, -1, -1], "b")
+    first, second = filter_run(is_spam, [1, -1, 1, 1], "a"), filter_run(is_spam, [-1, -1, -1, -1], "b")
     pair = compare_pair(first, second, 0.95)
     assert (pair.first_alone, pair.second_alone) == (2, 1)
     assert pair.error_p == 1.0
     assert pair.difference == pytest.approx(100 * (0.75 - 0.5))
 
 
-def test_the_interval_of_the_difference_is_near_that_of_the_bootstrap_over_mails() -> None:
+def test_the_interval_of_the_difference_is_close_to_the_bootstrap_over_mails() -> None:
     rng = np.random.default_rng(2)
     is_spam = np.arange(600) < 250
     shared = rng.normal(size=600) + 1.5 * is_spam
     one, other = shared + 0.4 * rng.normal(size=600), shared + 0.2 * rng.normal(size=600)
     pair = compare_pair(
-        course(is_spam.tolist(), one.tolist()), course(is_spam.tolist(), other.tolist()), 0.95
+        filter_run(is_spam.tolist(), one.tolist()), filter_run(is_spam.tolist(), other.tolist()), 0.95
     )
 
-    def loss(scores: np.ndarray, kinds: np.ndarray) -> float:
-        hams, spams = scores[~kinds], scores[kinds]
+    def loss(scores: np.ndarray, is_spam: np.ndarray) -> float:
+        hams, spams = scores[~is_spam], scores[is_spam]
         return float((hams[:, None] > spams[None, :]).mean())
 
-    again = []
+    resampled = []
     for _ in range(500):
         rows = np.concatenate([rng.integers(0, 250, 250), rng.integers(250, 600, 350)])
-        again.append(100 * (loss(one[rows], is_spam[rows]) - loss(other[rows], is_spam[rows])))
+        resampled.append(100 * (loss(one[rows], is_spam[rows]) - loss(other[rows], is_spam[rows])))
     assert pair.difference == pytest.approx(100 * (loss(one, is_spam) - loss(other, is_spam)))
-    assert (pair.high - pair.low) / 2 / 1.96 == pytest.approx(np.std(again), rel=0.15)
-    assert pair.area_p == pytest.approx(2 * stats.norm.sf(pair.difference / np.std(again)), abs=0.02)
+    assert (pair.high - pair.low) / 2 / 1.96 == pytest.approx(np.std(resampled), rel=0.15)
+    assert pair.area_p == pytest.approx(2 * stats.norm.sf(pair.difference / np.std(resampled)), abs=0.02)
 
 
 def test_a_filter_does_not_differ_from_itself() -> None:
-    same = course([True, False, True, False], [3, 1, -1, 2])
+    same = filter_run([True, False, True, False], [3, 1, -1, 2])
     pair = compare_pair(same, same, 0.95)
     assert (pair.difference, pair.area_p, pair.error_p) == (0.0, 1.0, 1.0)
 
 
-def test_one_kind_of_mail_has_no_areas_to_compare() -> None:
-    same = course([True, True], [3, 1])
+def test_mail_of_one_label_has_no_rankings_to_compare() -> None:
+    same = filter_run([True, True], [3, 1])
     assert math.isnan(compare_pair(same, same, 0.95).difference)

@@ -1,4 +1,4 @@
-"""Trials of mail filters before they are trusted, as in the spam track of TREC.
+"""Online evaluation of mail filters, as in the TREC spam track.
 
-Names are imported from their files: what a filter on trial needs of `contestant` costs nothing to import.
+Import names from their modules: `mail_stream`, which defines a filter under test, is cheap to import.
 """

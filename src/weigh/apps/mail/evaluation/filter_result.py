@@ -1,4 +1,4 @@
-"""What a trial found of one filter."""
+"""The evaluation result of one filter: measures, learning curve, ROC curve and worst mistakes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from weigh.apps.mail.evaluation.filter_run import FilterRun, Flags
 from weigh.apps.mail.evaluation.mail_stream import HAM, SPAM, UNSURE
@@ -15,12 +14,16 @@ from weigh.apps.mail.evaluation.trec_measures import MEASURE_NAMES, filter_measu
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.text import to_json_value
 
+MAX_CURVE_POINTS = 40
+MAX_ROC_POINTS = 60
+WINDOW_SHARE = 0.1  # size of the sliding window as a share of the judged mails
+
 
 @dataclass(frozen=True, eq=False)
 class FilterResult:
-    """The figures of one filter in percent, its counts of errors, its curves, its worst mistakes, its time.
+    """The measures of one filter in percent, its error counts, curves, worst mistakes and times.
 
-    `learned` counts the mails whose labels it was given. Seconds are per mail judged, or learned.
+    `learned` counts the mails whose labels it was given. The times are seconds per mail judged or learned.
     """
 
     name: str
@@ -35,11 +38,11 @@ class FilterResult:
     mistakes: tuple[FilterMistake, ...]
 
     def measure(self, name: str) -> Measure:
-        """The measure of that name."""
+        """Return the measure of that name."""
         return self.measures[MEASURE_NAMES.index(name)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return the result as plain values for JSON."""
         return {
             "filter": self.name,
             "measures": [measure.to_dict() for measure in self.measures],
@@ -54,31 +57,27 @@ class FilterResult:
         }
 
 
-def summarise_run(course: FilterRun, level: float, most: int) -> FilterResult:
-    """Work out what a course shows of its filter."""
+def summarise_run(run: FilterRun, level: float, most: int) -> FilterResult:
+    """Summarise a filter's run, with intervals of confidence `level` and `most` mistakes of each label."""
     return FilterResult(
-        course.name,
-        filter_measures(course, level),
-        int((course.is_wrong & ~course.is_spam).sum()),
-        int((course.is_wrong & course.is_spam).sum()),
-        course.n_learned,
-        course.judge_seconds / len(course.scores),
-        course.learn_seconds / max(course.n_learned, 1),
-        filter_learning_curve(course),
-        roc_points(course),
-        worst_mistakes(course, most),
+        run.name,
+        filter_measures(run, level),
+        int((run.is_wrong & ~run.is_spam).sum()),
+        int((run.is_wrong & run.is_spam).sum()),
+        run.n_learned,
+        run.judge_seconds / len(run.scores),
+        run.learn_seconds / max(run.n_learned, 1),
+        filter_learning_curve(run),
+        roc_points(run),
+        worst_mistakes(run, most),
     )
-
-
-MAX_CURVE_POINTS = 40
-WINDOW_SHARE = 0.1  # the share of the mails judged that a window holds
 
 
 @dataclass(frozen=True)
 class FilterCurvePoint:
-    """Figures in percent once `seen` mails have come: over all judged so far, and over the last `window`.
+    """Measures in percent after `seen` mails: over all judged so far, and over the last `window` of them.
 
-    Those of no ham, or of no spam, are nan.
+    They are nan where there is no ham or no spam.
     """
 
     filter: str
@@ -92,30 +91,30 @@ class FilterCurvePoint:
     window_roca: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The point for JSON."""
+        """Return the point as plain values for JSON."""
         return {name: to_json_value(value) for name, value in asdict(self).items()}
 
 
-def filter_learning_curve(course: FilterRun) -> tuple[FilterCurvePoint, ...]:
-    """The figures of a filter at up to 40 points of its way."""
-    n = len(course.scores)
+def filter_learning_curve(run: FilterRun) -> tuple[FilterCurvePoint, ...]:
+    """Return the measures of a filter at up to 40 points of its run."""
+    n = len(run.scores)
     window = max(1, math.ceil(WINDOW_SHARE * n))
     stops = np.unique(np.ceil(np.linspace(0, n, MAX_CURVE_POINTS + 1)[1:])).astype(np.int64).tolist()
     return tuple(
         FilterCurvePoint(
-            course.name,
-            course.n_warmup + stop,
-            *_error_rates(course, 0, stop),
+            run.name,
+            run.n_warmup + stop,
+            *_error_rates(run, 0, stop),
             min(window, stop),
-            *_error_rates(course, max(0, stop - window), stop),
+            *_error_rates(run, max(0, stop - window), stop),
         )
         for stop in stops
     )
 
 
-def _error_rates(course: FilterRun, start: int, stop: int) -> tuple[float, float, float]:
-    spam, wrong = course.is_spam[start:stop], course.is_wrong[start:stop]
-    area = one_minus_roca(course.scores[start:stop], spam)
+def _error_rates(run: FilterRun, start: int, stop: int) -> tuple[float, float, float]:
+    spam, wrong = run.is_spam[start:stop], run.is_wrong[start:stop]
+    area = one_minus_roca(run.scores[start:stop], spam)
     return _percent(wrong[~spam]), _percent(wrong[spam]), 100.0 * area
 
 
@@ -123,39 +122,36 @@ def _percent(wrong: Flags) -> float:
     return 100.0 * float(wrong.mean()) if len(wrong) else math.nan
 
 
-MAX_ROC_POINTS = 60
-
-
 @dataclass(frozen=True)
 class RocPoint:
-    """Percent of ham lost, and of spam let through, at the lowest threshold that loses no more ham."""
+    """The ham and the spam misclassified, in percent, at the lowest threshold that loses no more ham."""
 
     hm: float
     sm: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The point for JSON."""
+        """Return the point as plain values for JSON."""
         return {"hm": self.hm, "sm": self.sm}
 
 
-def roc_points(course: FilterRun) -> tuple[RocPoint, ...]:
-    """The curve at up to 60 losses of ham, close together where few are lost; none with one kind alone."""
-    hams = np.sort(course.scores[~course.is_spam])[::-1]
-    spams = np.sort(course.scores[course.is_spam])
+def roc_points(run: FilterRun) -> tuple[RocPoint, ...]:
+    """Return the ROC curve at up to 60 points, denser at small ham losses; empty with only one label."""
+    hams = np.sort(run.scores[~run.is_spam])[::-1]
+    spams = np.sort(run.scores[run.is_spam])
     if not len(hams) or not len(spams):
         return ()
-    allowed = np.unique(np.append(0, np.geomspace(1, len(hams), MAX_ROC_POINTS).round().astype(np.int64)))
-    # A threshold at the first ham that may not be lost: what scores no higher is delivered.
-    thresholds = np.append(hams, -np.inf)[allowed]
-    passed = np.searchsorted(spams, thresholds, side="right") / len(spams)
-    passed[allowed == len(hams)] = 0.0
-    lost = allowed / len(hams)
-    return tuple(RocPoint(100.0 * x, 100.0 * y) for x, y in zip(lost.tolist(), passed.tolist(), strict=True))
+    n_lost = np.unique(np.append(0, np.geomspace(1, len(hams), MAX_ROC_POINTS).round().astype(np.int64)))
+    # The threshold is the score of the first ham that must not be lost; scores up to it are delivered.
+    thresholds = np.append(hams, -np.inf)[n_lost]
+    sm = np.searchsorted(spams, thresholds, side="right") / len(spams)
+    sm[n_lost == len(hams)] = 0.0
+    hm = n_lost / len(hams)
+    return tuple(RocPoint(100.0 * x, 100.0 * y) for x, y in zip(hm.tolist(), sm.tolist(), strict=True))
 
 
 @dataclass(frozen=True)
 class FilterMistake:
-    """A mail that went where it does not belong; `turn` counts the mails from 1, in their order."""
+    """A misclassified mail; `turn` is its position in the stream, counted from 1."""
 
     place: str
     label: str
@@ -165,7 +161,7 @@ class FilterMistake:
     turn: int
 
     def to_dict(self) -> dict[str, Any]:
-        """The mistake for JSON."""
+        """Return the mistake as plain values for JSON."""
         return {
             "place": self.place,
             "label": self.label,
@@ -176,29 +172,22 @@ class FilterMistake:
         }
 
 
-def worst_mistakes(course: FilterRun, most: int) -> tuple[FilterMistake, ...]:
-    """The ham lost with the highest scores, then the spam let through with the lowest, `most` of each."""
-    lost = np.flatnonzero(course.is_wrong & ~course.is_spam)
-    passed = np.flatnonzero(course.is_wrong & course.is_spam)
-    by_score = (
-        lost[np.argsort(-course.scores[lost], kind="stable")],
-        passed[np.argsort(course.scores[passed], kind="stable")],
-    )
-    return tuple(_build_mistake(course, at) for places in by_score for at in _first_indices(places, most))
+def worst_mistakes(run: FilterRun, most: int) -> tuple[FilterMistake, ...]:
+    """Return the misclassified ham with the highest scores, then the spam with the lowest, `most` of each."""
+    hams = np.flatnonzero(run.is_wrong & ~run.is_spam)
+    spams = np.flatnonzero(run.is_wrong & run.is_spam)
+    worst_hams = hams[np.argsort(-run.scores[hams], kind="stable")][:most]
+    worst_spams = spams[np.argsort(run.scores[spams], kind="stable")][:most]
+    return tuple(_build_mistake(run, index) for index in [*worst_hams.tolist(), *worst_spams.tolist()])
 
 
-def _first_indices(places: npt.NDArray[np.intp], most: int) -> list[int]:
-    return [int(at) for at in places[:most]]
-
-
-def _build_mistake(course: FilterRun, at: int) -> FilterMistake:
-    share = float(course.probabilities[at])
-    verdict = SPAM if course.predicted_spam[at] else UNSURE if course.is_unsure[at] else HAM
+def _build_mistake(run: FilterRun, index: int) -> FilterMistake:
+    probability = float(run.probabilities[index])
     return FilterMistake(
-        course.places[at],
-        SPAM if course.is_spam[at] else HAM,
-        verdict,
-        float(course.scores[at]),
-        None if math.isnan(share) else share,
-        course.n_warmup + at + 1,
+        run.places[index],
+        SPAM if run.is_spam[index] else HAM,
+        SPAM if run.predicted_spam[index] else UNSURE if run.is_unsure[index] else HAM,
+        float(run.scores[index]),
+        None if math.isnan(probability) else probability,
+        run.n_warmup + index + 1,
     )

@@ -1,4 +1,4 @@
-"""One filter's way through a trial: each mail is judged before its label is given."""
+"""One filter's run over a mail stream: each mail is judged before its label is given."""
 
 from __future__ import annotations
 
@@ -30,9 +30,10 @@ StepCallback = Callable[[], None]
 
 @dataclass(frozen=True, eq=False)
 class FilterRun:
-    """What one filter said of the mails judged, in their order; `seen` mails were learned unjudged before.
+    """A filter's judgements of n mails, in order, after `n_warmup` mails were learned without being judged.
 
-    `is_unsure` and `said_spam` are its verdicts, `probabilities` are nan where it gave none.
+    `is_spam` has the true labels; `predicted_spam` and `is_unsure` are the verdicts; `probabilities` are nan
+    where the filter gave none. All arrays have shape [n].
     """
 
     name: str
@@ -49,59 +50,60 @@ class FilterRun:
 
     @property
     def is_wrong(self) -> Flags:
-        """Whether each mail went where it does not belong: everything not called spam is delivered."""
+        """Whether each mail was misclassified; every mail not called spam is delivered."""
         return np.not_equal(self.predicted_spam, self.is_spam)
 
 
 def run_filter(
-    contestant: FilterUnderTest,
+    filter_: FilterUnderTest,
     mails: Sequence[Mail],
     order: Sequence[int],
-    warm: int,
+    n_warmup: int,
     feedback: Feedback,
     step: StepCallback,
 ) -> FilterRun:
-    """Let a filter learn the first `warm` mails, then judge each of the others and learn what it is told."""
-    clock = _TimedFilter(contestant)
-    for at in order[:warm]:
-        clock.learn(mails[at])
+    """Let a filter learn the first `n_warmup` mails, then judge each other mail and learn from feedback."""
+    timed = _TimedFilter(filter_)
+    for index in order[:n_warmup]:
+        timed.learn(mails[index])
         step()
-    judged = order[warm:]
-    opinions: list[Judgement] = []
-    truth: list[tuple[str, str]] = []
-    waiting: deque[tuple[int, int]] = deque()
-    for turn, at in enumerate(judged):
-        while waiting and waiting[0][0] <= turn:
-            clock.learn(mails[waiting.popleft()[1]])
-        mail = mails[at]
-        opinions.append(clock.judge(mail))
-        truth.append((mail.label, mail.place))
-        if feedback.gives_label(mail, opinions[-1].verdict):
-            waiting.append((turn + 1 + feedback.delay, at))
+    judgements: list[Judgement] = []
+    # Mails are not kept: a lazy sequence may read each one on access.
+    labels_and_places: list[tuple[str, str]] = []
+    pending: deque[tuple[int, int]] = deque()
+    for turn, index in enumerate(order[n_warmup:]):
+        while pending and pending[0][0] <= turn:
+            timed.learn(mails[pending.popleft()[1]])
+        mail = mails[index]
+        judgements.append(timed.judge(mail))
+        labels_and_places.append((mail.label, mail.place))
+        if feedback.gives_label(mail, judgements[-1].verdict):
+            pending.append((turn + 1 + feedback.delay, index))
         step()
-    return _build_run(clock, truth, opinions, warm)
+    return _build_run(timed, labels_and_places, judgements, n_warmup)
 
 
 class _TimedFilter:
-    """A contestant whose time is taken, and whose words are checked."""
+    """A filter under test whose calls are timed and whose judgements are checked."""
 
-    def __init__(self, contestant: FilterUnderTest) -> None:
-        self.name = contestant.name
+    def __init__(self, filter_: FilterUnderTest) -> None:
+        self.name = filter_.name
         self.judge_seconds = self.learn_seconds = 0.0
         self.n_learned = 0
-        self._filter = contestant
-        self._reading_seconds: float = getattr(contestant, "reading_seconds", 0.0)
+        self._filter = filter_
+        self._reading_seconds: float = getattr(filter_, "reading_seconds", 0.0)
 
     def judge(self, mail: Mail) -> Judgement:
         start = time.perf_counter()
-        opinion = self._filter.judge(mail)
+        judgement = self._filter.judge(mail)
         self.judge_seconds += time.perf_counter() - start + self._reading_seconds
-        if opinion.verdict not in VERDICTS or math.isnan(opinion.score):
+        if judgement.verdict not in VERDICTS or math.isnan(judgement.score):
             raise errors.DataError(
-                f"{self.name} said {opinion.verdict!r} with score {opinion.score!r} of "
-                f"{truncate(mail.place, 60)}; a verdict is one of {errors.quote_names(VERDICTS)}, a score a number."
+                f"{self.name} returned verdict {judgement.verdict!r} and score {judgement.score!r} for "
+                f"{truncate(mail.place, 60)}; the verdict must be one of {errors.quote_names(VERDICTS)}, "
+                "the score a number."
             )
-        return opinion
+        return judgement
 
     def learn(self, mail: Mail) -> None:
         start = time.perf_counter()
@@ -111,20 +113,23 @@ class _TimedFilter:
 
 
 def _build_run(
-    clock: _TimedFilter, truth: Sequence[tuple[str, str]], opinions: Sequence[Judgement], warm: int
+    timed: _TimedFilter,
+    labels_and_places: Sequence[tuple[str, str]],
+    judgements: Sequence[Judgement],
+    n_warmup: int,
 ) -> FilterRun:
-    verdicts = np.array([opinion.verdict for opinion in opinions])
-    shares = [math.nan if each.probability is None else each.probability for each in opinions]
+    verdicts = np.array([judgement.verdict for judgement in judgements])
+    probabilities = [math.nan if each.probability is None else each.probability for each in judgements]
     return FilterRun(
-        clock.name,
-        warm,
-        np.array([label for label, _ in truth]) == SPAM,
-        np.array([opinion.score for opinion in opinions], dtype=np.float64),
+        timed.name,
+        n_warmup,
+        np.array([label for label, _ in labels_and_places]) == SPAM,
+        np.array([judgement.score for judgement in judgements], dtype=np.float64),
         verdicts == SPAM,
         (verdicts != SPAM) & (verdicts != HAM),
-        np.array(shares, dtype=np.float64),
-        tuple(place for _, place in truth),
-        clock.judge_seconds,
-        clock.learn_seconds,
-        clock.n_learned,
+        np.array(probabilities, dtype=np.float64),
+        tuple(place for _, place in labels_and_places),
+        timed.judge_seconds,
+        timed.learn_seconds,
+        timed.n_learned,
     )

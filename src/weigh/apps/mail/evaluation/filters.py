@@ -1,4 +1,4 @@
-"""Debian's bogofilter as a contestant, with a word list of its own that is gone with it."""
+"""Filters under test: the learners of `weigh`, an existing store, and Debian's bogofilter."""
 
 from __future__ import annotations
 
@@ -22,21 +22,78 @@ if TYPE_CHECKING:
     from weigh.apps.mail.store import MailStore
 
 BOGOFILTER_PROGRAM = "bogofilter"
-VERDICT_BY_EXIT_STATUS = {0: SPAM, 1: HAM, 2: UNSURE}  # by its exit status
-UNTRAINED_SPAMICITY = 0.52  # its robx: what it says of words, and so of mails, that it knows nothing of
-MIN_SPAMICITY = 2.0**-53  # half of the step that decimals of 1 can be told with
+VERDICT_BY_EXIT_STATUS = {0: SPAM, 1: HAM, 2: UNSURE}
+UNTRAINED_SPAMICITY = 0.52  # bogofilter's robx, the spamicity of unknown words
+MIN_SPAMICITY = 2.0**-53  # half the spacing of doubles just below 1
+
+
+class HashedMails:
+    """The hashed features of mails, extracted once for all learners.
+
+    `seconds` is the processor time per mail.
+    """
+
+    def __init__(self, mails: Sequence[Mail], features: FeatureExtractor | None = None) -> None:
+        contents = [mail.content for mail in mails]
+        start = time.process_time()
+        hashed = (features or FeatureExtractor()).hashed_features(contents)
+        self.seconds = (time.process_time() - start) / max(1, len(contents))
+        # Python caches the hash of a bytes object, so that repeated lookups are cheap.
+        self._by_content = dict(zip(contents, hashed, strict=True))
+
+    def hashed_features(self, mail: Mail) -> bytes:
+        """Return the hashed features of one of the mails."""
+        return self._by_content[mail.content]
+
+
+class LearnerUnderTest:
+    """A learner of the mail filter, initially untrained."""
+
+    def __init__(self, name: str, hashed_mails: HashedMails, costs: Costs | None = None) -> None:
+        self.name = name
+        self.reading_seconds = hashed_mails.seconds
+        self._hashed_mails, self._costs = hashed_mails, costs or Costs()
+        self._ledger = MailLedger(name)
+
+    def judge(self, mail: Mail) -> Judgement:
+        """Judge a mail by what was learned so far."""
+        (score,) = self._ledger.judge([self._hashed_mails.hashed_features(mail)])
+        return _judgement(self._costs.verdict(score))
+
+    def learn(self, mail: Mail, label: str) -> None:
+        """Learn a mail."""
+        self._ledger.learn([self._hashed_mails.hashed_features(mail)], bytes([label == SPAM]))
+
+
+class StoreUnderTest:
+    """An existing store, which judges but does not learn."""
+
+    name = "your store"
+
+    def __init__(self, store: MailStore) -> None:
+        self._store = store
+
+    def judge(self, mail: Mail) -> Judgement:
+        """Judge a mail by what the store has learned."""
+        return _judgement(self._store.judge([mail.content])[0])
+
+    def learn(self, mail: Mail, label: str) -> None:
+        """Do nothing."""
+
+
+def _judgement(verdict: Verdict) -> Judgement:
+    return Judgement(verdict.score, verdict.label, verdict.probability)
 
 
 class Bogofilter:
-    """Debian's bogofilter with its own defaults, spam from a spamicity of 0.99 on.
+    """Debian's bogofilter with its defaults: spam from a spamicity of 0.99, in a temporary word list.
 
-    Each mail is one run of the program to judge and one to learn, which is how mail systems call it. The
-    configuration files of the machine are not read; `options` are added to each call, such as
-    ("--spam-cutoff=0.6",).
+    Each mail takes one run of the program to judge and one to learn, as mail systems call it. Configuration
+    files are not read; `options` are added to each call, such as ("--spam-cutoff=0.6",).
 
-    Scores are log S / (1 - S) of the spamicity S, told with 16 decimals, for of fewer the ties would decide
-    how well it ranks. Of the clearest mails of either kind S is 1, or 0, whatever the decimals: bogofilter
-    takes tails below 2e-16 for none.
+    The score is logit(S) of the spamicity S. S is printed with 16 decimals, since with fewer ties would
+    distort the ranking. For the clearest mails S is still exactly 0 or 1, because bogofilter treats tail
+    probabilities below 2e-16 as zero.
     """
 
     name = BOGOFILTER_PROGRAM
@@ -46,7 +103,7 @@ class Bogofilter:
         if program is None:
             raise errors.Unsupported(
                 "There is no program bogofilter on the PATH. Install it (Debian: apt-get install "
-                "bogofilter), or try the filters without it."
+                "bogofilter), or evaluate the filters without it."
             )
         folder = tempfile.mkdtemp(prefix="weigh-bogofilter-")
         self._remove_word_list = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
@@ -55,107 +112,51 @@ class Bogofilter:
 
     @staticmethod
     def is_installed() -> bool:
-        """Whether the program is on the PATH."""
+        """Return whether the program is on the PATH."""
         return shutil.which(BOGOFILTER_PROGRAM) is not None
 
     def judge(self, mail: Mail) -> Judgement:
-        """Ask for the spamicity, whose verdict is the exit status."""
+        """Judge a mail by its spamicity; the verdict is the exit status."""
         if not self._has_learned:
-            # It refuses to judge before there is a word list.
+            # Bogofilter fails if it has no word list yet.
             return Judgement(_logit(UNTRAINED_SPAMICITY), UNSURE, UNTRAINED_SPAMICITY)
         spamicity, verdict = self._spamicity(mail)
         return Judgement(_logit(min(max(spamicity, MIN_SPAMICITY), 1.0 - MIN_SPAMICITY)), verdict, spamicity)
 
     def learn(self, mail: Mail, label: str) -> None:
         """Register a mail as spam or as ham."""
-        task = "-s" if label == SPAM else "-n"
-        if self._run(task, mail).returncode != 0:
-            raise _bogofilter_error(task, mail)
+        option = "-s" if label == SPAM else "-n"
+        if self._run(option, mail).returncode != 0:
+            raise _bogofilter_error(option, mail)
         self._has_learned = True
 
     def close(self) -> None:
-        """Remove the word list now, and not only with this object."""
+        """Remove the word list now; otherwise it is removed with this object."""
         self._remove_word_list()
 
     def _spamicity(self, mail: Mail) -> tuple[float, str]:
-        done = self._run("-TT", mail)
-        if done.returncode not in VERDICT_BY_EXIT_STATUS or not done.stdout:
+        process = self._run("-TT", mail)
+        if process.returncode not in VERDICT_BY_EXIT_STATUS or not process.stdout:
             raise _bogofilter_error("-TT", mail)
-        return float(done.stdout), VERDICT_BY_EXIT_STATUS[done.returncode]
+        return float(process.stdout), VERDICT_BY_EXIT_STATUS[process.returncode]
 
-    def _run(self, task: str, mail: Mail) -> subprocess.CompletedProcess[bytes]:
+    def _run(self, option: str, mail: Mail) -> subprocess.CompletedProcess[bytes]:
         return subprocess.run(
-            [*self._command, task],
+            [*self._command, option],
             input=mail.content,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            close_fds=False,  # spawned, and not forked from a large process
+            close_fds=False,  # allows posix_spawn, which is faster than forking a large process
             check=False,
         )
 
 
-def _bogofilter_error(task: str, mail: Mail) -> errors.DataError:
+def _bogofilter_error(option: str, mail: Mail) -> errors.DataError:
     return errors.DataError(
-        f"bogofilter {task} failed on {truncate(mail.place, 60)} ({len(mail.content):,} bytes). "
-        "Leave that mail out, or try the filters without bogofilter."
+        f"bogofilter {option} failed on {truncate(mail.place, 60)} ({len(mail.content):,} bytes). "
+        "Leave that mail out, or evaluate the filters without bogofilter."
     )
 
 
-def _logit(share: float) -> float:
-    return math.log(share / (1.0 - share))
-
-
-class HashedMails:
-    """The prints of mails, made once for all learners; `seconds` is what one mail takes one processor."""
-
-    def __init__(self, mails: Sequence[Mail], features: FeatureExtractor | None = None) -> None:
-        contents = [mail.content for mail in mails]
-        start = time.process_time()
-        made = (features or FeatureExtractor()).hashed_features(contents)
-        self.seconds = (time.process_time() - start) / max(1, len(contents))
-        # A hash of bytes is kept with them, so that looking one up again costs next to nothing.
-        self._by_content = dict(zip(contents, made, strict=True))
-
-    def hashed_features(self, mail: Mail) -> bytes:
-        """The print of one of the mails."""
-        return self._by_content[mail.content]
-
-
-class LearnerUnderTest:
-    """A learner of the mail filter that knows nothing yet."""
-
-    def __init__(self, name: str, prints: HashedMails, costs: Costs | None = None) -> None:
-        self.name = name
-        self.reading_seconds = prints.seconds
-        self._hashed_mails, self._costs = prints, costs or Costs()
-        self._ledger = MailLedger(name)
-
-    def judge(self, mail: Mail) -> Judgement:
-        """Judge by what was learned so far."""
-        return _judgement(
-            self._costs.verdict(self._ledger.judge([self._hashed_mails.hashed_features(mail)])[0])
-        )
-
-    def learn(self, mail: Mail, label: str) -> None:
-        """Learn a mail."""
-        self._ledger.learn([self._hashed_mails.hashed_features(mail)], bytes([label == SPAM]))
-
-
-class StoreUnderTest:
-    """What a store would have said; it learns nothing, and is left as it is."""
-
-    name = "your store"
-
-    def __init__(self, store: MailStore) -> None:
-        self._store = store
-
-    def judge(self, mail: Mail) -> Judgement:
-        """Judge by what the store has learned."""
-        return _judgement(self._store.judge([mail.content])[0])
-
-    def learn(self, mail: Mail, label: str) -> None:
-        """Learn nothing."""
-
-
-def _judgement(verdict: Verdict) -> Judgement:
-    return Judgement(verdict.score, verdict.label, verdict.probability)
+def _logit(probability: float) -> float:
+    return math.log(probability / (1.0 - probability))

@@ -1,4 +1,4 @@
-"""A trial as text of at most 80 columns, and as HTML tables."""
+"""Online evaluation of mail filters side by side, and its result as text and HTML."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ if TYPE_CHECKING:
 
 WIDTH = 80
 MAX_NAME_WIDTH = 11
+MIN_HAM_FOR_LOSS = 1000  # so that one ham is a loss of 0.1 %
 TITLES = {
     HM: "hm %",
     SM: "sm %",
@@ -59,195 +60,13 @@ TITLES = {
 DIGITS = {ROCA: 3}
 
 
-def format_evaluation(trial: MailEvaluation) -> str:
-    """The whole trial as text."""
-    parts = [
-        textwrap.fill(format_headline(trial), WIDTH),
-        text_table(_measure_rows(trial, MAX_NAME_WIDTH), indent="  "),
-        text_table(_error_count_rows(trial, MAX_NAME_WIDTH), indent="  "),
-    ]
-    if trial.pairs:
-        parts.append(text_table(_pair_rows(trial, MAX_NAME_WIDTH), left=2, indent="  "))
-    if trial.best.mistakes:
-        parts.append(
-            "\n".join(
-                [_mistakes_title(trial), text_table(_mistake_rows(trial.best, 44), left=3, indent="  ")]
-            )
-        )
-    return "\n\n".join([*parts, "\n".join(textwrap.fill(note, WIDTH) for note in _notes(trial))])
-
-
-def evaluation_html(trial: MailEvaluation) -> str:
-    """The trial as HTML tables with its sentences."""
-    tables = [
-        html_table(format_headline(trial), _measure_rows(trial, 40)),
-        html_table("", _error_count_rows(trial, 40)),
-    ]
-    if trial.pairs:
-        tables.append(html_table("Pairs", _pair_rows(trial, 40), 2))
-    if trial.best.mistakes:
-        tables.append(html_table(_mistakes_title(trial), _mistake_rows(trial.best, 200), 3))
-    return f"<div>{''.join([*tables, *map(html_paragraph, _notes(trial))])}</div>"
-
-
-def format_headline(trial: MailEvaluation) -> str:
-    """What was tried, on what and how, in one sentence."""
-    order = {"time": "in the order of time", "given": "in the order given"}
-    mails = f"{format_quantity(trial.hams + trial.spams, 'mail')} ({trial.hams:,} ham, {trial.spams:,} spam)"
-    warm = f" after {format_quantity(trial.warm, 'mail')} learned unjudged" if trial.warm else ""
-    come = order.get(trial.order, f"shuffled by seed {trial.seed}")
-    return f"{format_quantity(len(trial.results), 'filter')} on {mails}{warm}, {come}, {trial.feedback}"
-
-
-def _measure_rows(trial: MailEvaluation, width: int) -> list[list[str]]:
-    """Return a line of figures and a line of their intervals for each filter."""
-    rows = [["filter", *TITLES.values()]]
-    for each in trial.results:
-        measures = [each.measure(name) for name in TITLES]
-        rows.append([truncate(each.name, width), *map(_format_value, measures)])
-        rows.append(["", *map(_format_interval, measures)])
-    return rows
-
-
-def _error_count_rows(trial: MailEvaluation, width: int) -> list[list[str]]:
-    rows = [["filter", "ham lost", "spam let by", "unsure %", "right %", "judge ms", "learn ms"]]
-    for each in trial.results:
-        shares = [f"{each.measure(name).value:.2f}" for name in (UNSURE, ACCURACY)]
-        times = [_format_milliseconds(each.judge_seconds), _format_milliseconds(each.learn_seconds)]
-        rows.append(
-            [truncate(each.name, width), f"{each.ham_errors:,}", f"{each.spam_errors:,}", *shares, *times]
-        )
-    return rows
-
-
-def _pair_rows(trial: MailEvaluation, width: int) -> list[list[str]]:
-    """Return the best filter against each other, as it stands first."""
-    rows = [["best", "other", "wrong alone", "p", "1−ROCA % less", "p"]]
-    for pair in trial.pairs:
-        if trial.best.name in (pair.first, pair.second):
-            rows.append(_pair_row(pair, trial.best.name, width))
-    return rows
-
-
-def _pair_row(pair: FilterPair, best: str, width: int) -> list[str]:
-    is_first = pair.first == best
-    other = pair.second if is_first else pair.first
-    alone = (pair.first_alone, pair.second_alone) if is_first else (pair.second_alone, pair.first_alone)
-    less = -pair.difference if is_first else pair.difference
-    ends = (-pair.high, -pair.low) if is_first else (pair.low, pair.high)
-    between = (
-        "unknown"
-        if math.isnan(ends[0])
-        else f"{_format_difference(ends[0])} to {_format_difference(ends[1])}"
-    )
-    apart = "-" if math.isnan(less) else f"{_format_difference(less)} ({between})"
-    counts = f"{alone[0]:,} and {alone[1]:,}"
-    return [
-        truncate(best, width),
-        truncate(other, width),
-        counts,
-        _format_p_value(pair.error_p),
-        apart,
-        _format_p_value(pair.area_p),
-    ]
-
-
-def _mistake_rows(result: FilterResult, width: int) -> list[list[str]]:
-    has_shares = all(each.probability is not None for each in result.mistakes)
-    rows = [["mail", "is", "called", "P(spam)" if has_shares else "score", "turn"]]
-    return rows + [
-        [
-            truncate_start(each.place, width),
-            each.label,
-            each.verdict,
-            _format_confidence(each),
-            f"{each.turn:,}",
-        ]
-        for each in result.mistakes
-    ]
-
-
-def _mistakes_title(trial: MailEvaluation) -> str:
-    return f"The worst mistakes of {truncate(trial.best.name, 40)}:"
-
-
-def _notes(trial: MailEvaluation) -> list[str]:
-    notes = [
-        "hm: ham called spam. sm: spam not called spam, for what is unsure is delivered. lam: their logistic "
-        "average. 1−ROCA: how often a ham scores above a spam. sm at hm: spam let by where at most 0.1 % of "
-        f"the ham is lost. Below each its {100 * trial.level:g} % interval."
-    ]
-    if trial.undated:
-        said = "did not say when it" if trial.undated == 1 else "did not say when they"
-        notes.append(
-            f"{format_quantity(trial.undated, 'mail')} {said} came, and had a turn right after the mail of the same "
-            "kind given before."
-        )
-    if trial.pairs:
-        goal = "fewest errors" if math.isnan(trial.best.measure(ROCA).value) else "smallest 1−ROCA"
-        notes.append(
-            f"best: the filter with the {goal}. wrong alone: mails that only the best, and only the other, "
-            "misjudged (McNemar's exact p). 1−ROCA less: by how much the best is below the other "
-            "(DeLong's p)."
-        )
-    if trial.best.mistakes:
-        notes.append("turn: which mail of the trial it was; of the first ones a filter knows little.")
-    if trial.hams < MIN_HAM_FOR_LOSS:
-        notes.append(
-            f"With {format_quantity(trial.hams, 'ham', 'ham')} a loss of 0.1 % cannot be seen: sm at hm allows none."
-        )
-    return notes
-
-
-MIN_HAM_FOR_LOSS = 1000  # ham of which one is a loss of 0.1 %
-
-
-def _format_value(measure: Measure) -> str:
-    return "-" if math.isnan(measure.value) else f"{measure.value:.{DIGITS.get(measure.name, 2)}f}"
-
-
-def _format_interval(measure: Measure) -> str:
-    if math.isnan(measure.low):
-        return ""
-    # Beyond 10 % two decimals tell nothing that the interval does not hide.
-    digits = DIGITS.get(measure.name, 2) if measure.high < 10 else 1
-    return f"{measure.low:.{digits}f}–{measure.high:.{digits}f}"
-
-
-def _format_confidence(mistake: FilterMistake) -> str:
-    return (
-        format_float(mistake.score)
-        if mistake.probability is None
-        else format_probability(mistake.probability)
-    )
-
-
-def _format_milliseconds(seconds: float) -> str:
-    return f"{1e3 * seconds:.3g}"
-
-
-def _format_difference(number: float) -> str:
-    digits = 3 if abs(number) < 10 else 1
-    # Zero has no sign, nor has what is rounded to it.
-    return use_minus_sign(f"{round(number, digits) + 0.0:.{digits}f}")
-
-
-def _format_p_value(p: float) -> str:
-    if math.isnan(p):
-        return "-"
-    return f"{p:.3f}" if p >= 0.001 else "< .001"
-
-
-OWNER = "hold_trial"
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class MailEvaluation:
-    """The result of `hold_trial`; prints as text of at most 80 columns.
+    """The result of `evaluate_filters`; prints as text of at most 80 columns.
 
-    `hams` and `spams` count the mails judged, `warm` those learned before without being judged, `undated`
-    those that do not say when they came and have a place in the order of time by their neighbours. `results`
-    are in the order of the contestants, `pairs` are all pairs of them.
+    `hams` and `spams` count the mails judged, `warm` those learned before without being judged, and `undated`
+    those without a date, which are placed by their neighbours in the order of time. `results` are in the
+    order of the filters; `pairs` are all pairs of them.
     """
 
     hams: int
@@ -263,19 +82,19 @@ class MailEvaluation:
 
     @property
     def best(self) -> FilterResult:
-        """The filter with the smallest 1-ROCA %, or, with one kind of mail alone, the fewest errors."""
+        """The filter with the smallest 1-ROCA %, or, if there is only one label, with the fewest errors."""
         return min(self.results, key=_rank_key)
 
     def result(self, name: str) -> FilterResult:
-        """The result of the filter of that name."""
-        for each in self.results:
-            if each.name == name:
-                return each
-        known = [each.name for each in self.results]
-        raise errors.Unsupported(f"No filter {name!r} was tried; there are {errors.quote_names(known)}.")
+        """Return the result of the filter of that name."""
+        for result in self.results:
+            if result.name == name:
+                return result
+        names = errors.quote_names([result.name for result in self.results])
+        raise errors.Unsupported(f"No filter {name!r} was evaluated; there are {names}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return the evaluation as plain values for JSON."""
         return {
             "hams": self.hams,
             "spams": self.spams,
@@ -286,7 +105,7 @@ class MailEvaluation:
             "feedback": self.feedback.to_dict(),
             "level": self.level,
             "best": self.best.name,
-            "filters": [each.to_dict() for each in self.results],
+            "filters": [result.to_dict() for result in self.results],
             "pairs": [pair.to_dict() for pair in self.pairs],
         }
 
@@ -300,14 +119,14 @@ class MailEvaluation:
         return evaluation_html(self)
 
     def plot(self, what: str = "learning") -> Any:
-        """Draw 1-ROCA %, hm % or sm % over mails ("learning", "ham", "spam"), "roc" or "figures"."""
+        """Plot 1-ROCA %, hm % or sm % over the mails ("learning", "ham", "spam"), "roc" or "figures"."""
         from weigh.apps.mail.evaluation.plots import plot_evaluation
 
         return plot_evaluation(self, what)
 
 
 def evaluate_filters(
-    contestants: Sequence[FilterUnderTest],
+    filters: Sequence[FilterUnderTest],
     mails: Sequence[Mail],
     *,
     order: str = "time",
@@ -318,42 +137,42 @@ def evaluate_filters(
     most: int = 5,
     progress: Callable[[int, int], None] | None = None,
 ) -> MailEvaluation:
-    """Try filters on labelled mails as they would have come, and return their figures side by side.
+    """Let filters judge labelled mails one by one, as if they arrived now, and compare their measures.
 
     Parameters
     ----------
-    contestants : filters that have learned nothing yet, of different names
-    mails : labelled mails; each is asked for by its place, so that it can be read only then
+    filters : untrained filters with distinct names
+    mails : labelled mails; a lazy sequence may read each one on access
     order : "time", "shuffled" by the seed, or "given"
-    feedback : which labels are given and how late; by default all of them, at once
-    warm : the first mails are learned and not judged: a number of them, or a share if it is below 1
+    feedback : which labels are given, and when; by default all, immediately
+    warm : the first mails, which are learned but not judged: their number, or their share if below 1
     level : confidence level of the intervals
-    most : how many mistakes of either kind to keep of each filter
-    progress : called with the steps done and all steps, one for each mail and filter
+    most : number of mistakes of each label to keep for each filter
+    progress : called with the steps done and the total number of steps, one for each mail and filter
     """
-    _check_arguments(contestants, mails, level)
-    places = order_mails(mails, order, seed)
-    first = _count_warmup(warm, len(places))
+    _check_arguments(filters, mails, level)
+    indices = order_mails(mails, order, seed)
+    n_warmup = _count_warmup(warm, len(indices))
     rule = feedback or Feedback()
-    count = _ProgressCounter(len(places) * len(contestants), progress)
-    courses = [run_filter(each, mails, places, first, rule, count.step) for each in contestants]
-    spams = int(courses[0].is_spam.sum())
+    counter = _ProgressCounter(len(indices) * len(filters), progress)
+    runs = [run_filter(filter_, mails, indices, n_warmup, rule, counter.step) for filter_ in filters]
+    n_spams = int(runs[0].is_spam.sum())
     return MailEvaluation(
-        len(courses[0].is_spam) - spams,
-        spams,
-        first,
+        len(runs[0].is_spam) - n_spams,
+        n_spams,
+        n_warmup,
         order,
         seed,
         rule,
         float(level),
-        tuple(summarise_run(course, level, most) for course in courses),
-        tuple(compare_pair(*pair, level) for pair in combinations(courses, 2)),
+        tuple(summarise_run(run, level, most) for run in runs),
+        tuple(compare_pair(*pair, level) for pair in combinations(runs, 2)),
         count_missing_dates(mails, order),
     )
 
 
 class _ProgressCounter:
-    """How far a trial has come."""
+    """Counts the steps of an evaluation."""
 
     def __init__(self, total: int, progress: Callable[[int, int], None] | None) -> None:
         self._done, self._total, self._progress = 0, total, progress
@@ -369,25 +188,191 @@ def _rank_key(result: FilterResult) -> tuple[float, int]:
     return (math.inf if math.isnan(area) else area, result.ham_errors + result.spam_errors)
 
 
-def _check_arguments(contestants: Sequence[FilterUnderTest], mails: Sequence[Mail], level: float) -> None:
-    names = [each.name for each in contestants]
+def _check_arguments(filters: Sequence[FilterUnderTest], mails: Sequence[Mail], level: float) -> None:
+    names = [filter_.name for filter_ in filters]
     if not names or len(set(names)) < len(names):
-        raise errors.parameter_error(OWNER, "contestants", "one filter or more, of different names", names)
+        expected = "one or more filters with distinct names"
+        raise errors.parameter_error("evaluate_filters", "filters", expected, names)
     if not 0.0 < level < 1.0:
-        raise errors.parameter_error(OWNER, "level", "a number between 0 and 1", level)
+        raise errors.parameter_error("evaluate_filters", "level", "a number between 0 and 1", level)
     if not len(mails):
-        raise errors.DataError("There are no mails to try a filter on; give at least one.")
+        raise errors.DataError("There are no mails to evaluate a filter on. Give at least one.")
     for mail in mails:
         if mail.label not in LABELS:
             raise errors.LabelError(
                 f"{truncate(mail.place, 60)} has the label {errors.one_line_repr(mail.label)}; "
-                f"a mail is one of {errors.quote_names(LABELS)}."
+                f"it must be one of {errors.quote_names(LABELS)}."
             )
 
 
 def _count_warmup(warm: float, n: int) -> int:
-    first = math.floor(n * warm) if 0.0 <= warm < 1.0 else warm
-    if not (0 <= first < n and first == int(first)):
-        must = f"a share below 1, or a whole number below that of the mails, {n:,}"
-        raise errors.parameter_error(OWNER, "warm", must, warm)
-    return int(first)
+    count = math.floor(n * warm) if 0.0 <= warm < 1.0 else warm
+    if not (0 <= count < n and count == int(count)):
+        expected = f"a share below 1, or a whole number below the number of mails, {n:,}"
+        raise errors.parameter_error("evaluate_filters", "warm", expected, warm)
+    return int(count)
+
+
+def format_evaluation(evaluation: MailEvaluation) -> str:
+    """Format an evaluation as text."""
+    blocks = [
+        textwrap.fill(format_headline(evaluation), WIDTH),
+        text_table(_measure_rows(evaluation, MAX_NAME_WIDTH), indent="  "),
+        text_table(_error_count_rows(evaluation, MAX_NAME_WIDTH), indent="  "),
+    ]
+    if evaluation.pairs:
+        blocks.append(text_table(_pair_rows(evaluation, MAX_NAME_WIDTH), left=2, indent="  "))
+    if evaluation.best.mistakes:
+        table = text_table(_mistake_rows(evaluation.best, 42), left=3, indent="  ")
+        blocks.append(f"{_mistakes_title(evaluation)}\n{table}")
+    return "\n\n".join([*blocks, "\n".join(textwrap.fill(note, WIDTH) for note in _notes(evaluation))])
+
+
+def evaluation_html(evaluation: MailEvaluation) -> str:
+    """Format an evaluation as HTML tables and notes."""
+    tables = [
+        html_table(format_headline(evaluation), _measure_rows(evaluation, 40)),
+        html_table("", _error_count_rows(evaluation, 40)),
+    ]
+    if evaluation.pairs:
+        tables.append(html_table("Pairs", _pair_rows(evaluation, 40), 2))
+    if evaluation.best.mistakes:
+        tables.append(html_table(_mistakes_title(evaluation), _mistake_rows(evaluation.best, 200), 3))
+    return f"<div>{''.join([*tables, *map(html_paragraph, _notes(evaluation))])}</div>"
+
+
+def format_headline(evaluation: MailEvaluation) -> str:
+    """Describe the filters, mails, order and feedback in one sentence."""
+    n_mails = format_quantity(evaluation.hams + evaluation.spams, "mail")
+    mails = f"{n_mails} ({evaluation.hams:,} ham, {evaluation.spams:,} spam)"
+    warm = f" after {format_quantity(evaluation.warm, 'mail')} learned unjudged" if evaluation.warm else ""
+    orders = {"time": "in order of time", "given": "in the order given"}
+    order = orders.get(evaluation.order, f"shuffled by seed {evaluation.seed}")
+    filters = format_quantity(len(evaluation.results), "filter")
+    return f"{filters} on {mails}{warm}, {order}, {evaluation.feedback}"
+
+
+def _measure_rows(evaluation: MailEvaluation, width: int) -> list[list[str]]:
+    """Return a row of measures and a row of intervals for each filter."""
+    rows = [["filter", *TITLES.values()]]
+    for result in evaluation.results:
+        measures = [result.measure(name) for name in TITLES]
+        rows.append([truncate(result.name, width), *map(_format_value, measures)])
+        rows.append(["", *map(_format_interval, measures)])
+    return rows
+
+
+def _error_count_rows(evaluation: MailEvaluation, width: int) -> list[list[str]]:
+    rows = [["filter", "ham lost", "spam missed", "unsure %", "accuracy %", "judge ms", "learn ms"]]
+    for result in evaluation.results:
+        name = truncate(result.name, width)
+        rates = [f"{result.measure(measure).value:.2f}" for measure in (UNSURE, ACCURACY)]
+        times = [_format_milliseconds(result.judge_seconds), _format_milliseconds(result.learn_seconds)]
+        rows.append([name, f"{result.ham_errors:,}", f"{result.spam_errors:,}", *rates, *times])
+    return rows
+
+
+def _pair_rows(evaluation: MailEvaluation, width: int) -> list[list[str]]:
+    """Return comparisons of the best filter with each other filter."""
+    rows = [["best", "other", "wrong alone", "p", "1−ROCA % lower by", "p"]]
+    for pair in evaluation.pairs:
+        if evaluation.best.name in (pair.first, pair.second):
+            rows.append(_pair_row(pair, evaluation.best.name, width))
+    return rows
+
+
+def _pair_row(pair: FilterPair, best: str, width: int) -> list[str]:
+    if pair.first == best:
+        other, alone = pair.second, (pair.first_alone, pair.second_alone)
+        advantage, low, high = -pair.difference, -pair.high, -pair.low
+    else:
+        other, alone = pair.first, (pair.second_alone, pair.first_alone)
+        advantage, low, high = pair.difference, pair.low, pair.high
+    limits = "unknown" if math.isnan(low) else f"{_format_difference(low)} to {_format_difference(high)}"
+    return [
+        truncate(best, width),
+        truncate(other, width),
+        f"{alone[0]:,} and {alone[1]:,}",
+        _format_p_value(pair.error_p),
+        "-" if math.isnan(advantage) else f"{_format_difference(advantage)} ({limits})",
+        _format_p_value(pair.area_p),
+    ]
+
+
+def _mistake_rows(result: FilterResult, width: int) -> list[list[str]]:
+    has_probabilities = all(mistake.probability is not None for mistake in result.mistakes)
+    rows = [["mail", "label", "verdict", "P(spam)" if has_probabilities else "score", "turn"]]
+    return rows + [
+        [
+            truncate_start(mistake.place, width),
+            mistake.label,
+            mistake.verdict,
+            _format_confidence(mistake),
+            f"{mistake.turn:,}",
+        ]
+        for mistake in result.mistakes
+    ]
+
+
+def _mistakes_title(evaluation: MailEvaluation) -> str:
+    return f"The worst mistakes of {truncate(evaluation.best.name, 40)}:"
+
+
+def _notes(evaluation: MailEvaluation) -> list[str]:
+    notes = [
+        "hm: ham called spam. sm: spam not called spam (unsure mail is delivered). lam: their logistic "
+        "average. 1−ROCA: how often a ham scores above a spam. sm at hm: spam missed if at most 0.1 % of the "
+        f"ham is lost. Below each measure its {100 * evaluation.level:g} % interval."
+    ]
+    if evaluation.undated:
+        have, follow = ("has", "it follows") if evaluation.undated == 1 else ("have", "each follows")
+        notes.append(
+            f"{format_quantity(evaluation.undated, 'mail')} {have} no date; {follow} the preceding mail "
+            "with the same label."
+        )
+    if evaluation.pairs:
+        goal = "fewest errors" if math.isnan(evaluation.best.measure(ROCA).value) else "smallest 1−ROCA"
+        notes.append(
+            f"best: the filter with the {goal}. wrong alone: mails that only the best, and only the other, "
+            "misclassified (McNemar's exact p). 1−ROCA % lower by: the advantage of the best (DeLong's p)."
+        )
+    if evaluation.best.mistakes:
+        notes.append("turn: position of the mail in the evaluation; at first a filter has learned little.")
+    if evaluation.hams < MIN_HAM_FOR_LOSS:
+        hams = format_quantity(evaluation.hams, "ham", "ham")
+        notes.append(f"With only {hams}, 0.1 % is less than one mail: sm at hm allows no loss.")
+    return notes
+
+
+def _format_value(measure: Measure) -> str:
+    return "-" if math.isnan(measure.value) else f"{measure.value:.{DIGITS.get(measure.name, 2)}f}"
+
+
+def _format_interval(measure: Measure) -> str:
+    if math.isnan(measure.low):
+        return ""
+    # Above 10 % the interval is so wide that further decimals are meaningless.
+    digits = DIGITS.get(measure.name, 2) if measure.high < 10 else 1
+    return f"{measure.low:.{digits}f}–{measure.high:.{digits}f}"
+
+
+def _format_confidence(mistake: FilterMistake) -> str:
+    if mistake.probability is None:
+        return format_float(mistake.score)
+    return format_probability(mistake.probability)
+
+
+def _format_milliseconds(seconds: float) -> str:
+    return f"{1e3 * seconds:.3g}"
+
+
+def _format_difference(number: float) -> str:
+    digits = 3 if abs(number) < 10 else 1
+    # Adding 0.0 turns a rounded −0.0 into 0.0.
+    return use_minus_sign(f"{round(number, digits) + 0.0:.{digits}f}")
+
+
+def _format_p_value(p: float) -> str:
+    if math.isnan(p):
+        return "-"
+    return f"{p:.3f}" if p >= 0.001 else "< .001"

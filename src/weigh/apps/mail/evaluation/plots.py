@@ -1,4 +1,4 @@
-"""Pictures of a trial: facts for `weigh.pictures`, which draws them."""
+"""Plots of an evaluation: data for the charts of `weigh.pictures`."""
 
 from __future__ import annotations
 
@@ -17,86 +17,85 @@ MAX_NAME_WIDTH = 24
 MAX_HAM_LOSS_PERCENT = 100.0 * MAX_HAM_LOSS
 
 
-def plot_evaluation(trial: MailEvaluation, what: str) -> Any:
-    """Draw one of `PICTURES`."""
+def plot_evaluation(evaluation: MailEvaluation, what: str) -> Any:
+    """Draw one of `PLOTS`."""
     if what not in PLOTS:
         raise errors.parameter_error("plot", "what", f"one of {errors.quote_names(PLOTS)}", what)
-    return PLOTS[what](trial)
+    return PLOTS[what](evaluation)
 
 
-def _learning_plot(figure: str, y: str, title: str) -> Callable[[MailEvaluation], Any]:
-    """Return a picture of one figure over the mails seen: of all so far, and thinner of the latest."""
+def _learning_plot(measure: str, y: str, title: str) -> Callable[[MailEvaluation], Any]:
+    """Return a plot of a measure against the mails seen: cumulative, and thin over the sliding window."""
 
-    def draw(trial: MailEvaluation) -> Any:
+    def draw(evaluation: MailEvaluation) -> Any:
         rows = [
             {
-                "series": truncate(each.name, MAX_NAME_WIDTH),
+                "series": truncate(result.name, MAX_NAME_WIDTH),
                 "x": point.seen,
                 "y": getattr(point, name),
                 "fitted": is_window,
             }
-            for each in trial.results
-            for name, is_window in ((figure, False), (f"window_{figure}", True))
-            for point in each.curve
+            for result in evaluation.results
+            for name, is_window in ((measure, False), (f"window_{measure}", True))
+            for point in result.curve
         ]
-        return _plot_curves(rows, "mails seen", y, f"{title}; thin: the latest mails alone")
+        return _plot_curves(rows, "mails seen", y, f"{title}; thin: only the latest mails")
 
     return draw
 
 
-def _plot_roc(trial: MailEvaluation) -> Any:
-    # A loss of no ham has no place on a logarithmic axis; it is drawn at that of half a mail.
-    least = 50.0 / max(trial.hams, 1)
+def _plot_roc(evaluation: MailEvaluation) -> Any:
+    # A logarithmic axis has no zero; a loss of no ham is drawn at half a mail.
+    min_hm = 50.0 / max(evaluation.hams, 1)
     rows = [
-        {"series": _series_name(trial, each.name), "x": max(point.hm, least), "y": point.sm}
-        for each in trial.results
-        for point in each.roc
+        {"series": _series_name(evaluation, result.name), "x": max(point.hm, min_hm), "y": point.sm}
+        for result in evaluation.results
+        for point in result.roc
     ]
-    title, marks = (
-        "What each threshold would cost",
-        [(MAX_HAM_LOSS_PERCENT, "0.1 %")] if least <= MAX_HAM_LOSS_PERCENT else [],
-    )
-    return _plot_curves(rows, "ham lost, %", "spam let through, %", title, log=True, marks=marks)
+    marks = [(MAX_HAM_LOSS_PERCENT, "0.1 %")] if min_hm <= MAX_HAM_LOSS_PERCENT else []
+    title = "Ham and spam misclassified at each threshold"
+    return _plot_curves(rows, "ham lost, %", "spam missed, %", title, log=True, marks=marks)
 
 
-def _series_name(trial: MailEvaluation, name: str) -> str:
-    return f"{truncate(name, MAX_NAME_WIDTH)}, 1−ROCA {trial.result(name).measure(ROCA).value:.3f} %"
+def _series_name(evaluation: MailEvaluation, name: str) -> str:
+    roca = evaluation.result(name).measure(ROCA).value
+    return f"{truncate(name, MAX_NAME_WIDTH)}, 1−ROCA {roca:.3f} %"
 
 
-def _plot_curves(rows: list[dict[str, Any]], x: str, y: str, title: str, **more: Any) -> Any:
+def _plot_curves(rows: list[dict[str, Any]], x: str, y: str, title: str, **options: Any) -> Any:
     from weigh.pictures import line_chart
 
-    drawn = [row for row in rows if math.isfinite(row["y"])]
-    if not drawn:
+    finite = [row for row in rows if math.isfinite(row["y"])]
+    if not finite:
         raise errors.Unsupported(
-            "There are no mails of the kinds that this picture shows. Try the filter on ham and on spam."
+            "There are no mails with the labels that this plot needs. Evaluate the filter on ham and on spam."
         )
-    names = ", ".join(dict.fromkeys(str(row["series"]) for row in drawn))
-    return line_chart(drawn, x=x, y=y, title=title, **more, told=f"{title}: {names}.")
+    names = ", ".join(dict.fromkeys(str(row["series"]) for row in finite))
+    return line_chart(finite, x=x, y=y, title=title, **options, told=f"{title}: {names}.")
 
 
-def _plot_measures(trial: MailEvaluation) -> Any:
+def _plot_measures(evaluation: MailEvaluation) -> Any:
     from weigh.pictures import interval_chart
 
     rows = [
         {
-            "name": name,
-            "series": truncate(each.name, MAX_NAME_WIDTH),
-            "value": found.value,
-            "low": found.low,
-            "high": found.high,
+            "name": label,
+            "series": truncate(result.name, MAX_NAME_WIDTH),
+            "value": measure.value,
+            "low": measure.low,
+            "high": measure.high,
         }
-        for measure, name in ((HM, "hm"), (LAM, "lam"), (ROCA, "1−ROCA"))
-        for each in trial.results
-        if not math.isnan((found := each.measure(measure)).value)
+        for name, label in ((HM, "hm"), (LAM, "lam"), (ROCA, "1−ROCA"))
+        for result in evaluation.results
+        if not math.isnan((measure := result.measure(name)).value)
     ]
-    return interval_chart(rows, x="%", title="The figures of the filters with their intervals")
+    return interval_chart(rows, x="%", title="Measures of the filters with confidence intervals")
 
 
 PLOTS: dict[str, Callable[[Any], Any]] = {
     "learning": _learning_plot("roca", "1−ROCA %", "Ham ranked above spam"),
-    "ham": _learning_plot("hm", "hm %", "Ham called spam"),
-    "spam": _learning_plot("sm", "sm %", "Spam let through"),
+    "ham": _learning_plot("hm", "hm %", "Ham classified as spam"),
+    "spam": _learning_plot("sm", "sm %", "Spam missed"),
     "roc": _plot_roc,
     "figures": _plot_measures,
 }
