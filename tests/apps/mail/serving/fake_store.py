@@ -1,4 +1,4 @@
-"""A store that judges by one word and remembers what it is told, and a server for it in a thread."""
+"""A fake store that judges by one word and records what it learns, and its server in a thread."""
 
 from __future__ import annotations
 
@@ -12,36 +12,36 @@ from weigh.apps.mail.serving.server import running_server
 from weigh.apps.mail.serving.service import FilterService
 
 
-class Plain:
+class JsonResult:
     def to_dict(self):
         return dataclasses.asdict(self)
 
 
 @dataclasses.dataclass(frozen=True)
-class Verdict(Plain):
+class Verdict(JsonResult):
     label: str
     probability: float
 
 
 @dataclasses.dataclass(frozen=True)
-class Row:
+class Reason:
     name: str
     contribution: float
 
 
 @dataclasses.dataclass(frozen=True)
-class Explanation(Plain):
+class Explanation(JsonResult):
     verdict: Verdict
-    rows: list[Row]
+    rows: list[Reason]
 
 
 @dataclasses.dataclass(frozen=True)
-class Learned(Plain):
+class Count(JsonResult):
     new: int
 
 
-class StandIn:
-    """Mail with `prize` is spam; `fail` makes it stumble, and `slow` wait."""
+class FakeStore:
+    """Judges mail with `prize` as spam; `fail` makes it raise, and `slow` makes it wait."""
 
     def __init__(self):
         self.learned = []
@@ -57,55 +57,55 @@ class StandIn:
         return Verdict("spam", 0.9995) if b"prize" in content else Verdict("ham", 0.0005)
 
     def explain(self, content):
-        return Explanation(self._judge(content), [Row("prize", 2.5)] if b"prize" in content else [])
+        return Explanation(self._judge(content), [Reason("prize", 2.5)] if b"prize" in content else [])
 
     def brief(self, content, most):
-        found = self.explain(content)
-        return found.verdict, found.rows[:most]
+        explanation = self.explain(content)
+        return explanation.verdict, explanation.rows[:most]
 
     def learn(self, contents, label):
         self.learned += [(content, label) for content in contents]
-        return Learned(len(contents))
+        return Count(len(contents))
 
     def unlearn(self, contents):
         before = len(self.learned)
         self.learned = [each for each in self.learned if each[0] not in contents]
-        return Learned(before - len(self.learned))
+        return Count(before - len(self.learned))
 
     def status(self):
-        return Learned(len(self.learned))
+        return Count(len(self.learned))
 
 
 @contextlib.contextmanager
-def server(path, store=None, route=None, told=None):
-    """Serve in a thread as long as the block lasts."""
-    service = FilterService(store or StandIn(), told)
-    ready, found = threading.Event(), {}
+def server(path, store=None, route=None, log=None):
+    """Serve in a thread during the block."""
+    service = FilterService(store or FakeStore(), log)
+    ready, state = threading.Event(), {}
 
     async def run():
-        async with running_server(service, str(path), route) as places:
-            found.update(places=places, loop=asyncio.get_running_loop(), stop=asyncio.Event())
+        async with running_server(service, str(path), route) as addresses:
+            state.update(addresses=addresses, loop=asyncio.get_running_loop(), stop=asyncio.Event())
             ready.set()
-            await found["stop"].wait()
+            await state["stop"].wait()
 
     def main():
         try:
             asyncio.run(run())
         except BaseException as error:
-            found["error"] = error
+            state["error"] = error
             ready.set()
 
     thread = threading.Thread(target=main)
     thread.start()
     assert ready.wait(10)
     try:
-        if "error" in found:
-            raise found["error"]
-        yield found["places"]
+        if "error" in state:
+            raise state["error"]
+        yield state["addresses"]
     finally:
-        if "stop" in found:
-            found["loop"].call_soon_threadsafe(found["stop"].set)
+        if "stop" in state:
+            state["loop"].call_soon_threadsafe(state["stop"].set)
         thread.join(40)
         assert not thread.is_alive()
-    if "error" in found:
-        raise found["error"]
+    if "error" in state:
+        raise state["error"]

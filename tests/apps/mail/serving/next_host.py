@@ -1,4 +1,4 @@
-"""A real next host that remembers what it was given, and refuses what it is told to."""
+"""A real SMTP server as the next host; it records what it receives and can be told to reject it."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from aiosmtpd.smtp import SMTP
 
 @dataclass
 class NextHost:
-    """What the next host was given; it can refuse."""
+    """Records received messages and commands; `rejections` maps parts of recipients to replies."""
 
-    taken: list = field(default_factory=list)
-    said: list = field(default_factory=list)
-    refuses: dict = field(default_factory=dict)
+    received: list = field(default_factory=list)
+    commands: list = field(default_factory=list)
+    rejections: dict = field(default_factory=dict)
     data_reply: str = "250 2.0.0 queued as 7"
     pause: float = 0.0
 
     async def handle_DATA(self, server, session, envelope):
         await asyncio.sleep(self.pause)
         if self.data_reply.startswith("2"):
-            self.taken.append((envelope.mail_from, envelope.rcpt_tos, envelope.original_content))
+            self.received.append((envelope.mail_from, envelope.rcpt_tos, envelope.original_content))
         return self.data_reply
 
 
-class Verbatim(SMTP):
-    """A next host with DSN that keeps the arguments as they came."""
+class VerbatimSmtp(SMTP):
+    """An SMTP server with DSN that keeps the arguments verbatim."""
 
     line_length_limit = 1 << 20
 
@@ -44,13 +44,13 @@ class Verbatim(SMTP):
         if self.envelope.mail_from is not None:
             await self.push("503 5.5.1 nested MAIL")
             return
-        self.event_handler.said.append(f"MAIL {arg}")
+        self.event_handler.commands.append(f"MAIL {arg}")
         self.envelope.mail_from = arg
         await self.push("250-2.1.0 fine\r\n250 2.1.0 go on")
 
     async def smtp_RCPT(self, arg):
-        self.event_handler.said.append(f"RCPT {arg}")
-        reply = next((text for part, text in self.event_handler.refuses.items() if part in arg), None)
+        self.event_handler.commands.append(f"RCPT {arg}")
+        reply = next((text for part, text in self.event_handler.rejections.items() if part in arg), None)
         if reply is None:
             self.envelope.rcpt_tos.append(arg)
         await self.push(reply or "250 2.1.5 OK")
@@ -58,7 +58,9 @@ class Verbatim(SMTP):
 
 class Host(Controller):
     def factory(self):
-        return Verbatim(self.handler, enable_SMTPUTF8=True, hostname="next.example", data_size_limit=1 << 27)
+        return VerbatimSmtp(
+            self.handler, enable_SMTPUTF8=True, hostname="next.example", data_size_limit=1 << 27
+        )
 
     def _trigger_server(self):
         self.port = self.server.sockets[0].getsockname()[1]
@@ -67,7 +69,7 @@ class Host(Controller):
 
 @contextlib.contextmanager
 def next_host(port=0, **settings):
-    """A next host in a thread, as long as the block lasts."""
+    """Run a next host in a thread during the block."""
     host = Host(NextHost(**settings), hostname="127.0.0.1", port=port)
     host.start()
     try:

@@ -1,4 +1,4 @@
-"""The first line of a request says everything, or what is wrong with it."""
+"""Tests of the parsing of requests and the encoding of answers."""
 
 from __future__ import annotations
 
@@ -24,29 +24,29 @@ from weigh.apps.mail.serving.service import (
         (b"status", ("STATUS", 0)),
     ],
 )
-def test_a_line_names_a_command_and_a_length(line, expected):
+def test_a_line_consists_of_a_command_and_a_length(line, expected):
     assert parse_request(line) == expected
 
 
 @pytest.mark.parametrize(
-    ("line", "sentence"),
+    ("line", "message"),
     [
-        (b"\n", "Not a command."),
-        (b"FILTER\n", "Not a command."),
-        (b"LEARN 12\n", "Not a command."),
-        (b"PING 12\n", "Not a command."),
-        (b"\xff\xfe 12\n", "Not a command."),
-        (b"FILTER -1\n", "The length must be a number of bytes, or - for all until the end."),
+        (b"\n", "Unknown command."),
+        (b"FILTER\n", "Unknown command."),
+        (b"LEARN 12\n", "Unknown command."),
+        (b"PING 12\n", "Unknown command."),
+        (b"\xff\xfe 12\n", "Unknown command."),
+        (b"FILTER -1\n", "The length must be a number of bytes, or - to read until end of file."),
         ("FILTER ²\n".encode(), "The length must be"),
         (b"FILTER %d\n" % (MAX_MESSAGE_BYTES + 1), "The message is longer than 67,108,864 bytes."),
     ],
 )
-def test_other_lines_are_refused_in_words(line, sentence):
-    with pytest.raises(ProtocolError) as refusal:
+def test_invalid_lines_are_rejected(line, message):
+    with pytest.raises(ProtocolError) as caught:
         parse_request(line)
-    assert str(refusal.value).startswith(sentence)
+    assert str(caught.value).startswith(message)
 
 
-def test_answers_say_how_long_they_are():
+def test_answers_begin_with_their_length():
     assert encode_success(b"a\nb") == b"OK 3\na\nb"
     assert encode_failure("nö") == b"NO 3\nn\xc3\xb6"

@@ -1,4 +1,4 @@
-"""The local socket answers many clients, survives all of them, and has one owner."""
+"""Tests of the local socket: it serves many clients, survives failing ones, and has one owner."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from tests.apps.mail.serving.fake_store import StandIn, server
+from tests.apps.mail.serving.fake_store import FakeStore, server
 from weigh.apps.mail.serving import client
 from weigh.apps.mail.serving.client import Client
 from weigh.errors import FileError
@@ -28,23 +28,23 @@ def path(tmp_path):
     return str(tmp_path / "serve.sock")
 
 
-def raw(path, *blocks, finish=False):
-    """What the server says to bytes sent as they are."""
-    with socket.socket(socket.AF_UNIX) as line:
-        line.settimeout(10)
-        line.connect(path)
+def send_raw(path, *blocks, finish=False):
+    """Send raw bytes, and return what the server answers."""
+    with socket.socket(socket.AF_UNIX) as sock:
+        sock.settimeout(10)
+        sock.connect(path)
         for block in blocks:
-            line.sendall(block)
+            sock.sendall(block)
         if finish:
-            line.shutdown(socket.SHUT_WR)
-        heard = b""
-        while block := line.recv(65536):
-            heard += block
-        return heard
+            sock.shutdown(socket.SHUT_WR)
+        answer = b""
+        while block := sock.recv(65536):
+            answer += block
+        return answer
 
 
 def test_every_command_is_answered(path):
-    store = StandIn()
+    store = FakeStore()
     with server(path, store):
         assert client.request_filter(path, SPAM) == FILTERED
         assert client.request_verdict(path, HAM) == {"label": "ham", "probability": 0.0005}
@@ -56,24 +56,24 @@ def test_every_command_is_answered(path):
         assert client.request_learn(path, HAM, "ham") == {"new": 1}
         assert store.learned == [(SPAM, "spam"), (HAM, "ham")]
         assert client.request_unlearn(path, SPAM) == {"new": 1}
-        with Client(path) as asking:
-            assert asking.status() == {"new": 1}
-            assert asking.request("PING") == b"weigh\n"
-            assert asking.request("FILTER", b"").startswith(b"X-Weigh: ham")
+        with Client(path) as connection:
+            assert connection.status() == {"new": 1}
+            assert connection.request("PING") == b"weigh\n"
+            assert connection.request("FILTER", b"").startswith(b"X-Weigh: ham")
 
 
-def test_without_a_server_the_client_says_nothing(path):
+def test_without_a_server_the_client_returns_none(path):
     assert client.request_filter(path, SPAM) is None
     assert client.request_learn("x" * 300, SPAM, "spam") is None
 
 
-def test_a_shell_can_ask(path):
+def test_requests_can_end_with_end_of_file(path):
     with server(path):
-        assert raw(path, b"FILTER -\n", SPAM, finish=True) == b"OK %d\n%b" % (len(FILTERED), FILTERED)
-        assert raw(path, b"PING\nPING\n", finish=True) == b"OK 6\nweigh\nOK 6\nweigh\n"
+        assert send_raw(path, b"FILTER -\n", SPAM, finish=True) == b"OK %d\n%b" % (len(FILTERED), FILTERED)
+        assert send_raw(path, b"PING\nPING\n", finish=True) == b"OK 6\nweigh\nOK 6\nweigh\n"
 
 
-def test_only_the_owner_may_ask(path):
+def test_only_the_owner_may_use_the_socket(path):
     with server(path):
         assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
     assert not os.path.exists(path)
@@ -82,16 +82,16 @@ def test_only_the_owner_may_ask(path):
 def test_parallel_clients_get_their_own_answers(path):
     wrong = []
 
-    def ask(number):
-        with Client(path) as asking:
-            for at in range(40):
-                content = b"Subject: %d %d %b\n\n" % (number, at, b"prize" * (at % 2))
-                expected = b"X-Weigh: spam" if at % 2 else b"X-Weigh: ham"
-                if not asking.request("FILTER", content).startswith(expected):
-                    wrong.append((number, at))
+    def send_requests(number):
+        with Client(path) as connection:
+            for i in range(40):
+                content = b"Subject: %d %d %b\n\n" % (number, i, b"prize" * (i % 2))
+                expected = b"X-Weigh: spam" if i % 2 else b"X-Weigh: ham"
+                if not connection.request("FILTER", content).startswith(expected):
+                    wrong.append((number, i))
 
     with server(path):
-        clients = [threading.Thread(target=ask, args=(number,)) for number in range(12)]
+        clients = [threading.Thread(target=send_requests, args=(number,)) for number in range(12)]
         for each in clients:
             each.start()
         for each in clients:
@@ -100,52 +100,52 @@ def test_parallel_clients_get_their_own_answers(path):
 
 
 @pytest.mark.parametrize(
-    ("asked", "heard"),
+    ("request_bytes", "message"),
     [
-        (b"HELO there\n", b"Not a command."),
+        (b"HELO there\n", b"Unknown command."),
         (b"FILTER 99999999999\n", b"The message is longer than 67,108,864 bytes."),
         (b"x" * 200_000, b"The first line is longer than 80 bytes."),
         (b"FILTER 00000" + b"0" * 90 + b"\n", b"The first line is longer than 80 bytes."),
     ],
 )
-def test_what_is_not_understood_is_refused_in_words(path, asked, heard):
+def test_invalid_requests_are_rejected(path, request_bytes, message):
     with server(path):
         try:
-            answer = raw(path, asked)
+            answer = send_raw(path, request_bytes)
         except ConnectionError:
-            # A client that goes on talking may lose the answer, but not the server.
+            # A client that keeps sending may miss the answer, but the server must survive.
             answer = None
         if answer is not None:
             assert answer.startswith(b"NO ")
-            assert answer.partition(b"\n")[2].startswith(heard)
+            assert answer.partition(b"\n")[2].startswith(message)
         assert client.request_filter(path, SPAM) == FILTERED
 
 
-def test_too_many_clients_are_sent_away(path, monkeypatch):
+def test_too_many_clients_are_rejected(path, monkeypatch):
     monkeypatch.setattr("weigh.apps.mail.serving.server.MAX_CLIENTS", 1)
     with server(path), Client(path) as first:
         assert first.request("PING") == b"weigh\n"
-        assert raw(path) == b"NO 33\nThe server has 1 clients already."
+        assert send_raw(path) == b"NO 33\nThe server already has 1 clients."
         assert first.request("FILTER", SPAM) == FILTERED
 
 
-def test_clients_that_are_slow_are_sent_away(path, monkeypatch):
+def test_slow_clients_are_disconnected(path, monkeypatch):
     monkeypatch.setattr("weigh.apps.mail.serving.server.RECEIVE_TIMEOUT", 0.1)
     with server(path):
-        assert raw(path, b"FILTER 100\nSubject: ") == b""
+        assert send_raw(path, b"FILTER 100\nSubject: ") == b""
         monkeypatch.setattr("weigh.apps.mail.serving.server.IDLE_TIMEOUT", 0.1)
-        assert raw(path) == b""
+        assert send_raw(path) == b""
         assert client.request_filter(path, SPAM) == FILTERED
 
 
-def test_failures_are_told_without_the_message(path):
-    with server(path), Client(path) as asking:
-        with pytest.raises(ValueError, match=r"^The server failed at this message \(RuntimeError\)\.$"):
-            asking.request("JUDGE", b"fail: a secret")
-        assert asking.request("FILTER", SPAM) == FILTERED
+def test_errors_do_not_quote_the_message(path):
+    with server(path), Client(path) as connection:
+        with pytest.raises(ValueError, match=r"^The server failed on this message \(RuntimeError\)\.$"):
+            connection.request("JUDGE", b"fail: a secret")
+        assert connection.request("FILTER", SPAM) == FILTERED
 
 
-def test_clients_that_die_in_the_middle_disturb_nobody(path):
+def test_clients_that_die_in_the_middle_do_not_affect_others(path):
     program = (
         "import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]);"
         "s.sendall(b'FILTER 100000\\nSubject: '); print('half', flush=True); time.sleep(60)"
@@ -157,51 +157,51 @@ def test_clients_that_die_in_the_middle_disturb_nobody(path):
             assert client.request_filter(path, SPAM) == FILTERED
             dying.kill()
         for _ in range(50):
-            with socket.socket(socket.AF_UNIX) as line:
-                line.connect(path)
-                line.sendall(b"FILTER %d\n%b" % (len(SPAM), SPAM))
+            with socket.socket(socket.AF_UNIX) as sock:
+                sock.connect(path)
+                sock.sendall(b"FILTER %d\n%b" % (len(SPAM), SPAM))
         assert client.request_filter(path, SPAM) == FILTERED
 
 
-def test_what_was_asked_is_answered_before_the_end(path):
+def test_pending_requests_are_answered_before_shutdown(path):
     answers = []
     slow = b"Subject: slow prize\n\n"
     with server(path), Client(path) as idle:
-        asking = threading.Thread(target=lambda: answers.append(client.request_verdict(path, slow)))
-        asking.start()
+        thread = threading.Thread(target=lambda: answers.append(client.request_verdict(path, slow)))
+        thread.start()
         time.sleep(0.1)
         assert idle.request("PING") == b"weigh\n"
-    asking.join()
+    thread.join()
     assert answers == [{"label": "spam", "probability": 0.9995}]
 
 
-def test_a_running_server_is_not_displaced(path):
+def test_a_running_server_is_not_replaced(path):
     with server(path):
-        with pytest.raises(FileError) as refusal, server(path):
+        with pytest.raises(FileError) as caught, server(path):
             pass
-        assert str(refusal.value) == (
-            f"A server is running already at {path}. Stop it first, or let this one listen elsewhere: "
+        assert str(caught.value) == (
+            f"A server is already running at {path}. Stop it first, or let this one listen elsewhere: "
             "--socket PATH."
         )
         assert client.request_filter(path, SPAM) == FILTERED
 
 
-def test_a_running_server_keeps_its_place_without_its_file(path):
+def test_a_running_server_keeps_its_lock_without_its_socket_file(path):
     with server(path):
         os.unlink(path)
-        with pytest.raises(FileError, match="running already"), server(path):
+        with pytest.raises(FileError, match="already running"), server(path):
             pass
 
 
 def test_the_socket_of_a_killed_server_is_replaced(path):
     program = (
         "import sys; sys.path[:0] = sys.argv[2:]; import time;"
-        "from weigh.apps.mail.serving.server import listening\n"
-        "with listening(sys.argv[1]): print('there', flush=True); time.sleep(60)"
+        "from weigh.apps.mail.serving.server import listening_socket\n"
+        "with listening_socket(sys.argv[1]): print('listening', flush=True); time.sleep(60)"
     )
     with subprocess.Popen([sys.executable, "-c", program, path, *sys.path], stdout=subprocess.PIPE) as killed:
-        assert killed.stdout.readline() == b"there\n"
-        with pytest.raises(FileError, match="running already"), server(path):
+        assert killed.stdout.readline() == b"listening\n"
+        with pytest.raises(FileError, match="already running"), server(path):
             pass
         killed.send_signal(signal.SIGKILL)
     assert os.path.exists(path)
@@ -209,29 +209,29 @@ def test_the_socket_of_a_killed_server_is_replaced(path):
         assert client.request_filter(path, SPAM) == FILTERED
 
 
-def test_files_that_are_no_sockets_stay(tmp_path):
-    path = tmp_path / "letter"
-    path.write_text("dear")
-    with pytest.raises(FileError, match="is a file that is not a socket, and stays"), server(path):
+def test_files_that_are_not_sockets_are_kept(tmp_path):
+    path = tmp_path / "file"
+    path.write_text("content")
+    with pytest.raises(FileError, match="exists and is not a socket"), server(path):
         pass
-    assert path.read_text() == "dear"
+    assert path.read_text() == "content"
 
 
 @pytest.mark.parametrize(
-    ("name", "sentence"),
+    ("name", "message"),
     [
-        ("x" * 120, "is too long for a socket, which takes 103 bytes"),
+        ("x" * 120, "is too long for a socket path \\(at most 103 bytes\\)"),
         ("no/serve.sock", "the server cannot listen there: No such file or directory"),
     ],
 )
-def test_places_that_cannot_be_are_refused_in_words(tmp_path, name, sentence):
-    with pytest.raises(FileError, match=sentence), server(tmp_path / name):
+def test_invalid_socket_paths_are_rejected(tmp_path, name, message):
+    with pytest.raises(FileError, match=message), server(tmp_path / name):
         pass
 
 
-def test_the_log_has_sizes_and_verdicts_and_nothing_of_the_mail(path):
+def test_the_log_has_sizes_and_verdicts_but_no_content(path):
     lines = []
-    with server(path, told=lines.append):
+    with server(path, log=lines.append):
         client.request_filter(path, SPAM)
         client.request_learn(path, SPAM, "spam")
     assert [line[20:] for line in lines] == [
@@ -240,15 +240,15 @@ def test_the_log_has_sizes_and_verdicts_and_nothing_of_the_mail(path):
     ]
 
 
-def test_half_a_request_is_refused(path):
-    store = StandIn()
+def test_an_incomplete_request_is_rejected(path):
+    store = FakeStore()
     with server(path, store):
-        heard = raw(path, b"LEARN SPAM -", finish=True)
-        assert heard.endswith(b"The first line has no end. End it with a line feed.")
+        answer = send_raw(path, b"LEARN SPAM -", finish=True)
+        assert answer.endswith(b"The first line is incomplete. End it with a line feed.")
     assert store.learned == []
 
 
-def test_the_lock_is_no_link(path, tmp_path):
+def test_the_lock_does_not_follow_symbolic_links(path, tmp_path):
     os.symlink(tmp_path / "elsewhere", f"{path}.lock")
     with pytest.raises(FileError, match="the server cannot listen there: "), server(path):
         pass

@@ -1,4 +1,4 @@
-"""The shell script of the page about the server filters messages, and never loses one."""
+"""Tests of the shell script in docs/mail-serve.md: it filters messages and never loses one."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ with socket.socket(socket.AF_UNIX) as line:
 
 
 @pytest.fixture
-def filtered(tmp_path):
-    """What the script makes of a message, with a stand-in for socat."""
+def run_script(tmp_path):
+    """Return a function that runs the script on a message, with a fake socat."""
     script = re.search(r"```sh\n(.*?)```", PAGE.read_text("utf-8"), re.DOTALL).group(1)
     (tmp_path / "filter").write_text(script)
     (tmp_path / "socat").write_text(f"#!{sys.executable}\n{SOCAT}")
     (tmp_path / "socat").chmod(0o700)
 
     def run(path, content):
-        places = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "WEIGH_SOCKET": str(path)}
+        environment = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "WEIGH_SOCKET": str(path)}
         return subprocess.run(
-            ["sh", str(tmp_path / "filter")], env=places, input=content, capture_output=True, check=True
+            ["sh", str(tmp_path / "filter")], env=environment, input=content, capture_output=True, check=True
         ).stdout
 
     return run
 
 
-def test_the_script_writes_the_verdict_into_a_message(tmp_path, filtered):
+def test_the_script_adds_the_verdict_to_a_message(tmp_path, run_script):
     with server(tmp_path / "s"):
-        assert filtered(tmp_path / "s", SPAM) == (
+        assert run_script(tmp_path / "s", SPAM) == (
             b'X-Weigh: spam, probability 0.999500; "prize" +2.50\n' + SPAM
         )
 
 
-def test_the_script_passes_a_message_on_when_there_is_no_verdict(tmp_path, filtered):
-    assert filtered(tmp_path / "nobody", SPAM) == SPAM
+def test_the_script_passes_a_message_on_without_a_verdict(tmp_path, run_script):
+    assert run_script(tmp_path / "nobody", SPAM) == SPAM
     with server(tmp_path / "s"):
-        assert filtered(tmp_path / "s", b"Subject: fail\n\n") == b"Subject: fail\n\n"
+        assert run_script(tmp_path / "s", b"Subject: fail\n\n") == b"Subject: fail\n\n"

@@ -1,4 +1,4 @@
-"""The content filter, between a real client and a real next host, loses nothing."""
+"""Tests of the SMTP content filter between a real client and a real next host: no mail is lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.apps.mail.serving.fake_store import StandIn, server
+from tests.apps.mail.serving.fake_store import FakeStore, server
 from tests.apps.mail.serving.next_host import next_host
 from weigh.apps.mail.serving.server import SmtpRoute
 from weigh.errors import FileError
@@ -25,13 +25,13 @@ JUDGED = VERDICT + SPAM
 
 
 @contextlib.contextmanager
-def filtering(tmp_path, port, store=None):
-    with server(tmp_path / "s", store, SmtpRoute(HERE, ("127.0.0.1", port))) as places:
-        yield places.smtp
+def smtp_filter(tmp_path, port, store=None):
+    with server(tmp_path / "s", store, SmtpRoute(HERE, ("127.0.0.1", port))) as addresses:
+        yield addresses.smtp
 
 
 @contextlib.contextmanager
-def talking(address):
+def connect(address):
     with smtplib.SMTP(*address, local_hostname="client.example", timeout=10) as client:
         yield client
 
@@ -43,88 +43,88 @@ def free_port():
 
 
 def test_a_message_arrives_with_its_verdict(tmp_path):
-    with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as client:
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address, connect(address) as client:
         assert client.sendmail("a@example.org", ["b@example.org"], SPAM) == {}
-        assert host.handler.taken == [("FROM:<a@example.org> size=28", ["TO:<b@example.org>"], JUDGED)]
+        assert host.handler.received == [("FROM:<a@example.org> size=28", ["TO:<b@example.org>"], JUDGED)]
 
 
-def test_the_reply_to_a_message_is_that_of_the_next_host(tmp_path):
-    with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as client:
+def test_replies_are_those_of_the_next_host(tmp_path):
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address, connect(address) as client:
         client.ehlo()
         assert client.docmd("MAIL", "FROM:<>") == (250, b"2.1.0 fine\n2.1.0 go on")
         assert client.docmd("RCPT", "TO:<b@example.org>") == (250, b"2.1.5 OK")
         assert client.data(SPAM) == (250, b"2.0.0 queued as 7")
 
 
-def test_the_extensions_of_the_next_host_are_offered_as_far_as_they_can_be_passed_on(tmp_path):
-    with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as client:
+def test_forwardable_extensions_of_the_next_host_are_offered(tmp_path):
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address, connect(address) as client:
         client.ehlo()
         assert client.esmtp_features == {
             "pipelining": "", "size": "38976", "8bitmime": "", "smtputf8": "", "dsn": "", "help": "",
         }  # fmt: skip
 
 
-def test_parameters_are_passed_on_as_they_came(tmp_path):
-    said = [
+def test_parameters_are_forwarded_verbatim(tmp_path):
+    commands = [
         "MAIL FROM:<ü@example.org> BODY=8BITMIME SMTPUTF8 RET=HDRS ENVID=Ab+3D7",
         "RCPT TO:<ñ@example.org> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;Bob@example.org",
         'RCPT TO:<"a b>c"@example.org>',
     ]
     body = "Subject: prize\r\n\r\ngrüße\r\n".encode()
-    with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as client:
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address, connect(address) as client:
         client.command_encoding = "utf-8"
         client.ehlo()
-        for each in said:
-            assert client.docmd(each)[0] == 250
+        for command in commands:
+            assert client.docmd(command)[0] == 250
         assert client.data(body)[0] == 250
-        assert host.handler.said == said
-        assert host.handler.taken[0][2] == VERDICT + body
+        assert host.handler.commands == commands
+        assert host.handler.received[0][2] == VERDICT + body
 
 
-def test_a_null_sender_stays_one(tmp_path):
-    with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as client:
+def test_a_null_sender_is_kept(tmp_path):
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address, connect(address) as client:
         client.sendmail("", ["b@example.org"], SPAM)
-        assert host.handler.said[0] == "MAIL FROM:<> size=28"
+        assert host.handler.commands[0] == "MAIL FROM:<> size=28"
 
 
-def test_refused_recipients_are_refused_and_the_others_get_the_mail(tmp_path):
-    refuses = {"gone": "550 5.1.1 no such person", "busy": "450 4.2.0 later"}
-    people = [f"{name}@example.org" for name in ("ann", "gone", "busy", "bob")]
+def test_rejected_recipients_are_reported_and_the_others_get_the_mail(tmp_path):
+    rejections = {"gone": "550 5.1.1 no such person", "busy": "450 4.2.0 later"}
+    recipients = [f"{name}@example.org" for name in ("ann", "gone", "busy", "bob")]
     with (
-        next_host(refuses=refuses) as host,
-        filtering(tmp_path, host.port) as address,
-        talking(address) as client,
+        next_host(rejections=rejections) as host,
+        smtp_filter(tmp_path, host.port) as address,
+        connect(address) as client,
     ):
-        assert client.sendmail("a@example.org", people, SPAM) == {
+        assert client.sendmail("a@example.org", recipients, SPAM) == {
             "gone@example.org": (550, b"5.1.1 no such person"),
             "busy@example.org": (450, b"4.2.0 later"),
         }
-        assert host.handler.taken[0][1] == ["TO:<ann@example.org>", "TO:<bob@example.org>"]
+        assert host.handler.received[0][1] == ["TO:<ann@example.org>", "TO:<bob@example.org>"]
 
 
-def test_dots_long_lines_and_odd_line_ends_pass(tmp_path):
+def test_dots_long_lines_and_bare_line_ends_are_forwarded_safely(tmp_path):
     body = b".\r\n..\r\n.a\r\n" + b"x" * 20_000 + b"\r\n\0\xff\r\n"
-    with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as client:
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address, connect(address) as client:
         client.sendmail("a@example.org", ["b@example.org"], b"Subject: prize\r\n\r\n" + body)
-        # A dot after a lone line feed must not end the message anywhere.
+        # A dot after a lone line feed must not end the message on any host.
         client.sendmail(
             "a@example.org", ["b@example.org"], b"Subject: prize\r\n\r\nA\n.\r\nMAIL FROM:<x>\rB\r\n"
         )
-        first, second = (content for _, _, content in host.handler.taken)
+        first, second = (content for _, _, content in host.handler.received)
         assert first == VERDICT + b"Subject: prize\r\n\r\n" + body
         assert second == VERDICT + b"Subject: prize\r\n\r\nA\r\n..\r\nMAIL FROM:<x>\r\nB\r\n"
 
 
 @pytest.mark.parametrize("reply", ["451 4.3.0 try later", "554 5.7.1 not here"])
-def test_what_the_next_host_refuses_is_not_accepted(tmp_path, reply):
-    with next_host(data_reply=reply) as host, filtering(tmp_path, host.port) as address:
-        with talking(address) as client, pytest.raises(smtplib.SMTPDataError) as refusal:
+def test_a_message_rejected_by_the_next_host_is_not_accepted(tmp_path, reply):
+    with next_host(data_reply=reply) as host, smtp_filter(tmp_path, host.port) as address:
+        with connect(address) as client, pytest.raises(smtplib.SMTPDataError) as caught:
             client.sendmail("a@example.org", ["b@example.org"], SPAM)
-        assert (refusal.value.smtp_code, refusal.value.smtp_error) == (int(reply[:3]), reply[4:].encode())
+        assert (caught.value.smtp_code, caught.value.smtp_error) == (int(reply[:3]), reply[4:].encode())
 
 
-def test_mail_waits_while_the_next_host_is_away(tmp_path):
-    with filtering(tmp_path, free_port()) as address, talking(address) as client:
+def test_mail_is_deferred_while_the_next_host_does_not_answer(tmp_path):
+    with smtp_filter(tmp_path, free_port()) as address, connect(address) as client:
         assert client.ehlo()[0] == 421
         client.helo()
         assert client.docmd("MAIL", "FROM:<a@example.org>") == (
@@ -135,22 +135,24 @@ def test_mail_waits_while_the_next_host_is_away(tmp_path):
 
 @contextlib.contextmanager
 def odd_host(command, reply):
-    """A next host that says something odd to one command, or hangs up without a reply; its port."""
+    """Run a next host that gives an odd reply to one command, or none, and disconnects; yield its port."""
 
-    def talk():
+    def serve():
         with contextlib.suppress(OSError):
             while True:
                 line = listener.accept()[0]
-                with line, line.makefile("rb") as heard:
+                with line, line.makefile("rb") as commands:
                     line.sendall(b"220 next\r\n")
-                    for said in heard:
-                        if said.upper().startswith(command):
+                    for line_bytes in commands:
+                        if line_bytes.upper().startswith(command):
                             line.sendall(reply)
                             break
-                        line.sendall(b"354 go on\r\n" if said.upper().startswith(b"DATA") else b"250 OK\r\n")
+                        line.sendall(
+                            b"354 go on\r\n" if line_bytes.upper().startswith(b"DATA") else b"250 OK\r\n"
+                        )
 
     with socket.create_server(HERE) as listener:
-        thread = threading.Thread(target=talk)
+        thread = threading.Thread(target=serve)
         thread.start()
         yield listener.getsockname()[1]
         listener.shutdown(socket.SHUT_RDWR)
@@ -159,8 +161,8 @@ def odd_host(command, reply):
 
 @pytest.mark.parametrize("command", [b"MAIL", b"RCPT", b"DATA", b"X-WEIGH"])
 @pytest.mark.parametrize("reply", [b"", b"421 4.3.2 closing\r\n", b"what?\r\n", b"199 odd\r\n"])
-def test_mail_waits_if_the_next_host_hangs_up_or_talks_nonsense(tmp_path, command, reply):
-    with odd_host(command, reply) as port, filtering(tmp_path, port) as address, talking(address) as client:
+def test_mail_is_deferred_if_the_next_host_disconnects_or_violates_the_protocol(tmp_path, command, reply):
+    with odd_host(command, reply) as port, smtp_filter(tmp_path, port) as address, connect(address) as client:
         client.ehlo()
         codes = [client.docmd("MAIL", "FROM:<a@x>")[0], client.docmd("RCPT", "TO:<b@x>")[0]]
         if codes == [250, 250]:
@@ -170,145 +172,145 @@ def test_mail_waits_if_the_next_host_hangs_up_or_talks_nonsense(tmp_path, comman
         assert set(codes) <= {451, 503}
 
 
-def test_mail_waits_if_it_cannot_be_judged(tmp_path):
-    with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as client:
-        with pytest.raises(smtplib.SMTPDataError) as refusal:
+def test_mail_is_deferred_if_it_cannot_be_judged(tmp_path):
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address, connect(address) as client:
+        with pytest.raises(smtplib.SMTPDataError) as caught:
             client.sendmail("a@example.org", ["b@example.org"], b"Subject: fail\r\n\r\n")
-        assert (refusal.value.smtp_code, refusal.value.smtp_error) == (
+        assert (caught.value.smtp_code, caught.value.smtp_error) == (
             451,
             b"4.3.0 The message could not be judged; try again later",
         )
-        assert host.handler.taken == []
+        assert host.handler.received == []
         assert client.sendmail("a@example.org", ["b@example.org"], SPAM) == {}
 
 
-def test_a_next_host_that_has_hung_up_meanwhile_is_called_again(tmp_path):
+def test_the_filter_reconnects_to_a_next_host_that_has_disconnected(tmp_path):
     port = free_port()
-    with filtering(tmp_path, port) as address, contextlib.ExitStack() as stack:
+    with smtp_filter(tmp_path, port) as address, contextlib.ExitStack() as stack:
         with next_host(port):
-            client = stack.enter_context(talking(address))
+            client = stack.enter_context(connect(address))
             client.sendmail("a@example.org", ["b@example.org"], SPAM)
         with next_host(port) as host:
             assert client.sendmail("a@example.org", ["b@example.org"], SPAM) == {}
-            assert len(host.handler.taken) == 1
+            assert len(host.handler.received) == 1
 
 
-def test_messages_that_are_too_long_are_refused_and_forgotten(tmp_path, monkeypatch):
-    import weigh.apps.mail.serving.smtp as serving
+def test_too_long_messages_are_rejected_and_their_transaction_aborted(tmp_path, monkeypatch):
+    import weigh.apps.mail.serving.smtp as smtp_module
 
-    monkeypatch.setattr(serving, "MAX_MESSAGE_BYTES", 30_000)
-    with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as client:
+    monkeypatch.setattr(smtp_module, "MAX_MESSAGE_BYTES", 30_000)
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address, connect(address) as client:
         client.ehlo()
         client.mail("a@example.org")
         client.rcpt("b@example.org")
         assert client.data(b"x: y\r\n" * 6_000)[0] == 552
-        assert host.handler.taken == []
+        assert host.handler.received == []
         assert client.sendmail("a@example.org", ["b@example.org"], SPAM) == {}
 
 
 def test_pipelined_commands_are_answered_in_order(tmp_path):
     with (
-        next_host(refuses={"gone": "550 5.1.1 no such person"}) as host,
-        filtering(tmp_path, host.port) as address,
+        next_host(rejections={"gone": "550 5.1.1 no such person"}) as host,
+        smtp_filter(tmp_path, host.port) as address,
         socket.create_connection(address, 10) as line,
-        line.makefile("rb") as heard,
+        line.makefile("rb") as replies,
     ):
         line.sendall(b"EHLO c\r\n")
-        while not heard.readline().startswith(b"250 "):
+        while not replies.readline().startswith(b"250 "):
             pass
         line.sendall(
             b"MAIL FROM:<a@x>\r\nRCPT TO:<gone@x>\r\nRCPT TO:<b@x>\r\nDATA\r\n"
             + SPAM
             + b".\r\nRSET\r\nQUIT\r\n"
         )
-        assert [reply[:4] for reply in heard] == [
+        assert [reply[:4] for reply in replies] == [
             b"250-", b"250 ", b"550 ", b"250 ", b"354 ", b"250 ", b"250 ", b"221 ",
         ]  # fmt: skip
-        assert len(host.handler.taken) == 1
+        assert len(host.handler.received) == 1
 
 
 @pytest.mark.parametrize("argument", ["FROM:<a\rRCPT TO:<b>", "FROM:<a\0>", ""])
-def test_arguments_that_could_be_commands_are_not_passed_on(tmp_path, argument):
+def test_arguments_with_control_characters_are_not_forwarded(tmp_path, argument):
     with (
         next_host() as host,
-        filtering(tmp_path, host.port) as address,
+        smtp_filter(tmp_path, host.port) as address,
         socket.create_connection(address, 10) as line,
-        line.makefile("rb") as heard,
+        line.makefile("rb") as replies,
     ):
         line.sendall(b"HELO c\r\nMAIL " + argument.encode() + b"\r\nRCPT TO:<b@x>\r\nDATA\r\nQUIT\r\n")
-        assert [reply[:3] for reply in heard] == [b"220", b"250", b"501", b"503", b"503", b"221"]
-        assert host.handler.said == []
+        assert [reply[:3] for reply in replies] == [b"220", b"250", b"501", b"503", b"503", b"221"]
+        assert host.handler.commands == []
 
 
-def test_many_clients_at_once(tmp_path):
+def test_many_clients_are_served_concurrently(tmp_path):
     def send(number):
-        with talking(address) as client:
-            for at in range(5):
-                content = b"Subject: prize %d %d\r\n\r\n" % (number, at)
+        with connect(address) as client:
+            for i in range(5):
+                content = b"Subject: prize %d %d\r\n\r\n" % (number, i)
                 client.sendmail("a@example.org", [f"b{number}@example.org"], content)
 
-    with next_host() as host, filtering(tmp_path, host.port) as address:
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address:
         threads = [threading.Thread(target=send, args=(number,)) for number in range(8)]
         for each in threads:
             each.start()
         for each in threads:
             each.join()
-        assert len(host.handler.taken) == 40
-        assert all(b"prize " + to[0][5:6].encode() in content for _, to, content in host.handler.taken)
+        assert len(host.handler.received) == 40
+        assert all(b"prize " + to[0][5:6].encode() in content for _, to, content in host.handler.received)
 
 
-def test_too_many_clients_are_sent_away_for_now(tmp_path, monkeypatch):
-    import weigh.apps.mail.serving.smtp as serving
+def test_too_many_clients_are_rejected_temporarily(tmp_path, monkeypatch):
+    import weigh.apps.mail.serving.smtp as smtp_module
 
-    monkeypatch.setattr(serving, "MAX_CLIENTS", 1)
-    with next_host() as host, filtering(tmp_path, host.port) as address, talking(address) as first:
-        with pytest.raises(smtplib.SMTPConnectError) as refusal, talking(address):
+    monkeypatch.setattr(smtp_module, "MAX_CLIENTS", 1)
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address, connect(address) as first:
+        with pytest.raises(smtplib.SMTPConnectError) as caught, connect(address):
             pass
-        assert refusal.value.smtp_code == 421
+        assert caught.value.smtp_code == 421
         assert first.sendmail("a@example.org", ["b@example.org"], SPAM) == {}
 
 
-def test_a_client_that_dies_before_the_end_sends_nothing(tmp_path):
-    with next_host() as host, filtering(tmp_path, host.port) as address:
+def test_an_incomplete_message_of_a_dead_client_is_not_forwarded(tmp_path):
+    with next_host() as host, smtp_filter(tmp_path, host.port) as address:
         with socket.create_connection(address, 10) as line:
             line.sendall(b"HELO c\r\nMAIL FROM:<a@x>\r\nRCPT TO:<b@x>\r\nDATA\r\n" + SPAM)
             while b"354" not in line.recv(4096):
                 pass
-        with talking(address) as client:
+        with connect(address) as client:
             assert client.sendmail("a@example.org", ["b@example.org"], SPAM) == {}
-        assert [sender for sender, _, _ in host.handler.taken] == ["FROM:<a@example.org> size=28"]
+        assert [sender for sender, _, _ in host.handler.received] == ["FROM:<a@example.org> size=28"]
 
 
-def test_a_message_that_is_being_passed_on_is_finished_before_the_end(tmp_path):
-    outcome = []
+def test_a_message_that_is_being_forwarded_is_finished_before_shutdown(tmp_path):
+    outcomes = []
 
     def send(address):
-        with contextlib.suppress(smtplib.SMTPServerDisconnected), talking(address) as client:
-            outcome.append(client.sendmail("a@example.org", ["b@example.org"], SPAM))
-            outcome.append(client.sock.recv(1))
+        with contextlib.suppress(smtplib.SMTPServerDisconnected), connect(address) as client:
+            outcomes.append(client.sendmail("a@example.org", ["b@example.org"], SPAM))
+            outcomes.append(client.sock.recv(1))
 
     with next_host(pause=0.4) as host:
-        with filtering(tmp_path, host.port) as address:
-            with talking(address) as earlier:
+        with smtp_filter(tmp_path, host.port) as address:
+            with connect(address) as earlier:
                 earlier.noop()
             time.sleep(0.1)
-            with talking(address) as idle:
+            with connect(address) as idle:
                 idle.noop()
-                sending = threading.Thread(target=send, args=(address,))
-                sending.start()
+                thread = threading.Thread(target=send, args=(address,))
+                thread.start()
                 time.sleep(0.2)
-                stopped = time.monotonic()
-        sending.join()
-        assert outcome == [{}, b""]
-        assert len(host.handler.taken) == 1
-        assert time.monotonic() - stopped < 10
+                stop_time = time.monotonic()
+        thread.join()
+        assert outcomes == [{}, b""]
+        assert len(host.handler.received) == 1
+        assert time.monotonic() - stop_time < 10
 
 
-def test_an_address_in_use_is_told_in_words(tmp_path):
-    with socket.create_server(HERE) as taken:
-        port = taken.getsockname()[1]
+def test_an_address_in_use_is_reported(tmp_path):
+    with socket.create_server(HERE) as other:
+        port = other.getsockname()[1]
         with (
             pytest.raises(FileError, match=f"^127.0.0.1:{port}: the server cannot listen there: "),
-            server(tmp_path / "s", StandIn(), SmtpRoute(("127.0.0.1", port), HERE)),
+            server(tmp_path / "s", FakeStore(), SmtpRoute(("127.0.0.1", port), HERE)),
         ):
             pass

@@ -1,1 +1,1 @@
-"""The long-running mail filter: a local socket, and a content filter that speaks SMTP."""
+"""The mail filter as a server: on a local socket, and as an SMTP content filter."""

@@ -1,4 +1,4 @@
-"""The local socket: many clients at once, none of which can disturb the others."""
+"""The server on a local socket: listening, serving many clients concurrently, and running SMTP beside it."""
 
 from __future__ import annotations
 
@@ -27,17 +27,23 @@ from weigh.apps.mail.serving.service import (
 from weigh.atomic_files import error_reason
 from weigh.errors import FileError, Unsupported, WeighError
 
-# Seconds: between requests, for all of a message, for an answer to be taken, and for the last of them.
+# Seconds: between requests, to receive a message, to send an answer, and to finish answers at shutdown.
 IDLE_TIMEOUT = 600.0
 RECEIVE_TIMEOUT = 60.0
 SEND_TIMEOUT = 60.0
 SHUTDOWN_TIMEOUT = 10.0
 MAX_CLIENTS = 64
+# More threads than cores, so that messages are judged while others wait for the disk.
+N_THREADS = 4
 _READ_BYTES = 1 << 16
+_MAX_SOCKET_PATH_BYTES = 103  # what every Unix allows, without the terminating zero
+_BACKLOG = 128
+
+Address = tuple[str, int]
 
 
 class SocketServer:
-    """Answers requests of `protocol` on a listening socket with what `service` says."""
+    """Serves the requests of a local socket's clients through a `FilterService`."""
 
     def __init__(self, service: FilterService, pool: ThreadPoolExecutor) -> None:
         self._service = service
@@ -47,28 +53,28 @@ class SocketServer:
         self._server: asyncio.Server | None = None
 
     async def start(self, listener: socket.socket) -> None:
-        """Accept clients from now on."""
+        """Start to accept clients."""
         self._server = await asyncio.start_unix_server(self._handle_client, sock=listener, limit=_READ_BYTES)
 
     async def stop(self) -> None:
-        """Accept no more, hang up on those who have not finished asking, and finish the others' answers."""
+        """Stop accepting, disconnect clients without a complete request, and answer the others."""
         if self._server is not None:
             self._server.close()
         for client in self._clients - self._busy_clients:
             client.cancel()
         if self._clients:
-            _, late = await asyncio.wait(self._clients, timeout=SHUTDOWN_TIMEOUT)
-            for client in late:
+            _, unfinished = await asyncio.wait(self._clients, timeout=SHUTDOWN_TIMEOUT)
+            for client in unfinished:
                 client.cancel()
 
     async def _handle_client(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         client = asyncio.current_task()
         assert client is not None
         self._clients.add(client)
-        # What becomes of one client is no matter of the others, nor of the log: it would tell of its mail.
+        # A failing client must not affect the others, and logging its error could reveal its mail.
         with contextlib.suppress(OSError, EOFError, TimeoutError, asyncio.CancelledError):
             if len(self._clients) > MAX_CLIENTS:
-                writer.write(encode_failure(f"The server has {MAX_CLIENTS} clients already."))
+                writer.write(encode_failure(f"The server already has {MAX_CLIENTS} clients."))
             else:
                 await self._serve_requests(client, reader, writer)
         with contextlib.suppress(OSError, asyncio.CancelledError):
@@ -88,8 +94,8 @@ class SocketServer:
                 command, length = parse_request(line)
                 async with asyncio.timeout(RECEIVE_TIMEOUT):
                     content = await _read_message(reader, length)
-            except ProtocolError as fault:
-                await _send(writer, encode_failure(str(fault)))
+            except ProtocolError as error:
+                await _send(writer, encode_failure(str(error)))
                 return
             self._busy_clients.add(client)
             try:
@@ -103,21 +109,21 @@ class SocketServer:
             return encode_success(
                 await loop.run_in_executor(self._pool, self._service.answer, command, content)
             )
-        except WeighError as refusal:
-            return encode_failure(str(refusal))
-        except Exception as fault:
-            # An error's text could quote the message.
-            return encode_failure(f"The server failed at this message ({type(fault).__name__}).")
+        except WeighError as error:
+            return encode_failure(str(error))
+        except Exception as error:
+            # The text of an unexpected error could quote the message.
+            return encode_failure(f"The server failed on this message ({type(error).__name__}).")
 
 
 async def _read_request_line(reader: asyncio.StreamReader) -> bytes:
-    """The first line of a request; nothing at the end of a conversation."""
+    """Read the first line of a request; return nothing at end of file."""
     try:
         line = await reader.readuntil(b"\n")
-    except asyncio.IncompleteReadError as end:
-        line = end.partial
+    except asyncio.IncompleteReadError as error:
+        line = error.partial
         if line and len(line) <= MAX_LINE_BYTES:
-            raise ProtocolError("The first line has no end. End it with a line feed.") from None
+            raise ProtocolError("The first line is incomplete. End it with a line feed.") from None
     except asyncio.LimitOverrunError:
         line = b"\n" * (MAX_LINE_BYTES + 1)
     if len(line) > MAX_LINE_BYTES:
@@ -142,31 +148,26 @@ async def _send(writer: asyncio.StreamWriter, answer: bytes) -> None:
         await writer.drain()
 
 
-# What the address of a socket can hold on every Unix, without its final zero.
-_MAX_SOCKET_PATH_BYTES = 103
-_BACKLOG = 128
-
-
 @contextlib.contextmanager
 def listening_socket(path: str) -> Iterator[socket.socket]:
-    """A listening socket that its owner alone may use; it and its file are gone afterwards.
+    """Listen on a socket that only its owner may use, and remove it afterwards.
 
-    A lock beside it tells a running server from the file that a killed one has left.
+    A lock file beside it distinguishes a running server from a stale socket of a killed one.
     """
     if len(os.fsencode(path)) > _MAX_SOCKET_PATH_BYTES:
         raise FileError(
-            f"{path} is too long for a socket, which takes {_MAX_SOCKET_PATH_BYTES} bytes. "
+            f"{path} is too long for a socket path (at most {_MAX_SOCKET_PATH_BYTES} bytes). "
             "Choose a shorter path: --socket PATH."
         )
     with _lock_socket(path):
         listener = _bind_socket(path)
-        ours = os.stat(path)
+        own_stat = os.stat(path)
         try:
             yield listener
         finally:
             listener.close()
             with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.stat(path), ours):
+                if os.path.samestat(os.stat(path), own_stat):
                     os.unlink(path)
 
 
@@ -176,7 +177,7 @@ def _bind_socket(path: str) -> socket.socket:
         listener = socket.socket(socket.AF_UNIX)
         try:
             listener.bind(path)
-            # Nobody can connect before it listens.
+            # Before listen() nobody can connect.
             os.chmod(path, 0o600)
             listener.listen(_BACKLOG)
         except BaseException:
@@ -195,7 +196,7 @@ def _translate_os_errors(path: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _lock_socket(path: str) -> Iterator[None]:
-    """Hold the lock that belongs to a socket as long as the server runs."""
+    """Hold the lock of a socket while the server runs."""
     with _translate_os_errors(path):
         descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
     try:
@@ -209,39 +210,32 @@ def _lock_socket(path: str) -> Iterator[None]:
 
 
 def _remove_stale_socket(path: str) -> None:
-    """Remove the socket of a killed server, and nothing else."""
+    """Remove the socket of a killed server, but no other file."""
     try:
-        found = os.lstat(path)
+        status = os.lstat(path)
     except FileNotFoundError:
         return
-    if not stat.S_ISSOCK(found.st_mode):
-        raise FileError(
-            f"{path} is a file that is not a socket, and stays. Choose another path: --socket PATH."
-        )
-    with socket.socket(socket.AF_UNIX) as caller:
-        caller.settimeout(1)
-        refusal = caller.connect_ex(path)
-    if refusal == 0:
+    if not stat.S_ISSOCK(status.st_mode):
+        raise FileError(f"{path} exists and is not a socket. Choose another path: --socket PATH.")
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.settimeout(1)
+        code = probe.connect_ex(path)
+    if code == 0:
         raise _already_running_error(path)
-    if refusal == errno.ECONNREFUSED:
+    if code == errno.ECONNREFUSED:
         os.unlink(path)
 
 
 def _already_running_error(path: str) -> FileError:
     return FileError(
-        f"A server is running already at {path}. "
+        f"A server is already running at {path}. "
         "Stop it first, or let this one listen elsewhere: --socket PATH."
     )
 
 
-Address = tuple[str, int]
-# More than processors, so that a message is judged while another is read from the disk or written to it.
-N_THREADS = 4
-
-
 @dataclass(frozen=True)
 class SmtpRoute:
-    """Where mail is taken by SMTP, and where it goes."""
+    """The address where mail is received over SMTP, and the next host that it is forwarded to."""
 
     listen_address: Address
     next_address: Address
@@ -249,23 +243,23 @@ class SmtpRoute:
 
 @dataclass(frozen=True)
 class ServerAddresses:
-    """Where a server listens: its socket and, if it takes mail by SMTP, its address."""
+    """The addresses a server listens on: its socket and, with SMTP, its host and port."""
 
     socket: str
     smtp: Address | None = None
 
     def to_dict(self) -> dict[str, str]:
-        """The places for JSON."""
+        """Return the addresses as plain values for JSON."""
         smtp = {} if self.smtp is None else {"smtp": format_address(self.smtp)}
         return {"socket": self.socket, **smtp}
 
     def __str__(self) -> str:
-        smtp = "" if self.smtp is None else f", and for SMTP at {format_address(self.smtp)}"
-        return f"Listening at {self.socket}{smtp}."
+        smtp = "" if self.smtp is None else f", and for SMTP on {format_address(self.smtp)}"
+        return f"Listening on {self.socket}{smtp}."
 
 
 def format_address(address: Address) -> str:
-    """HOST:PORT."""
+    """Format an address as HOST:PORT."""
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
@@ -273,13 +267,13 @@ def format_address(address: Address) -> str:
 async def serve(
     service: FilterService, path: str, route: SmtpRoute | None, ready: Callable[[ServerAddresses], None]
 ) -> None:
-    """Answer until the process is told to stop by SIGTERM or SIGINT."""
+    """Serve until SIGTERM or SIGINT; call `ready` once the server listens."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
-    for each in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(each, stopped.set)
-    async with running_server(service, path, route) as places:
-        ready(places)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    async with running_server(service, path, route) as addresses:
+        ready(addresses)
         await stopped.wait()
 
 
@@ -287,7 +281,7 @@ async def serve(
 async def running_server(
     service: FilterService, path: str, route: SmtpRoute | None = None
 ) -> AsyncIterator[ServerAddresses]:
-    """A server that answers as long as the block lasts, and then finishes what it has begun."""
+    """Run a server during the block, and finish its pending requests at the end."""
     with listening_socket(path) as listener, ThreadPoolExecutor(N_THREADS, "weigh-mail") as pool:
         server = SocketServer(service, pool)
         await server.start(listener)
@@ -309,17 +303,16 @@ async def _running_smtp_server(
         from weigh.apps.mail.serving.smtp import SmtpServer
     except ModuleNotFoundError as missing:
         raise Unsupported(
-            f"Filtering by SMTP needs {missing.name}, which is not installed. "
+            f"Filtering over SMTP needs {missing.name}, which is not installed. "
             "In the folder of weigh: pip install '.[mail]'."
         ) from missing
     server = SmtpServer(service, route.next_address)
     try:
         try:
-            taken = await server.start(route.listen_address)
+            address = await server.start(route.listen_address)
         except OSError as error:
-            raise FileError(
-                f"{format_address(route.listen_address)}: the server cannot listen there: {error_reason(error)}."
-            ) from error
-        yield taken
+            requested = format_address(route.listen_address)
+            raise FileError(f"{requested}: the server cannot listen there: {error_reason(error)}.") from error
+        yield address
     finally:
         await server.stop()
