@@ -1,1 +1,1 @@
-"""Programs made of what the other packages offer: their first users."""
+"""Applications built on the other packages: a mail filter and a spelling checker."""

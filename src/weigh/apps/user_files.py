@@ -1,4 +1,4 @@
-"""Where a person's own files are, if nothing else is said."""
+"""Default locations of the user's files."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import os
 
 
 def user_data_path(variable: str, name: str) -> str:
-    """What a variable of the environment says, or `name` in weigh's part of the folder for data."""
-    given = os.environ.get(variable)
-    if given:
-        return given
+    """Return the value of an environment variable, or `name` in weigh's part of the user data folder."""
+    path = os.environ.get(variable)
+    if path:
+        return path
     data = os.environ.get("XDG_DATA_HOME") or os.path.join(os.path.expanduser("~"), ".local", "share")
     return os.path.join(data, "weigh", name)

@@ -1,4 +1,4 @@
-"""The learners of the mail filter in plain Python, one message at a time: what the native ones must equal."""
+"""Reference implementations of the mail filter's learners in plain Python, one message at a time."""
 
 from __future__ import annotations
 
@@ -11,34 +11,34 @@ View = tuple[int, ...]
 Views = tuple[View, View]
 
 
-def print_of(views: Iterable[Iterable[int]]) -> bytes:
-    """The keys of a message as the ledger takes them."""
+def pack_features(views: Iterable[Iterable[int]]) -> bytes:
+    """Return the hashed features of a message as the ledger takes them."""
     headers, body = (sorted(set(view)) for view in views)
     return struct.pack(f"<II{len(headers) + len(body)}Q", len(headers), len(body), *headers, *body)
 
 
-def single(number: float) -> float:
-    """A number as a cell keeps it."""
+def to_float32(number: float) -> float:
+    """Round a number to single precision, as the ledger stores it."""
     return struct.unpack("<f", struct.pack("<f", number))[0]
 
 
-def value(view: View) -> float:
+def feature_value(view: View) -> float:
     return 1 / math.sqrt(max(len(view), 1))
 
 
-def scored(rows: dict[int, tuple[float, float]], view: View, bias: float) -> float:
-    """A view's score by the weights as they are, added as the ledger does: margins are a matter of bits."""
-    return bias + sum(rows[key][0] for key in view if key in rows) * value(view)
+def view_score(rows: dict[int, tuple[float, float]], view: View, bias: float) -> float:
+    """Return a view's score, summed in the order of the ledger: margins depend on the last bit."""
+    return bias + sum(rows[key][0] for key in view if key in rows) * feature_value(view)
 
 
-def squeezed(parts: dict[Any, float], scale: float) -> dict[Any, float]:
-    """What parts of a score add to its log-odds, which are 11 at most."""
+def to_log_odds(parts: dict[Any, float], scale: float) -> dict[Any, float]:
+    """Scale the terms of a score so that they sum to its log-odds, which are at most 11."""
     score = sum(parts.values())
     unit = 11 * math.tanh(scale * score) / score if score else 11 * scale
     return {key: unit * part for key, part in parts.items()}
 
 
-class Bayes:
+class ReferenceBayes:
     def __init__(self) -> None:
         self.messages = [0, 0]
         self.counts: dict[int, list[int]] = {}
@@ -50,8 +50,8 @@ class Bayes:
 
     def evidence(self, views: Views) -> dict[tuple[int, int], float]:
         return {
-            (at, key): 10 * self.logit(*self.counts[key]) / len(view)
-            for at, view in enumerate(views)
+            (i, key): 10 * self.logit(*self.counts[key]) / len(view)
+            for i, view in enumerate(views)
             for key in view
             if key in self.counts
         }
@@ -65,59 +65,63 @@ class Bayes:
         return math.log(f / (1 - f))
 
 
-class Logistic:
+class ReferenceLogistic:
     def __init__(self) -> None:
         self.rows: dict[int, tuple[float, float]] = {}
         self.biases = [0.0, 0.0]
 
-    def parts(self, at: int, view: View) -> dict[tuple[int, int], float]:
-        known = {(at, key): self.rows[key][0] * value(view) for key in view if key in self.rows}
-        return {(at, 0): self.biases[at], **known}
+    def parts(self, i: int, view: View) -> dict[tuple[int, int], float]:
+        terms = {(i, key): self.rows[key][0] * feature_value(view) for key in view if key in self.rows}
+        return {(i, 0): self.biases[i], **terms}
 
     def learn(self, views: Views, spam: int) -> None:
-        for at, view in enumerate(views):
-            error = spam - 1 / (1 + math.exp(-scored(self.rows, view, self.biases[at])))
-            gradient = error * value(view)
+        for i, view in enumerate(views):
+            error = spam - 1 / (1 + math.exp(-view_score(self.rows, view, self.biases[i])))
+            gradient = error * feature_value(view)
             for key in view:
                 w, squares = self.rows.get(key, (0.0, 0.0))
                 squares += gradient**2
-                self.rows[key] = single(w + gradient / math.sqrt(squares + 1e-8)), single(squares)
-            self.biases[at] += 0.02 * error
+                self.rows[key] = to_float32(w + gradient / math.sqrt(squares + 1e-8)), to_float32(squares)
+            self.biases[i] += 0.02 * error
 
     def evidence(self, views: Views) -> dict[tuple[int, int], float]:
-        found = [squeezed(self.parts(at, view), 1 / 12) for at, view in enumerate(views)]
-        return found[0] | found[1]
+        terms = [to_log_odds(self.parts(i, view), 1 / 12) for i, view in enumerate(views)]
+        return terms[0] | terms[1]
 
 
-class Perceptron:
+class ReferencePerceptron:
     def __init__(self) -> None:
         self.rows: dict[int, tuple[float, float]] = {}
         self.biases = [(0.0, 0.0), (0.0, 0.0)]
         self.messages = 0
 
-    def parts(self, at: int, view: View, share: float) -> dict[tuple[int, int], float]:
-        """The mean of the weights: w less a share of what earlier messages lacked."""
-        bias = self.biases[at][0] - self.biases[at][1] * share
+    def parts(self, i: int, view: View, share: float) -> dict[tuple[int, int], float]:
+        """Return the terms of the score with averaged weights, w minus a share of the weighted updates."""
+        bias = self.biases[i][0] - self.biases[i][1] * share
         known = {key: self.rows[key] for key in view if key in self.rows}
-        return {(at, 0): bias} | {(at, k): (w - u * share) * value(view) for k, (w, u) in known.items()}
+        return {(i, 0): bias} | {(i, k): (w - u * share) * feature_value(view) for k, (w, u) in known.items()}
 
     def learn(self, views: Views, spam: int) -> None:
         truth, ticks = (1.0 if spam else -1.0), float(self.messages) ** 4
-        for at, view in enumerate(views):
-            if truth * scored(self.rows, view, self.biases[at][0]) > 0.15:
+        for i, view in enumerate(views):
+            if truth * view_score(self.rows, view, self.biases[i][0]) > 0.15:
                 continue
             for key in view:
                 w, u = self.rows.get(key, (0.0, 0.0))
-                change = truth * value(view)
-                self.rows[key] = single(w + change), single(u + ticks * change)
-            w, u = self.biases[at]
-            self.biases[at] = w + 0.02 * truth, u + ticks * 0.02 * truth
+                change = truth * feature_value(view)
+                self.rows[key] = to_float32(w + change), to_float32(u + ticks * change)
+            w, u = self.biases[i]
+            self.biases[i] = w + 0.02 * truth, u + ticks * 0.02 * truth
         self.messages += 1
 
     def evidence(self, views: Views) -> dict[tuple[int, int], float]:
         share = 1 / self.messages**4 if self.messages else 0.0
-        found = [squeezed(self.parts(at, view, share), 0.85) for at, view in enumerate(views)]
-        return found[0] | found[1]
+        terms = [to_log_odds(self.parts(i, view, share), 0.85) for i, view in enumerate(views)]
+        return terms[0] | terms[1]
 
 
-TWINS = {"naive-bayes": Bayes, "logistic": Logistic, "perceptron": Perceptron}
+REFERENCES = {
+    "naive-bayes": ReferenceBayes,
+    "logistic": ReferenceLogistic,
+    "perceptron": ReferencePerceptron,
+}

@@ -1,4 +1,4 @@
-"""Messages for tests, and what a store must have made of them."""
+"""Sample messages, and helpers that compare stores with ledgers in memory."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from weigh.apps.mail.store import MailStore
 
 
 def ham(number: int) -> bytes:
-    more = " ".join(f"extra{each}" for each in range(number % 7))
-    return f"From: pal{number % 3}@example.org\nSubject: lunch {number}\n\nsee you at noon {more}\n".encode()
+    words = " ".join(f"extra{i}" for i in range(number % 7))
+    return f"From: pal{number % 3}@example.org\nSubject: lunch {number}\n\nsee you at noon {words}\n".encode()
 
 
 def spam(number: int) -> bytes:
-    more = " ".join(f"offer{each}" for each in range(number % 5))
-    return f"From: shop{number % 5}@example.com\nSubject: sale {number}\n\ncheap pills now {more}\n".encode()
+    words = " ".join(f"offer{i}" for i in range(number % 5))
+    return f"From: shop{number % 5}@example.com\nSubject: sale {number}\n\ncheap pills now {words}\n".encode()
 
 
 def image(store: MailStore) -> bytes:
-    """All that a store knows."""
+    """Return the image of a store's ledger."""
     return store.filter().ledger.image(b"")
 
 
-def learned(store: MailStore, labelled: Iterable[tuple[bytes, str]]) -> bytes:
-    """All that a store would know that has learned these messages in this order, and has no disk."""
+def expected_image(store: MailStore, labelled: Iterable[tuple[bytes, str]]) -> bytes:
+    """Return the image of a ledger that has learned these messages in this order."""
     ledger = MailLedger(store.settings.learner)
     for content, label in labelled:
         ledger.learn(store.settings.features.hashed_features([content]), bytes([label == "spam"]))

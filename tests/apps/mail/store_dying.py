@@ -1,4 +1,4 @@
-"""Writers that move and unlearn messages and fold, and die at each call of the system."""
+"""Writers that move and unlearn messages and fold, and die at each system call."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from weigh.apps.mail.store import MailStore
 
 CALLS = (*OF_JOURNALS, "chmod")
 
-# What is learned before, after some messages were unlearned, and after one has moved, in order.
+# The learned messages in order: at first, after unlearning some, and after moving one.
 BEFORE = [*((ham(n), "ham") for n in range(4)), *((spam(n), "spam") for n in range(3)), (ham(7), "ham")]
 UNLEARNED = [ham(0), ham(1), ham(2)]
 MOVED = spam(0)
@@ -22,15 +22,15 @@ STATES = (BEFORE, BETWEEN, AFTER)
 
 
 def begin(store: MailStore) -> None:
-    """Learn what comes before, the most of it folded."""
-    for at, (content, label) in enumerate(BEFORE):
-        if at == len(BEFORE) - 2:
+    """Learn the first messages, most of them folded."""
+    for i, (content, label) in enumerate(BEFORE):
+        if i == len(BEFORE) - 2:
             store.fold()
         store.learn([content], label)
 
 
 def change_and_fold(folder: str) -> None:
-    """Unlearn and move, as far as it is not done yet, and fold; none of it keeps quiet about failures."""
+    """Unlearn and move messages unless already done, and fold; every failure raises."""
     store = MailStore.open(folder)
     store.unlearn(UNLEARNED, tidy=False)
     store.learn([MOVED], "ham", tidy=False)
@@ -45,7 +45,7 @@ def die(folder: str, step: int) -> None:
 
 
 def main(folders: list[str]) -> None:
-    """In every folder, die one step later than in the one before."""
+    """In each folder, die one step later than in the previous one."""
     for step, folder in enumerate(folders, start=1):
         child = os.fork()
         if not child:

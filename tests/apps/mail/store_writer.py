@@ -1,4 +1,4 @@
-"""A writer to be killed: learns, moves and unlearns, a call at a time, and says what is done."""
+"""A writer to be killed: it learns, moves and unlearns, one call at a time, and prints what is done."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from tests.apps.mail.sample_mails import ham
 from weigh.apps.mail import store as module
 from weigh.apps.mail.store import MailStore
 
-NAMES = 3  # messages of each call
+MESSAGES_PER_CALL = 3
 
 
 def calls(seed: int, first: int) -> list[tuple[str, list[int]]]:
-    """What a writer does, in order: an action, and the numbers of messages that no other writer touches."""
-    chance = random.Random(seed)
+    """Return a writer's actions in order, each with the numbers of messages that no other writer uses."""
+    rng = random.Random(seed)
     return [
         (
-            chance.choice(["ham", "spam", "spam", "unlearn"]),
-            [first + chance.randrange(40) for _ in range(NAMES)],
+            rng.choice(["ham", "spam", "spam", "unlearn"]),
+            [first + rng.randrange(40) for _ in range(MESSAGES_PER_CALL)],
         )
         for _ in range(200)
     ]
@@ -33,7 +33,7 @@ def do(store: MailStore, action: str, numbers: list[int]) -> None:
 
 
 def main(folder: str, seed: int, first: int, learner: str) -> None:
-    # Folding often is where most could go wrong.
+    # Fold often, because most can go wrong there.
     module._MAX_JOURNAL_TAIL = 2_000
     store = MailStore.open(folder, create=True, learner=learner, words=learner == "logistic")
     for number, (action, numbers) in enumerate(calls(seed, first)):

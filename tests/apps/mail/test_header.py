@@ -1,4 +1,4 @@
-"""The header that tells a verdict stands first, replaces forged ones and changes nothing else."""
+"""Tests of the verdict header: it comes first, replaces forged ones and changes nothing else."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from weigh.apps.mail.header import add_error_header, add_verdict_header
 
 
 @dataclass(frozen=True)
-class Judged:
+class FakeVerdict:
     label: str = "spam"
     probability: float = 0.99987
 
 
 @dataclass(frozen=True)
-class Telling:
+class FakeReason:
     name: str
     contribution: float = 1.0
 
@@ -33,21 +33,22 @@ MESSAGE = b"From: a@example.org\nSubject: tea\n\nAt five.\n"
 
 
 def test_the_verdict_is_the_first_header():
-    assert add_verdict_header(MESSAGE, Judged()) == PLAIN + b"\n" + MESSAGE
+    assert add_verdict_header(MESSAGE, FakeVerdict()) == PLAIN + b"\n" + MESSAGE
 
 
-def test_evidence_is_told_in_order_and_folded_between_its_pieces():
-    evidence = [Telling(f"subject:word number {at}", 2.5 - at) for at in range(5)]
-    assert add_verdict_header(b"\n", Judged("unsure", 0.5), evidence).decode() == (
+def test_evidence_keeps_its_order_and_is_folded_between_pieces():
+    evidence = [FakeReason(f"subject:word number {i}", 2.5 - i) for i in range(5)]
+    assert add_verdict_header(b"\n", FakeVerdict("unsure", 0.5), evidence).decode() == (
         'X-Weigh: unsure, probability 0.500000; "subject:word number 0" +2.50;\n'
         ' "subject:word number 1" +1.50; "subject:word number 2" +0.50;\n'
         ' "subject:word number 3" -0.50; "subject:word number 4" -1.50\n\n'
     )
 
 
-def test_a_name_cannot_end_its_quotation():
+def test_quotes_in_names_are_replaced():
     assert (
-        add_verdict_header(b"", Judged(), [Telling('say "tea\n\x00')]) == PLAIN + b'; "say \'tea ?" +1.00\n'
+        add_verdict_header(b"", FakeVerdict(), [FakeReason('say "tea\n\x00')])
+        == PLAIN + b'; "say \'tea ?" +1.00\n'
     )
 
 
@@ -78,44 +79,46 @@ def test_a_name_cannot_end_its_quotation():
         (b"X-Weigh: a\rA: 1\rB: 2\r\rbody\r", PLAIN + b"\nA: 1\rB: 2\r\rbody\r"),
     ],
 )
-def test_it_stands_where_every_program_finds_it(content, expected):
-    assert add_verdict_header(content, Judged()) == expected
+def test_every_program_finds_the_header(content, expected):
+    assert add_verdict_header(content, FakeVerdict()) == expected
 
 
-def test_a_failure_is_told_in_the_same_place():
+def test_the_error_header_replaces_the_verdict():
     assert add_error_header(b"A: 1\r\nX-Weigh: ham\r\n\r\nx") == b"X-Weigh: unsure, error\r\nA: 1\r\n\r\nx"
 
 
-def test_twice_is_once():
-    once = add_verdict_header(MESSAGE, Judged("ham", 0.01), [Telling("tea", -3.0)])
-    assert add_verdict_header(once, Judged("ham", 0.01), [Telling("tea", -3.0)]) == once
+def test_adding_the_header_is_idempotent():
+    once = add_verdict_header(MESSAGE, FakeVerdict("ham", 0.01), [FakeReason("tea", -3.0)])
+    assert add_verdict_header(once, FakeVerdict("ham", 0.01), [FakeReason("tea", -3.0)]) == once
 
 
-def test_names_in_other_letters_are_decoded_by_mail_programs():
+def test_non_ascii_names_are_decoded_by_mail_programs():
     message = email.message_from_bytes(
-        add_verdict_header(MESSAGE, Judged(), [Telling("чай=?x"), Telling("=?x?=")])
+        add_verdict_header(MESSAGE, FakeVerdict(), [FakeReason("чай=?x"), FakeReason("=?x?=")])
     )
-    told = str(email.header.make_header(email.header.decode_header(message["X-Weigh"])))
-    assert told == "spam, probability 0.999870; чай=?x +1.00; =?x?= +1.00"
+    decoded = str(email.header.make_header(email.header.decode_header(message["X-Weigh"])))
+    assert decoded == "spam, probability 0.999870; чай=?x +1.00; =?x?= +1.00"
 
 
 NAMES = st.text(max_size=80) | st.text("…ä", max_size=80)
 
 
-@given(st.lists(st.builds(Telling, NAMES, st.floats(allow_nan=False)), max_size=6))
-def test_no_evidence_writes_more_than_one_header(evidence):
-    told = add_verdict_header(b"A: 1\n\n", Judged(), evidence)
-    head = told.removesuffix(b"\nA: 1\n\n")
+@given(st.lists(st.builds(FakeReason, NAMES, st.floats(allow_nan=False)), max_size=6))
+def test_any_evidence_gives_a_single_header(evidence):
+    result = add_verdict_header(b"A: 1\n\n", FakeVerdict(), evidence)
+    head = result.removesuffix(b"\nA: 1\n\n")
     assert head.isascii()
     assert re.fullmatch(rb"X-Weigh: [ -~]+(\n [ -~]*[!-~][ -~]*)*", head)
     assert max(map(len, head.split(b"\n"))) < 78
 
 
 @pytest.mark.parametrize(
-    ("probability", "told"), [(1.0, b"0.999999"), (0.0, b"0.000001"), (0.9999994, b"0.999999")]
+    ("probability", "text"), [(1.0, b"0.999999"), (0.0, b"0.000001"), (0.9999994, b"0.999999")]
 )
-def test_no_probability_is_told_as_sure(probability, told):
-    assert add_verdict_header(b"", Judged("ham", probability)) == b"X-Weigh: ham, probability %b\n" % told
+def test_probabilities_are_clipped(probability, text):
+    assert (
+        add_verdict_header(b"", FakeVerdict("ham", probability)) == b"X-Weigh: ham, probability %b\n" % text
+    )
 
 
 PIECES = st.sampled_from(
@@ -131,10 +134,10 @@ MESSAGES = st.lists(PIECES, max_size=14).map(b"".join) | st.lists(LINES, max_siz
 FORGED = re.compile(rb"x-weigh[ \t]*:", re.IGNORECASE)
 
 
-def fields_by_line_feed(told, is_empty):
-    """The verdicts, with what is folded into them, that a program finds which reads lines up to LF."""
+def verdicts_by_line_feed(content, is_empty):
+    """Return the verdicts, with folded lines, that a program finds that reads lines up to LF."""
     fields, is_verdict = [], False
-    for line in told.split(b"\n"):
+    for line in content.split(b"\n"):
         if is_empty(line):
             break
         if line[:1] in (b" ", b"\t"):
@@ -149,32 +152,32 @@ def fields_by_line_feed(told, is_empty):
 @settings(max_examples=600)
 @given(MESSAGES)
 @example(b"A: 1\n\r\nX-Weigh: ham\n\n")
-def test_all_programs_read_one_verdict(content):
-    told = add_verdict_header(content, Judged())
+def test_all_programs_read_a_single_verdict(content):
+    result = add_verdict_header(content, FakeVerdict())
     for is_empty in (lambda line: line in (b"", b"\r"), lambda line: not line.strip(b"\r")):
-        assert fields_by_line_feed(told, is_empty) == [PLAIN]
-    head = re.split(rb"\r?\n\r\n", told, maxsplit=1)[0]
+        assert verdicts_by_line_feed(result, is_empty) == [PLAIN]
+    head = re.split(rb"\r?\n\r\n", result, maxsplit=1)[0]
     if head.count(b"\n") != head.count(b"\r\n"):
-        assert fields_by_line_feed(told, lambda line: not line) == [PLAIN]
-    parsed = email.message_from_bytes(told, policy=email.policy.compat32)
+        assert verdicts_by_line_feed(result, lambda line: not line) == [PLAIN]
+    parsed = email.message_from_bytes(result, policy=email.policy.compat32)
     assert parsed.get_all("X-Weigh") == ["spam, probability 0.999870"]
 
 
 @given(MESSAGES)
-def test_nothing_else_is_changed(content):
-    told = add_verdict_header(content, Judged())
-    start = told.index(PLAIN)
-    added = re.match(rb"%b\r?\n(X-Weigh-Note: [^\r\n]*\r?\n)?" % PLAIN, told[start:])
-    rest = told[:start] + told[start:][added.end() :]
+def test_nothing_else_changes(content):
+    result = add_verdict_header(content, FakeVerdict())
+    start = result.index(PLAIN)
+    added = re.match(rb"%b\r?\n(X-Weigh-Note: [^\r\n]*\r?\n)?" % PLAIN, result[start:])
+    remainder = result[:start] + result[start:][added.end() :]
     if not FORGED.search(content):
-        assert rest == content
-    assert add_verdict_header(told, Judged()) == told
-    left = iter(content)
-    assert all(byte in left for byte in rest)
+        assert remainder == content
+    assert add_verdict_header(result, FakeVerdict()) == result
+    content_bytes = iter(content)
+    assert all(byte in content_bytes for byte in remainder)
 
 
-def test_a_message_that_is_all_headers_is_searched_at_once():
+def test_a_message_of_only_headers_is_searched_in_linear_time():
     head = b"A: 1\nX-Weigh: ham\n" * 400_000
     start = time.perf_counter()
-    assert add_verdict_header(head, Judged()) == PLAIN + b"\n" + b"A: 1\n" * 400_000
+    assert add_verdict_header(head, FakeVerdict()) == PLAIN + b"\n" + b"A: 1\n" * 400_000
     assert time.perf_counter() - start < 2

@@ -1,4 +1,4 @@
-"""A message is known again wherever it lies, and no two messages are taken for one."""
+"""Tests of message identities: independent of the mailbox, and distinct for distinct messages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tests.apps.mail.reference_canonical import canonical
 from weigh.apps.mail.features import FeatureExtractor
 
 PLAIN = b"From: a@example.org\nSubject: hello\n\nFirst line\n\nStatus: of things\n"
-WRITTEN = [
+MAILBOX_HEADERS = [
     b"X-Weigh: spam\n",
     b"X-Weigh-Evidence: one,\n\ttwo,\n three\n",
     b"X-Bogosity: Ham\n",
@@ -61,35 +61,35 @@ def digest(content: bytes) -> bytes:
 
 @settings(max_examples=500)
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join), st.integers(0, 2**64 - 1))
-def test_the_identity_is_as_the_twin_says(content: bytes, salt: int) -> None:
-    ((identity, print_),) = FeatureExtractor(salt=salt).identify([content])
+def test_the_identity_matches_the_reference(content: bytes, salt: int) -> None:
+    ((identity, hashed),) = FeatureExtractor(salt=salt).identify([content])
     assert identity == reference_canonical.identity(content, salt)
-    assert [print_] == FeatureExtractor(salt=salt).hashed_features([content])
+    assert [hashed] == FeatureExtractor(salt=salt).hashed_features([content])
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=40).map(b"".join))
-def test_one_identity_has_one_print(content: bytes) -> None:
+def test_canonical_messages_have_the_same_features(content: bytes) -> None:
     features = FeatureExtractor(characters=4)
-    # No more lines of mailboxes may come to light.
+    # Removing headers may uncover further mailbox lines; skip such messages.
     if canonical(canonical(content)) == canonical(content):
         assert features.identify([content]) == features.identify([canonical(content)])
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])
-def test_many_messages_are_identified_as_each_alone(threads: int) -> None:
-    contents = [b"Subject: %d\r\n\r\nhi" % (at % 13) for at in range(40)] + [b""]
-    alone = [FeatureExtractor().identify([content])[0] for content in contents]
-    assert FeatureExtractor().identify(contents, threads=threads) == alone
-    assert len({identity for identity, _ in alone}) == 14
+def test_batches_and_single_messages_have_the_same_identities(threads: int) -> None:
+    contents = [b"Subject: %d\r\n\r\nhi" % (i % 13) for i in range(40)] + [b""]
+    expected = [FeatureExtractor().identify([content])[0] for content in contents]
+    assert FeatureExtractor().identify(contents, threads=threads) == expected
+    assert len({identity for identity, _ in expected}) == 14
 
 
-def test_what_the_twin_leaves_is_what_people_wrote() -> None:
+def test_the_reference_keeps_only_what_people_wrote() -> None:
     assert canonical(PLAIN) == b"From: a@example.org\nSubject: hello\n\nFirst line\n\nStatus: of things"
 
 
-@pytest.mark.parametrize("header", WRITTEN)
+@pytest.mark.parametrize("header", MAILBOX_HEADERS)
 @pytest.mark.parametrize("line", range(3))
-def test_headers_of_filters_and_mailboxes_do_not_count(header: bytes, line: int) -> None:
+def test_headers_of_filters_and_mailboxes_are_ignored(header: bytes, line: int) -> None:
     lines = PLAIN.splitlines(keepends=True)
     filed = b"".join([*lines[:line], header, *lines[line:]])
     assert digest(filed) == digest(PLAIN)
@@ -106,12 +106,12 @@ def test_headers_of_filters_and_mailboxes_do_not_count(header: bytes, line: int)
         (b"\n\nFirst", b"\nFirst"),
     ],
 )
-def test_everything_else_counts(change: tuple[bytes, bytes]) -> None:
+def test_all_other_changes_change_the_identity(change: tuple[bytes, bytes]) -> None:
     assert PLAIN.count(change[0]) == 1
     assert digest(PLAIN.replace(*change)) != digest(PLAIN)
 
 
-def test_a_mailbox_and_a_pipe_hold_the_same_message(tmp_path: Path) -> None:
+def test_a_message_has_the_same_identity_in_a_mailbox_and_in_a_pipe(tmp_path: Path) -> None:
     box = mailbox.mbox(tmp_path / "box")
     box.add(PLAIN)
     box.close()
@@ -121,7 +121,7 @@ def test_a_mailbox_and_a_pipe_hold_the_same_message(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("quotes", [b">", b">>", b">>>>"])
-def test_a_line_that_begins_with_from_is_the_same_however_mailboxes_quote_it(quotes: bytes) -> None:
+def test_quoting_of_from_lines_is_ignored(quotes: bytes) -> None:
     plain = b"From: a@example.org\n\nDear all,\nFrom now on\n>From then on\n"
     for line in (b"\nFrom now", b"\n>From then"):
         quoted = plain.replace(line, b"\n" + quotes + line[1:])
@@ -130,16 +130,16 @@ def test_a_line_that_begins_with_from_is_the_same_however_mailboxes_quote_it(quo
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"From me", b"From me\n", b"\r\n\r\n", b"X-Weigh: ham"])
-def test_what_has_no_content_has_an_identity(content: bytes) -> None:
+def test_empty_messages_have_an_identity(content: bytes) -> None:
     assert digest(content) == reference_canonical.identity(b"From me" if content == b"From me" else b"", 7)
 
 
-def test_a_body_without_headers_is_left_alone() -> None:
+def test_lines_of_the_body_are_not_removed_as_headers() -> None:
     assert digest(b"X-Weigh: ham\n\nStatus: body\n") == digest(b"\nStatus: body\n") != digest(b"\n\n")
 
 
-@given(st.binary(max_size=200), st.sampled_from(WRITTEN))
-def test_a_verdict_written_into_any_bytes_changes_nothing(content: bytes, header: bytes) -> None:
-    # A header cannot be put before a line that would go on with it.
+@given(st.binary(max_size=200), st.sampled_from(MAILBOX_HEADERS))
+def test_adding_an_ignored_header_to_any_bytes_changes_nothing(content: bytes, header: bytes) -> None:
+    # A folded first line would become part of the header.
     if not content.startswith((b" ", b"\t", b"From ")):
         assert digest(header + content) == digest(content)

@@ -1,4 +1,4 @@
-"""The ledger as a file: what it holds, and that no file of whatever bytes does harm."""
+"""Tests of ledger files: round trips, and safety against damaged and forged files."""
 
 from __future__ import annotations
 
@@ -8,117 +8,117 @@ import struct
 
 import pytest
 
-from tests.apps.mail.reference_ledgers import print_of
+from tests.apps.mail.reference_ledgers import pack_features
 from weigh._core import MailLedger
 from weigh.apps.mail.learners import LEARNERS
 
-HEADER = 112
+HEADER_BYTES = 112
 
 
-def prints(seed: int, number: int, world: int) -> list[bytes]:
-    chance = random.Random(seed)
+def random_features(seed: int, number: int, max_key: int) -> list[bytes]:
+    rng = random.Random(seed)
     return [
-        print_of([[chance.randint(1, world) for _ in range(chance.randint(0, 9))] for _ in range(2)])
+        pack_features([[rng.randint(1, max_key) for _ in range(rng.randint(0, 9))] for _ in range(2)])
         for _ in range(number)
     ]
 
 
-def small(learner: str) -> MailLedger:
+def small_ledger(learner: str) -> MailLedger:
     ledger = MailLedger(learner)
-    ledger.learn(prints(1, 8, 20), b"\0\1" * 4)
+    ledger.learn(random_features(1, 8, 20), b"\0\1" * 4)
     return ledger
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_an_opened_ledger_goes_on_as_if_it_had_never_been_closed(learner, tmp_path):
+def test_an_opened_ledger_continues_like_the_original(learner, tmp_path):
     path = tmp_path / "ledger"
-    ledger = small(learner)
+    ledger = small_ledger(learner)
     path.write_bytes(ledger.image(b"so far"))
     opened = MailLedger.open(str(path))
     assert (opened.learner, opened.note) == (learner, b"so far")
     assert (opened.hams, opened.spams, opened.features) == (4, 4, ledger.features)
-    later = prints(2, 500, 1 << 63)
+    later = random_features(2, 500, 1 << 63)
     assert opened.judge(later) == ledger.judge(later)
     for each in (opened, ledger):
         each.learn(later, b"\1\0" * 250)
     assert opened.features > 3_000
     assert opened.image(b"") == ledger.image(b"")
-    # The file is as it was, and so is what others opened.
-    assert path.read_bytes() == small(learner).image(b"so far")
+    # The file is unchanged.
+    assert path.read_bytes() == small_ledger(learner).image(b"so far")
 
 
-def test_a_file_may_be_replaced_while_it_is_open(tmp_path):
+def test_a_file_can_be_replaced_while_it_is_open(tmp_path):
     path = tmp_path / "ledger"
-    path.write_bytes(small("logistic").image(b""))
+    path.write_bytes(small_ledger("logistic").image(b""))
     opened = MailLedger.open(str(path))
-    before = opened.judge(prints(1, 8, 20))
+    before = opened.judge(random_features(1, 8, 20))
     (tmp_path / "new").write_bytes(MailLedger("logistic").image(b""))
     (tmp_path / "new").replace(path)
-    assert opened.judge(prints(1, 8, 20)) == before
+    assert opened.judge(random_features(1, 8, 20)) == before
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_no_damaged_byte_does_harm(learner, tmp_path):
+def test_any_damaged_byte_is_detected_or_harmless(learner, tmp_path):
     path = tmp_path / "ledger"
-    image = small(learner).image(b"note")
-    asked = prints(1, 8, 20)
+    image = small_ledger(learner).image(b"note")
+    hashed = random_features(1, 8, 20)
     for at in range(len(image)):
         path.write_bytes(image[:at] + bytes([image[at] ^ 0xFF]) + image[at + 1 :])
         with pytest.raises(ValueError, match=r"^its? .*\.$"):
             MailLedger.check(str(path))
-        if not HEADER <= at < len(image) - len(b"note"):
+        if not HEADER_BYTES <= at < len(image) - len(b"note"):
             with pytest.raises(ValueError, match=r"^its? .*\.$"):
                 MailLedger.open(str(path))
             continue
         opened = MailLedger.open(str(path))
-        assert all(map(math.isfinite, opened.judge(asked)))
-        opened.learn(asked, b"\1" * 8)
-        assert all(map(math.isfinite, opened.judge(asked)))
+        assert all(map(math.isfinite, opened.judge(hashed)))
+        opened.learn(hashed, b"\1" * 8)
+        assert all(map(math.isfinite, opened.judge(hashed)))
 
 
-def test_no_file_that_is_cut_short_is_opened(tmp_path):
+def test_truncated_files_are_rejected(tmp_path):
     path = tmp_path / "ledger"
-    image = small("naive-bayes").image(b"note")
+    image = small_ledger("naive-bayes").image(b"note")
     for size in range(len(image)):
         path.write_bytes(image[:size])
         with pytest.raises(ValueError, match=r"^its? .*\.$"):
             MailLedger.open(str(path))
 
 
-def test_no_file_that_goes_on_is_opened(tmp_path):
+def test_files_with_trailing_bytes_are_rejected(tmp_path):
     path = tmp_path / "ledger"
     for note in (b"", b"note"):
-        path.write_bytes(small("naive-bayes").image(note) + b"x")
+        path.write_bytes(small_ledger("naive-bayes").image(note) + b"x")
         with pytest.raises(ValueError, match="its length"):
             MailLedger.open(str(path))
 
 
-def mixed(low: int, high: int) -> int:
+def mix(low: int, high: int) -> int:
     product = (low ^ 0x9E3779B97F4A7C15) * (high ^ 0xC2B2AE3D27D4EB4F)
     return (product ^ product >> 64) & (1 << 64) - 1
 
 
-def checked(data: bytes, check: int) -> int:
-    """The ledger's check, so that tests can forge a header."""
+def checksum(data: bytes, check: int) -> int:
+    """Return the ledger's checksum, so that tests can forge a header."""
     check ^= len(data)
     for low, high in struct.iter_unpack("<QQ", data + bytes(-len(data) % 16)):
-        turned = (check << 17 | check >> 47) & (1 << 64) - 1
-        check = turned ^ mixed(low ^ check, high)
+        rotated = (check << 17 | check >> 47) & (1 << 64) - 1
+        check = rotated ^ mix(low ^ check, high)
     return check
 
 
-def forged(image: bytes, at: int, kind: str, number: float) -> bytes:
-    """An image without a note, with another number in its header and a check that fits."""
-    header = bytearray(image[: HEADER - 8])
-    struct.pack_into(kind, header, at, number)
-    return bytes(header) + struct.pack("<Q", checked(b"", checked(bytes(header), 0))) + image[HEADER:]
+def forge_header(image: bytes, offset: int, kind: str, number: float) -> bytes:
+    """Return an image without a note, with another number in its header and a valid checksum."""
+    header = bytearray(image[: HEADER_BYTES - 8])
+    struct.pack_into(kind, header, offset, number)
+    return bytes(header) + struct.pack("<Q", checksum(b"", checksum(bytes(header), 0))) + image[HEADER_BYTES:]
 
 
 VERSION, NOTE, NAME, HAMS, SPAMS, BIAS, KEYS, CAPACITY = 8, 12, 16, 32, 40, 48, 80, 88
 
 
 @pytest.mark.parametrize(
-    ("at", "kind", "number"),
+    ("offset", "kind", "number"),
     [
         (VERSION, "<I", 0),
         (VERSION, "<I", 2),
@@ -138,30 +138,30 @@ VERSION, NOTE, NAME, HAMS, SPAMS, BIAS, KEYS, CAPACITY = 8, 12, 16, 32, 40, 48, 
         (CAPACITY, "<Q", 1 << 63),
     ],
 )
-def test_a_header_that_fits_its_check_and_nothing_else_is_refused(tmp_path, at, kind, number):
+def test_an_invalid_header_with_a_valid_checksum_is_rejected(tmp_path, offset, kind, number):
     path = tmp_path / "ledger"
-    image = small("logistic").image(b"")
-    same = struct.unpack_from(kind, image, at)[0]
-    assert forged(image, at, kind, same) == image
-    path.write_bytes(forged(image, at, kind, number))
+    image = small_ledger("logistic").image(b"")
+    same = struct.unpack_from(kind, image, offset)[0]
+    assert forge_header(image, offset, kind, same) == image
+    path.write_bytes(forge_header(image, offset, kind, number))
     with pytest.raises(ValueError, match=r"\.$"):
         MailLedger.open(str(path))
 
 
-def test_a_full_ledger_learns_no_more(tmp_path):
+def test_a_full_ledger_rejects_more_messages(tmp_path):
     path = tmp_path / "ledger"
-    most = (1 << 31) - 1
-    path.write_bytes(forged(small("naive-bayes").image(b""), HAMS, "<Q", most - 5))
+    max_messages = (1 << 31) - 1
+    path.write_bytes(forge_header(small_ledger("naive-bayes").image(b""), HAMS, "<Q", max_messages - 5))
     opened = MailLedger.open(str(path))
     before = opened.image(b"")
     with pytest.raises(ValueError, match="2,147,483,647"):
-        opened.learn(prints(1, 2, 20), b"\0\1")
+        opened.learn(random_features(1, 2, 20), b"\0\1")
     assert opened.image(b"") == before
-    opened.learn(prints(1, 1, 20), b"\0")
-    assert opened.hams + opened.spams == most
+    opened.learn(random_features(1, 1, 20), b"\0")
+    assert opened.hams + opened.spams == max_messages
 
 
-def test_what_the_system_refuses_is_an_error_of_the_system(tmp_path):
+def test_operating_system_errors_are_raised_unchanged(tmp_path):
     with pytest.raises(FileNotFoundError) as caught:
         MailLedger.open(str(tmp_path / "none"))
     assert caught.value.filename == str(tmp_path / "none")

@@ -1,4 +1,4 @@
-"""A store counts every message once, under its last label, for all who look."""
+"""Tests of the store: every message counts once, under its last label, for all readers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.apps.mail.sample_mails import counts, files, ham, image, learned, spam
-from weigh.apps.mail import store as groups
+from tests.apps.mail.sample_mails import counts, expected_image, files, ham, image, spam
 from weigh.apps.mail import store as module
 from weigh.apps.mail.results import LearnResult, UnlearnResult
 from weigh.apps.mail.store import MailStore
@@ -33,48 +32,48 @@ def test_learning_counts_new_messages_once(store: MailStore) -> None:
     assert store.learn(SPAMS, "spam") == LearnResult(new=9)
     assert store.learn(SPAMS, "spam") == LearnResult(known=9)
     assert counts(store) == (9, 9)
-    assert image(store) == learned(store, [*((m, "ham") for m in HAMS), *((m, "spam") for m in SPAMS)])
+    assert image(store) == expected_image(store, [*((m, "ham") for m in HAMS), *((m, "spam") for m in SPAMS)])
 
 
-def test_the_same_message_from_a_mailbox_is_known(store: MailStore) -> None:
+def test_a_message_from_a_mailbox_is_recognised(store: MailStore) -> None:
     store.learn(HAMS, "ham")
-    filed = [b"From x\r\nStatus: RO\r\n" + m.replace(b"\n", b"\r\n") + b"\r\n" for m in HAMS]
-    assert store.learn(filed, "ham") == LearnResult(known=9)
-    assert store.unlearn(filed) == UnlearnResult(ham=9)
+    from_mailbox = [b"From x\r\nStatus: RO\r\n" + m.replace(b"\n", b"\r\n") + b"\r\n" for m in HAMS]
+    assert store.learn(from_mailbox, "ham") == LearnResult(known=9)
+    assert store.unlearn(from_mailbox) == UnlearnResult(ham=9)
 
 
-def test_what_is_held_in_memory_follows_what_any_store_writes(store: MailStore) -> None:
+def test_the_cached_state_follows_the_writes_of_other_stores(store: MailStore) -> None:
     other = MailStore.open(store.folder)
-    done: list[tuple[bytes, str]] = []
+    history: list[tuple[bytes, str]] = []
     image(store)
     for number, writer in enumerate([store, store, other, store, other, other, store]):
         for content, label in ((ham(number), "ham"), (spam(number), "spam")):
             assert writer.learn([content, content], label) == LearnResult(1, 0, 1)
-            done.append((content, label))
+            history.append((content, label))
         if number % 2:
-            assert image(store) == learned(store, done)
-    assert image(store) == image(other) == learned(store, done)
+            assert image(store) == expected_image(store, history)
+    assert image(store) == image(other) == expected_image(store, history)
 
 
-def test_a_message_of_the_other_label_moves(store: MailStore) -> None:
+def test_a_message_learned_under_the_other_label_moves(store: MailStore) -> None:
     store.learn(HAMS, "ham")
     store.learn(SPAMS, "spam")
     assert store.learn([SPAMS[2], ham(99), HAMS[1]], "ham") == LearnResult(new=1, moved=1, known=1)
     order = [*((m, "ham") for m in HAMS), *((m, "spam") for m in SPAMS if m != SPAMS[2])]
-    assert image(store) == learned(store, [*order, (SPAMS[2], "ham"), (ham(99), "ham")])
+    assert image(store) == expected_image(store, [*order, (SPAMS[2], "ham"), (ham(99), "ham")])
     assert counts(store) == (11, 8)
 
 
-def test_unlearning_leaves_what_the_other_messages_make(store: MailStore) -> None:
+def test_unlearning_equals_learning_only_the_other_messages(store: MailStore) -> None:
     store.learn(HAMS, "ham")
     store.learn(SPAMS, "spam")
     assert store.unlearn([HAMS[0], SPAMS[3], ham(50), HAMS[0]]) == UnlearnResult(ham=1, spam=1, unknown=2)
-    left = [*((m, "ham") for m in HAMS[1:]), *((m, "spam") for m in SPAMS if m != SPAMS[3])]
-    assert image(store) == learned(store, left)
+    remaining = [*((m, "ham") for m in HAMS[1:]), *((m, "spam") for m in SPAMS if m != SPAMS[3])]
+    assert image(store) == expected_image(store, remaining)
     assert image(MailStore.open(store.folder)) == image(store)
 
 
-def test_unlearning_all_leaves_a_ledger_as_of_a_new_store(store: MailStore) -> None:
+def test_unlearning_all_messages_leaves_an_empty_ledger(store: MailStore) -> None:
     empty = image(store)
     store.learn(HAMS, "ham")
     store.fold()
@@ -87,8 +86,8 @@ def test_unlearning_all_leaves_a_ledger_as_of_a_new_store(store: MailStore) -> N
     assert store.learn(HAMS, "ham") == LearnResult(new=9)
 
 
-def test_what_one_holder_learns_the_others_judge_by(store: MailStore) -> None:
-    holder, writer = MailStore.open(store.folder), MailStore.open(store.folder)
+def test_other_processes_see_what_was_learned(store: MailStore) -> None:
+    reader, writer = MailStore.open(store.folder), MailStore.open(store.folder)
     for number in range(12):
         writer.learn([ham(number)], "ham")
         writer.learn([spam(number)], "spam")
@@ -96,7 +95,7 @@ def test_what_one_holder_learns_the_others_judge_by(store: MailStore) -> None:
             writer.fold()
         if number % 4 == 3:
             writer.unlearn([ham(number - 1)])
-        assert image(holder) == image(writer) == image(MailStore.open(store.folder))
+        assert image(reader) == image(writer) == image(MailStore.open(store.folder))
 
 
 def test_verdicts_follow_what_was_learned(tmp_path: Path) -> None:
@@ -113,7 +112,7 @@ def test_verdicts_follow_what_was_learned(tmp_path: Path) -> None:
     assert [each.label for each in store.judge([ham(70), spam(70)])] == ["spam", "ham"]
 
 
-def test_an_explanation_has_names(tmp_path: Path) -> None:
+def test_an_explanation_has_feature_names(tmp_path: Path) -> None:
     store = MailStore.open(tmp_path / "store", create=True)
     store.learn(HAMS, "ham")
     store.learn(SPAMS, "spam")
@@ -121,7 +120,7 @@ def test_an_explanation_has_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_the_first_look_of_a_program_sees_what_later_ones_see(tmp_path: Path, learner: str) -> None:
+def test_the_first_judgement_of_a_process_equals_later_ones(tmp_path: Path, learner: str) -> None:
     store = MailStore.open(tmp_path / "store", create=True, learner=learner)
     store.learn([*HAMS, *SPAMS[:3]], "ham")
     store.learn(SPAMS[3:], "spam")
@@ -129,26 +128,26 @@ def test_the_first_look_of_a_program_sees_what_later_ones_see(tmp_path: Path, le
     store.learn([ham(number) for number in range(20, 40)], "ham")
     store.learn(SPAMS, "spam")
     store.unlearn(HAMS[:5])
-    asked = [ham(70), spam(71), HAMS[2], b"", b"Subject: cheap lunch\n\npills at noon"]
-    known = store.judge(asked)
-    assert len({verdict.score for verdict in known}) == len(asked)
-    for message, verdict in zip(asked, known, strict=True):
+    messages = [ham(70), spam(71), HAMS[2], b"", b"Subject: cheap lunch\n\npills at noon"]
+    verdicts = store.judge(messages)
+    assert len({verdict.score for verdict in verdicts}) == len(messages)
+    for message, verdict in zip(messages, verdicts, strict=True):
         assert MailStore.open(store.folder).judge([message]) == [verdict]
         first = MailStore.open(store.folder)
         assert first.explain(message) == first.explain(message) == store.explain(message)
 
 
-def test_many_messages_are_learned_in_groups_and_folded(
+def test_many_messages_are_learned_in_batches_and_folded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(groups, "_MAX_BATCH_MESSAGES", 10)
+    monkeypatch.setattr(module, "_MAX_BATCH_MESSAGES", 10)
     monkeypatch.setattr(module, "_MAX_JOURNAL_TAIL", 8_000)
     monkeypatch.setattr(module, "_MAX_BULK_JOURNAL_TAIL", 20_000)
-    store, told = MailStore.open(tmp_path / "store", create=True), list[int]()
+    store, progress = MailStore.open(tmp_path / "store", create=True), list[int]()
     store.learn([spam(0)], "spam")
     assert "ledger" not in files(store)
-    store.learn((ham(number) for number in range(95)), "ham", progress=told.append)
-    assert told == [*range(10, 91, 10), 95]
+    store.learn((ham(number) for number in range(95)), "ham", progress=progress.append)
+    assert progress == [*range(10, 91, 10), 95]
     assert "ledger" in files(store)
     assert 0 <= store.status().unfolded < 8_000
     assert counts(store) == counts(MailStore.open(store.folder)) == (95, 1)
@@ -156,13 +155,13 @@ def test_many_messages_are_learned_in_groups_and_folded(
     assert counts(store) == (0, 1)
 
 
-def test_threads_share_a_store(store: MailStore) -> None:
+def test_threads_can_share_a_store(store: MailStore) -> None:
     def work(first: int) -> None:
         for number in range(first, first + 10):
             store.learn([ham(number), ham(500)], "ham")
             store.judge([spam(1)])
 
-    threads = [threading.Thread(target=work, args=(100 * each,)) for each in range(4)]
+    threads = [threading.Thread(target=work, args=(100 * i,)) for i in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -179,7 +178,7 @@ actions = st.lists(
 @pytest.mark.parametrize("learner", LEARNERS)
 @given(actions)
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_any_history_leaves_what_the_remaining_messages_make(
+def test_any_history_equals_learning_the_remaining_messages(
     tmp_path_factory: pytest.TempPathFactory, learner: str, history: list[tuple[str, list[int]]]
 ) -> None:
     folder = tmp_path_factory.mktemp("stores") / "store"
@@ -198,27 +197,27 @@ def test_any_history_leaves_what_the_remaining_messages_make(
                 if labels.get(content) != action:
                     labels.pop(content, None)
                     labels[content] = action
-        assert image(stores[0]) == learned(store, labels.items())
+        assert image(stores[0]) == expected_image(store, labels.items())
     assert image(stores[1]) == image(MailStore.open(folder)) == image(stores[0])
 
 
-def test_what_is_not_a_label_or_a_message_is_refused_without_its_content(store: MailStore) -> None:
+def test_invalid_labels_and_messages_are_rejected_without_quoting_them(store: MailStore) -> None:
     with pytest.raises(LabelError, match="learned as 'ham' or 'spam', got 'Spam'"):
         store.learn(HAMS, "Spam")
     for wrong in (["secret"], b"secret", [HAMS[0], "secret"]):
-        with pytest.raises(ParameterError, match="contents must be raw messages") as told:
+        with pytest.raises(ParameterError, match="contents must be raw messages") as caught:
             store.learn(wrong, "spam")  # type: ignore[arg-type]
-        assert "secret" not in str(told.value)
+        assert "secret" not in str(caught.value)
     assert counts(store) == (0, 0)
 
 
-def test_a_message_that_looks_otherwise_than_when_it_was_learned_is_not_unlearned(tmp_path: Path) -> None:
+def test_a_message_with_changed_features_cannot_be_unlearned(tmp_path: Path) -> None:
     store = MailStore.open(tmp_path / "store", create=True)
     store.learn(HAMS, "ham")
     before = image(store)
     other = MailStore(store.folder, store.settings)
     object.__setattr__(other.settings, "features", replace(store.settings.features, pairs="sparse"))
     for change in (lambda: other.unlearn(HAMS[:2]), lambda: other.learn(HAMS[:2], "spam")):
-        with pytest.raises(ModelFileError, match="other features than when they were learned"):
+        with pytest.raises(ModelFileError, match="different features than when they were learned"):
             change()
     assert image(MailStore.open(store.folder)) == before

@@ -1,4 +1,4 @@
-"""What is damaged is told in words before anything depends on it, and the store stays as it was."""
+"""Tests of damaged stores: damage is reported before anything depends on it, and nothing changes."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from weigh.journal import JournalRecord
 ORDERED = ("logistic", "perceptron")
 
 
-def made(folder: Path, **asked: Any) -> MailStore:
-    store = MailStore.open(folder, create=True, **asked)
+def new_store(folder: Path, **options: Any) -> MailStore:
+    store = MailStore.open(folder, create=True, **options)
     store.learn([ham(number) for number in range(5)], "ham")
     store.learn([spam(number) for number in range(5)], "spam")
     store.fold()
     return store
 
 
-def flipped(path: Path, at: int) -> None:
+def flip_bit(path: Path, offset: int) -> None:
     data = bytearray(path.read_bytes())
-    data[at] ^= 1
+    data[offset] ^= 1
     path.write_bytes(data)
 
 
 @pytest.mark.parametrize("learner", ORDERED)
-@pytest.mark.parametrize("at", [0, 16, 18, 21, 40, -1])
-def test_no_message_is_taken_back_with_a_damaged_archive(tmp_path: Path, learner: str, at: int) -> None:
-    store = made(tmp_path / "store", learner=learner)
+@pytest.mark.parametrize("offset", [0, 16, 18, 21, 40, -1])
+def test_no_message_is_unlearned_with_a_damaged_archive(tmp_path: Path, learner: str, offset: int) -> None:
+    store = new_store(tmp_path / "store", learner=learner)
     before, archive = image(store), tmp_path / "store" / "archive.0"
-    flipped(archive, at)
+    flip_bit(archive, offset)
     journal = Path(store.folder, "journal").read_bytes()
     for opened in (store, MailStore.open(store.folder)):
         with pytest.raises(ModelFileError, match=r"archive.0 is damaged. Restore the whole folder"):
@@ -44,54 +44,56 @@ def test_no_message_is_taken_back_with_a_damaged_archive(tmp_path: Path, learner
             opened.learn([ham(1)], "spam")
         assert image(opened) == before
     assert Path(store.folder, "journal").read_bytes() == journal
-    flipped(archive, at)
+    flip_bit(archive, offset)
     store.unlearn([ham(1)])
     assert counts(MailStore.open(store.folder)) == (4, 5)
 
 
 @pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
-@pytest.mark.parametrize("at", [0, 8, 9, 12, -1])
-def test_damaged_words_are_told_and_judging_goes_on(tmp_path: Path, learner: str, at: int) -> None:
-    store = made(tmp_path / "store", learner=learner, words=True)
+@pytest.mark.parametrize("offset", [0, 8, 9, 12, -1])
+def test_damaged_words_are_reported_and_judging_still_works(
+    tmp_path: Path, learner: str, offset: int
+) -> None:
+    store = new_store(tmp_path / "store", learner=learner, words=True)
     before, words = image(store), tmp_path / "store" / "words.0"
     verdicts = store.judge([ham(1), spam(1)])
-    at %= words.stat().st_size
-    flipped(words, at)
+    offset %= words.stat().st_size
+    flip_bit(words, offset)
     fresh = MailStore.open(store.folder)
-    for ask in (fresh.strongest, lambda: fresh.unlearn([ham(1)]), lambda: fresh.learn([ham(1)], "spam")):
+    for call in (fresh.strongest, lambda: fresh.unlearn([ham(1)]), lambda: fresh.learn([ham(1)], "spam")):
         with pytest.raises(ModelFileError, match=r"words.0 is damaged. Restore the whole folder"):
-            ask()
+            call()
     assert image(fresh) == image(MailStore.open(store.folder)) == before
     assert fresh.judge([ham(1), spam(1)]) == verdicts
     fresh.learn([ham(6)], "ham")
     fresh.fold()
     with pytest.raises(ModelFileError, match=r"words.0 is damaged. Restore the whole folder"):
         fresh.strongest()
-    flipped(words, at)
+    flip_bit(words, offset)
     assert {each.name for each in fresh.strongest(999).ham} >= {"noon", "extra5"}
 
 
 @pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
 @pytest.mark.parametrize("lost", ["journal", "ledger"])
-def test_nothing_is_learned_into_a_store_that_cannot_be_read(tmp_path: Path, learner: str, lost: str) -> None:
-    store = made(tmp_path / "store", learner=learner)
+def test_nothing_is_learned_into_an_unreadable_store(tmp_path: Path, learner: str, lost: str) -> None:
+    store = new_store(tmp_path / "store", learner=learner)
     path = tmp_path / "store" / lost
-    whole = path.read_bytes()
+    content = path.read_bytes()
     path.unlink()
-    told = "Restore the whole folder from a copy"
-    for ask in (
+    message = "Restore the whole folder from a copy"
+    for call in (
         lambda: store.learn([ham(9)], "ham"),
         lambda: store.unlearn([ham(1)]),
         lambda: MailStore.open(store.folder).learn([ham(9)], "ham"),
         lambda: MailStore.open(store.folder).status(),
     ):
-        with pytest.raises(ModelFileError, match=told):
-            ask()
-    path.write_bytes(whole)
+        with pytest.raises(ModelFileError, match=message):
+            call()
+    path.write_bytes(content)
     assert counts(MailStore.open(store.folder)) == (5, 5)
 
 
-def test_a_store_that_was_never_folded_does_not_begin_anew_without_its_journal(tmp_path: Path) -> None:
+def test_a_store_without_its_journal_does_not_start_empty(tmp_path: Path) -> None:
     store = MailStore.open(tmp_path / "store", create=True)
     store.learn([ham(1)], "ham")
     (tmp_path / "store" / "journal").unlink()
@@ -112,24 +114,24 @@ def test_a_store_that_was_never_folded_does_not_begin_anew_without_its_journal(t
     ],
 )
 @pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
-def test_a_journal_of_other_records_is_refused(
+def test_a_journal_with_foreign_records_is_rejected(
     tmp_path: Path, learner: str, mark: int, payload: bytes
 ) -> None:
-    store = made(tmp_path / "store", learner=learner)
-    with store._journal.transaction() as turn:
-        turn.append([JournalRecord(bytes(16), mark, payload)])
-    for ask in (
+    store = new_store(tmp_path / "store", learner=learner)
+    with store._journal.transaction() as transaction:
+        transaction.append([JournalRecord(bytes(16), mark, payload)])
+    for call in (
         lambda: MailStore.open(store.folder).judge([ham(1)]),
         lambda: MailStore.open(store.folder).fold(),
         lambda: MailStore.open(store.folder).unlearn([ham(1)]),
     ):
         with pytest.raises(ModelFileError, match="the journal cannot be used: a record is"):
-            ask()
+            call()
 
 
 @pytest.mark.parametrize("body", [b"x", bytes(20), bytes(17) + b"\1\0\0\0", bytes(21) + b"x"])
-def test_a_group_that_is_not_made_of_records_is_refused(tmp_path: Path, body: bytes) -> None:
-    store = made(tmp_path / "store")
+def test_a_malformed_group_of_records_is_rejected(tmp_path: Path, body: bytes) -> None:
+    store = new_store(tmp_path / "store")
     with store._journal.transaction() as turn:
         turn._parts.append(body)
     with pytest.raises(JournalError, match=r"journal is damaged: a record is cut short. Restore it"):

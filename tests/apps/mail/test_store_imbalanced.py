@@ -1,4 +1,4 @@
-"""Learners that go by the order of messages are not led astray by a long run of one kind."""
+"""Order-dependent learners are not misled by a long run of one label."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ from weigh.apps.mail.store import MailStore
 HAMS, SPAMS = [ham(n) for n in range(80)], [spam(n) for n in range(80)]
 
 
-def dealt_by_lot(store: MailStore, labelled: dict[bytes, str]) -> bytes:
-    """All that a ledger knows which has learned messages in the order of what they are known by."""
+def shuffled_image(store: MailStore, labelled: dict[bytes, str]) -> bytes:
+    """Return the image of a ledger that has learned messages in the order of their identities."""
     ledger = MailLedger(store.settings.learner)
-    found = store.settings.features.identify(list(labelled))
-    for _, print, label in sorted(
-        (*each, label) for each, label in zip(found, labelled.values(), strict=True)
+    identified = store.settings.features.identify(list(labelled))
+    for _, hashed, label in sorted(
+        (*each, label) for each, label in zip(identified, labelled.values(), strict=True)
     ):
-        ledger.learn([print], bytes([label == "spam"]))
+        ledger.learn([hashed], bytes([label == "spam"]))
     return ledger.image(b"")
 
 
 @pytest.mark.parametrize("learner", ["logistic", "perceptron"])
 @pytest.mark.parametrize("order", [("spam", "ham"), ("ham", "spam")])
-def test_one_kind_after_the_other_is_learned_mixed(tmp_path, learner, order):
-    given = {"ham": HAMS, "spam": SPAMS}
-    with_lot = {content: label for label in order for content in given[label]}
+def test_one_label_after_the_other_is_learned_in_shuffled_order(tmp_path, learner, order):
+    mails = {"ham": HAMS, "spam": SPAMS}
+    labelled = {content: label for label in order for content in mails[label]}
     store = MailStore.open(tmp_path / "store", create=True, learner=learner)
     for label in order:
-        store.learn(given[label], label)
-    assert image(store) == dealt_by_lot(store, with_lot)
+        store.learn(mails[label], label)
+    assert image(store) == shuffled_image(store, labelled)
     assert image(MailStore.open(tmp_path / "store")) == image(store)
     assert all(verdict.score > 0 for verdict in store.judge(SPAMS))
     assert all(verdict.score < 0 for verdict in store.judge(HAMS))
 
 
-def test_who_holds_a_store_sees_that_others_have_mixed_it(tmp_path):
+def test_an_open_store_notices_that_another_has_shuffled_the_messages(tmp_path):
     store = MailStore.open(tmp_path / "store", create=True, learner="logistic")
     store.learn(SPAMS, "spam")
-    held = MailStore.open(tmp_path / "store")
-    held.judge(HAMS[:1])
+    reader = MailStore.open(tmp_path / "store")
+    reader.judge(HAMS[:1])
     store.learn(HAMS, "ham")
-    assert image(held) == image(store)
+    assert image(reader) == image(store)
 
 
-def test_what_is_learned_after_mixing_comes_last_and_can_be_taken_back(tmp_path):
+def test_messages_learned_after_shuffling_come_last_and_can_be_unlearned(tmp_path):
     store = MailStore.open(tmp_path / "store", create=True, learner="logistic")
     store.learn(SPAMS, "spam")
     store.learn(HAMS, "ham")
@@ -60,7 +60,7 @@ def test_what_is_learned_after_mixing_comes_last_and_can_be_taken_back(tmp_path)
     assert image(store) == before
 
 
-def test_a_run_is_long_and_of_nearly_one_kind():
+def test_a_run_is_imbalanced_if_it_is_long_and_nearly_all_of_one_label():
     assert is_imbalanced(Counter({SPAM_MARK: 64}))
     assert is_imbalanced(Counter({HAM_MARK: 81, SPAM_MARK: 10}))
     assert not is_imbalanced(Counter({SPAM_MARK: 63}))

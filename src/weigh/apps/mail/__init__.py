@@ -1,1 +1,1 @@
-"""A mail filter that says why, learns and unlearns, and can be tried before it is trusted."""
+"""A mail filter that explains its verdicts, learns, unlearns exactly and can be evaluated before use."""

@@ -1,4 +1,4 @@
-"""Mails at odds with all others: what may lie in the wrong folder."""
+"""Audit of labelled mails: find those whose label all other mails contradict."""
 
 from __future__ import annotations
 
@@ -16,24 +16,18 @@ from weigh.source.mail import RawMessage, batches
 from weigh.text import format_probability, format_quantity, html_table, text_table, truncate_start
 
 SPAM, HAM = LABELS = ("spam", "ham")
-# Of each label: a look at its mails, from the first one on.
+# For each label a function that reads its mails from the beginning.
 MailReaders = Mapping[str, Callable[[], Iterable[RawMessage]]]
 MailKey = tuple[str, bytes]
 ProgressCallback = Callable[[str], None]
 
 
-class _HashedMail(NamedTuple):
-    """A mail as it is learned; copies under one label have one key."""
-
-    place: str
-    label: str
-    key: MailKey
-    hashed_features: bytes
-
-
 @dataclass(frozen=True)
 class SuspectMail:
-    """A mail, its label, the log-odds of that by all other mails, and whether a copy has the other label."""
+    """A mail with its label and the leave-one-out log-odds of that label.
+
+    `has_both` says whether a copy of the mail has the other label.
+    """
 
     place: str
     label: str
@@ -42,16 +36,16 @@ class SuspectMail:
 
     @property
     def probability(self) -> float:
-        """How probable the label is."""
+        """The probability of the label."""
         return logistic(self.log_odds)
 
     def to_dict(self) -> dict[str, Any]:
-        """The doubt for JSON."""
+        """Return the mail as plain values for JSON."""
         return {**asdict(self), "probability": self.probability}
 
     @property
     def table_row(self) -> list[str]:
-        """The mail in a table for people."""
+        """The cells of the mail in a table."""
         return [
             truncate_start(self.place, 56),
             "both" if self.has_both else self.label,
@@ -63,8 +57,9 @@ class SuspectMail:
 class MailAudit:
     """The result of `audit_mails`; prints as text of at most 80 columns.
 
-    `mails` are counted by label, without further `copies` of the same mail; of `doubted` ones the label has a
-    probability below one half. `doubts` are the mails with the least probable labels, these first.
+    `mails` counts the distinct mails of each label and `copies` the further copies. `doubted` counts the
+    mails whose label has a probability below one half. `doubts` are the mails with the least probable labels,
+    in this order.
     """
 
     mails: Mapping[str, int]
@@ -73,127 +68,136 @@ class MailAudit:
     doubts: tuple[SuspectMail, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return the audit as plain values for JSON."""
         return {
             "mails": dict(self.mails),
             "copies": self.copies,
             "doubted": dict(self.doubted),
-            "doubts": [doubt.to_dict() for doubt in self.doubts],
+            "doubts": [mail.to_dict() for mail in self.doubts],
         }
 
     def __str__(self) -> str:
-        copies = f", and {format_quantity(self.copies, 'copy', 'copies')}" if self.copies else ""
-        of = " and ".join(f"{self.doubted[label]:,} of {self.mails[label]:,} {label}" for label in LABELS)
-        head = f"Each mail judged by all others: doubted are {of}{copies}."
-        return f"{head}\n\n{text_table(self._table(), left=2, indent='  ')}"
+        counts = " and ".join(f"{self.doubted[label]:,} of {self.mails[label]:,} {label}" for label in LABELS)
+        copies = f"; {format_quantity(self.copies, 'copy', 'copies')} skipped" if self.copies else ""
+        header = f"Each mail judged by all others: doubtful are {counts}{copies}."
+        return f"{header}\n\n{text_table(self._table(), left=2, indent='  ')}"
 
     def _repr_html_(self) -> str:
-        return html_table("Mails most at odds with the others", self._table(), left=2)
+        return html_table("Mails whose labels are least probable", self._table(), left=2)
 
     def plot(self) -> Any:
-        """Draw the log-odds of the labels, to the left for those that are more probably wrong."""
+        """Plot the log-odds of the labels; bars to the left are labels that are probably wrong."""
         from weigh.pictures import bar_chart
 
-        # Numbers tell mails apart whose places end alike.
+        # Numbers distinguish mails whose truncated places are the same.
         rows = [
             {
-                "name": f"{at}. {truncate_start(each.place, 22)}",
-                "group": f"called {each.label}",
-                "value": each.log_odds,
+                "name": f"{number}. {truncate_start(mail.place, 22)}",
+                "group": f"labelled {mail.label}",
+                "value": mail.log_odds,
             }
-            for at, each in enumerate(self.doubts, 1)
+            for number, mail in enumerate(self.doubts, 1)
         ]
-        return bar_chart(rows, x="log-odds of the label", title="Mails most at odds with the others")
+        return bar_chart(rows, x="log-odds of the label", title="Mails whose labels are least probable")
 
     def _table(self) -> list[list[str]]:
-        return [["mail", "is", "P(label)"], *(each.table_row for each in self.doubts)]
+        return [["mail", "label", "P(label)"], *(mail.table_row for mail in self.doubts)]
 
 
 def audit_mails(
-    looks: MailReaders,
+    readers: MailReaders,
     *,
     features: FeatureExtractor | None = None,
     most: int = 20,
-    say: ProgressCallback | None = None,
+    progress: ProgressCallback | None = None,
 ) -> MailAudit:
-    """Find the mails whose labels are the least probable by naive Bayes of all other mails.
+    """Find the `most` mails whose labels are least probable under naive Bayes trained on all other mails.
 
-    Each mail is unlearned, judged and learned again, which is exact because counts are whole numbers. Mails
-    are read twice and not kept; of those that are the same but for what mailboxes write, one of a label
-    counts. `say` is told how far the work has come.
+    Each mail is unlearned, judged and learned again, which is exact because the counts are integers. Mails
+    are read twice and not kept in memory. Of copies that differ only in what mailboxes write, one per label
+    counts.
     """
     if most < 1:
         raise parameter_error("audit_mails", "most", "at least 1", most)
-    seen, tell = features or FeatureExtractor(), say or _ignore_progress
+    extractor, report = features or FeatureExtractor(), progress or _ignore_progress
     ledger = MailLedger("naive-bayes")
-    known, copies = _learn_all(ledger, _read_batches(looks, seen), tell)
+    learned, copies = _learn_all(ledger, _read_batches(readers, extractor), report)
     for label in LABELS:
-        if label not in known.values():
-            raise DataError(f"There is no {label}. An audit takes mail of both kinds.")
-    judged = list(_score_leave_one_out(ledger, _read_batches(looks, seen), known, tell))
+        if label not in learned.values():
+            raise DataError(f"There is no {label}. An audit needs both spam and ham.")
+    mails = list(_score_leave_one_out(ledger, _read_batches(readers, extractor), learned, report))
     return MailAudit(
-        _count_by_label(judged),
+        _count_by_label(mails),
         copies,
-        _count_by_label(doubt for doubt in judged if doubt.log_odds < 0),
-        tuple(nsmallest(most, judged, key=lambda doubt: doubt.log_odds)),
+        _count_by_label(mail for mail in mails if mail.log_odds < 0),
+        tuple(nsmallest(most, mails, key=lambda mail: mail.log_odds)),
     )
 
 
-def _read_batches(looks: MailReaders, features: FeatureExtractor) -> Iterator[list[_HashedMail]]:
-    """Mails of all labels, batch by batch."""
-    for label, look in looks.items():
-        for batch in batches(look()):
-            found = features.identify([each.content for each in batch])
+class _HashedMail(NamedTuple):
+    """A mail with its hashed features; copies with the same label have the same key."""
+
+    place: str
+    label: str
+    key: MailKey
+    hashed_features: bytes
+
+
+def _read_batches(readers: MailReaders, features: FeatureExtractor) -> Iterator[list[_HashedMail]]:
+    """Read the mails of all labels in batches."""
+    for label, read in readers.items():
+        for batch in batches(read()):
+            identified = features.identify([mail.content for mail in batch])
             yield [
-                _HashedMail(each.place, label, (label, identity), print)
-                for each, (identity, print) in zip(batch, found, strict=True)
+                _HashedMail(mail.place, label, (label, identity), hashed)
+                for mail, (identity, hashed) in zip(batch, identified, strict=True)
             ]
 
 
 def _learn_all(
-    ledger: MailLedger, coming: Iterable[list[_HashedMail]], say: ProgressCallback
+    ledger: MailLedger, mail_batches: Iterable[list[_HashedMail]], report: ProgressCallback
 ) -> tuple[dict[MailKey, str], int]:
-    """Learn all mails once, and return their keys and how many were copies."""
-    known: dict[MailKey, str] = {}
+    """Learn every distinct mail, and return the labels by key and the number of copies."""
+    learned: dict[MailKey, str] = {}
     copies = 0
-    for mails in coming:
-        new = {mail.key: mail for mail in mails if mail.key not in known}
+    for mails in mail_batches:
+        new = {mail.key: mail for mail in mails if mail.key not in learned}
         _apply_to_mails(ledger.learn, new.values())
-        known.update((key, mail.label) for key, mail in new.items())
+        learned.update((key, mail.label) for key, mail in new.items())
         copies += len(mails) - len(new)
-        say(f"{len(known):,} mails learned")
-    return known, copies
+        report(f"{len(learned):,} mails learned")
+    return learned, copies
 
 
 def _score_leave_one_out(
     ledger: MailLedger,
-    coming: Iterable[list[_HashedMail]],
-    known: Mapping[MailKey, str],
-    say: ProgressCallback,
+    mail_batches: Iterable[list[_HashedMail]],
+    learned: Mapping[MailKey, str],
+    report: ProgressCallback,
 ) -> Iterator[SuspectMail]:
-    """Judge each mail without itself; what came in since the first reading is not judged."""
-    waiting = set(known)
-    for mails in coming:
+    """Judge each learned mail without itself; mails that arrived since the first pass are skipped."""
+    remaining = set(learned)
+    for mails in mail_batches:
         for mail in mails:
-            if mail.key in waiting:
-                waiting.remove(mail.key)
+            if mail.key in remaining:
+                remaining.remove(mail.key)
                 _apply_to_mails(ledger.unlearn, [mail])
                 score = ledger.judge([mail.hashed_features])[0]
                 _apply_to_mails(ledger.learn, [mail])
-                both = all((label, mail.key[1]) in known for label in LABELS)
-                yield SuspectMail(mail.place, mail.label, score if mail.label == SPAM else -score, both)
-        say(f"{len(known) - len(waiting):,} of {len(known):,} mails judged")
+                has_both = all((label, mail.key[1]) in learned for label in LABELS)
+                yield SuspectMail(mail.place, mail.label, score if mail.label == SPAM else -score, has_both)
+        report(f"{len(learned) - len(remaining):,} of {len(learned):,} mails judged")
 
 
 def _apply_to_mails(change: Callable[[list[bytes], bytes], None], mails: Iterable[_HashedMail]) -> None:
-    listed = list(mails)
-    change([mail.hashed_features for mail in listed], bytes(mail.label == SPAM for mail in listed))
+    mail_list = list(mails)
+    change([mail.hashed_features for mail in mail_list], bytes(mail.label == SPAM for mail in mail_list))
 
 
-def _count_by_label(doubts: Iterable[SuspectMail]) -> dict[str, int]:
-    counts = Counter(doubt.label for doubt in doubts)
+def _count_by_label(mails: Iterable[SuspectMail]) -> dict[str, int]:
+    counts = Counter(mail.label for mail in mails)
     return {label: counts[label] for label in LABELS}
 
 
 def _ignore_progress(_: str) -> None:
-    """Tell nobody."""
+    """Do nothing."""

@@ -1,4 +1,4 @@
-"""The filter: features, a ledger that has learned them, and costs, put together."""
+"""The mail filter: feature extraction, a ledger of learned features, and costs."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from weigh.errors import (
     parameter_error,
     quote_names,
 )
+from weigh.text import format_quantity
 
 __all__ = ["LEARNERS", "Costs", "Explanation", "Filter", "Verdict", "new_ledger"]
 
@@ -25,21 +26,21 @@ _LABEL_CODES = {HAM: 0, SPAM: 1}
 
 
 def new_ledger(learner: str) -> MailLedger:
-    """A ledger that has learned nothing, by the name of its learner."""
+    """Return an empty ledger of the learner with this name."""
     if learner not in LEARNERS:
-        refusal = parameter_error("Filter", "learner", f"one of {quote_names(LEARNERS)}", learner)
-        raise ParameterError(f"{refusal}{did_you_mean(str(learner), LEARNERS)}")
+        error = parameter_error("Filter", "learner", f"one of {quote_names(LEARNERS)}", learner)
+        raise ParameterError(f"{error}{did_you_mean(str(learner), LEARNERS)}")
     return MailLedger(learner)
 
 
 class Filter:
-    r"""Judges raw messages, says why, and learns.
+    r"""Judges raw messages, explains the verdicts, learns and unlearns.
 
     Parameters
     ----------
-    features : what is looked at in a message
-    ledger : what was learned until now; by default nothing, by naive Bayes
-    costs : what mistakes cost, from which verdicts follow
+    features : the feature extractor
+    ledger : what has been learned so far; by default an empty naive Bayes ledger
+    costs : the costs of mistakes, which determine the verdicts
 
     Examples
     --------
@@ -60,24 +61,22 @@ class Filter:
         self.costs = costs or Costs()
 
     def judge(self, contents: Sequence[bytes]) -> list[Verdict]:
-        """Say what each message is."""
-        return [
-            self.costs.verdict(score) for score in self.ledger.judge(self.features.hashed_features(contents))
-        ]
+        """Return the verdict on each message."""
+        scores = self.ledger.judge(self.features.hashed_features(contents))
+        return [self.costs.verdict(score) for score in scores]
 
     def explain(self, content: bytes) -> Explanation:
-        """Say what every feature of a message adds to its verdict."""
-        (print_,) = self.features.hashed_features([content])
+        """Return the verdict on a message with the contribution of every known feature."""
         names = {(each.view, each.key): each.name for each in self.features.named_features(content)}
-        parts = self.ledger.evidence(print_)
+        contributions = self._contributions(content)
         reasons = [
             FeatureContribution(names[view, key], VIEWS[view], nats)
-            for view, key, nats in parts
+            for view, key, nats in contributions
             if (view, key) in names
         ]
-        biases = {VIEWS[view]: nats for view, key, nats in parts if (view, key) not in names}
+        biases = {VIEWS[view]: nats for view, key, nats in contributions if (view, key) not in names}
         return Explanation(
-            verdict=self.costs.verdict(sum(nats for _, _, nats in parts)),
+            verdict=self.costs.verdict(sum(nats for _, _, nats in contributions)),
             costs=self.costs,
             learner=self.ledger.learner,
             hams=self.ledger.hams,
@@ -88,51 +87,55 @@ class Filter:
         )
 
     def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[FeatureContribution, ...]]:
-        """The verdict and the strongest reasons of `explain`, in a fraction of its time."""
-        (print_,) = self.features.hashed_features([content])
-        parts = self.ledger.evidence(print_)
-        sizes = sorted((abs(nats) for _, key, nats in parts if key), reverse=True)
-        # Names decide between reasons that are as strong as the last one.
-        least = sizes[most - 1] if 0 < most <= len(sizes) else 0.0
-        strong = {(view, key): nats for view, key, nats in parts if nats and abs(nats) >= least}
+        """Return the verdict and the `most` strongest reasons of `explain`, in a fraction of its time."""
+        contributions = self._contributions(content)
+        magnitudes = sorted((abs(nats) for _, key, nats in contributions if key), reverse=True)
+        # Reasons as strong as the last one are all kept: ties are broken by name.
+        threshold = magnitudes[most - 1] if 0 < most <= len(magnitudes) else 0.0
+        strong = {(view, key): nats for view, key, nats in contributions if nats and abs(nats) >= threshold}
         names = self.features.feature_names(content, strong)
-        reasons = [FeatureContribution(name, VIEWS[at[0]], strong[at]) for at, name in names.items()]
-        return self.costs.verdict(sum(nats for _, _, nats in parts)), _sort_by_strength(reasons)[
-            : max(most, 0)
+        reasons = [
+            FeatureContribution(name, VIEWS[feature[0]], strong[feature]) for feature, name in names.items()
         ]
+        verdict = self.costs.verdict(sum(nats for _, _, nats in contributions))
+        return verdict, _sort_by_strength(reasons)[: max(most, 0)]
 
     def learn(self, contents: Sequence[bytes], labels: Iterable[str]) -> None:
-        """Learn messages in their order; "ham" or "spam" for each of them, or one label for all."""
+        """Learn messages in order; `labels` has "ham" or "spam" for each message, or is one label for all."""
         self.ledger.learn(self.features.hashed_features(contents), _encode_labels(labels, len(contents)))
 
     def unlearn(self, contents: Sequence[bytes], labels: Iterable[str]) -> None:
-        """Take back messages as if they had never been learned; either all of them or, refused, none."""
+        """Unlearn messages as if they had never been learned; on an error none is unlearned."""
         if LEARNERS[self.ledger.learner].is_ordered:
             raise Unsupported(
-                f"{self.ledger.learner} learns messages in their order, and cannot take one back. Learn the "
-                "others anew, or use 'naive-bayes'."
+                f"{self.ledger.learner} depends on the order of messages and cannot unlearn one. Learn the "
+                "other messages again from scratch, or use 'naive-bayes'."
             )
-        prints, marks = self.features.hashed_features(contents), _encode_labels(labels, len(contents))
+        hashed, codes = self.features.hashed_features(contents), _encode_labels(labels, len(contents))
         try:
-            self.ledger.unlearn(prints, marks)
+            self.ledger.unlearn(hashed, codes)
         except ValueError as error:
             raise DataError(
-                "A message among these was never learned under its label, so that none is unlearned. "
-                "Give the very messages and labels that were learned."
+                "One of these messages was not learned under the given label, so none was unlearned. "
+                "Give exactly the messages and labels that were learned."
             ) from error
+
+    def _contributions(self, content: bytes) -> list[tuple[int, int, float]]:
+        (hashed,) = self.features.hashed_features([content])
+        return self.ledger.evidence(hashed)
 
 
 def _sort_by_strength(reasons: Iterable[FeatureContribution]) -> tuple[FeatureContribution, ...]:
     return tuple(sorted(reasons, key=lambda reason: (-abs(reason.contribution), reason.name)))
 
 
-def _encode_labels(labels: Iterable[str], messages: int) -> bytes:
-    """The labels as the ledger takes them."""
-    given = [labels] * messages if isinstance(labels, str) else list(labels)
-    odd = [label for label in given if label not in _LABEL_CODES]
-    if odd:
-        raise LabelError(f"A message is learned as 'ham' or 'spam', got {one_line_repr(odd[0])}.")
-    if len(given) != messages:
-        given_for = f"There are {messages:,} messages, and labels for {len(given):,}."
-        raise LabelError(f"{given_for} Give one label per message.")
-    return bytes(_LABEL_CODES[label] for label in given)
+def _encode_labels(labels: Iterable[str], n_messages: int) -> bytes:
+    """Return the labels as the ledger's codes, one byte each."""
+    per_message = [labels] * n_messages if isinstance(labels, str) else list(labels)
+    invalid = [label for label in per_message if label not in _LABEL_CODES]
+    if invalid:
+        raise LabelError(f"A message is learned as 'ham' or 'spam', got {one_line_repr(invalid[0])}.")
+    if len(per_message) != n_messages:
+        counts = f"{format_quantity(n_messages, 'message')} but {format_quantity(len(per_message), 'label')}"
+        raise LabelError(f"There are {counts}. Give one label per message.")
+    return bytes(_LABEL_CODES[label] for label in per_message)

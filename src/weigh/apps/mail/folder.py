@@ -1,4 +1,4 @@
-"""The folder of a store: where it is, what may lie in it, and how files are put there."""
+"""The folder of a store: its location, the names of its files, and how they are written."""
 
 from __future__ import annotations
 
@@ -11,43 +11,43 @@ from weigh.apps.user_files import user_data_path
 from weigh.atomic_files import atomic_write, error_reason
 from weigh.errors import ModelFileError
 
-SETTINGS_FILE, JOURNAL_FILE, LEDGER_FILE, ARCHIVE_FILE, WORDS_FILE = (
-    "settings.json",
-    "journal",
-    "ledger",
-    "archive",
-    "words",
-)
+SETTINGS_FILE = "settings.json"
+JOURNAL_FILE = "journal"
+LEDGER_FILE = "ledger"
+ARCHIVE_FILE = "archive"
+WORDS_FILE = "words"
 
-# The name of a draft of weigh.atomic_files.
+# Prefix and suffix of the temporary files of weigh.atomic_files.
 _TEMPORARY_AFFIXES = (".weigh-", ".tmp")
 
 
 def default_folder() -> str:
-    """Where a person's store is: $WEIGH_MAIL, or weigh/mail in the folder for data of programs."""
+    """Return the folder of the user's store: $WEIGH_MAIL, or weigh/mail in the user data folder."""
     return user_data_path("WEIGH_MAIL", "mail")
 
 
 @contextlib.contextmanager
-def translate_os_errors(folder: str, doing: str) -> Iterator[None]:
-    """Turn a refusal of the system into a sentence about the store."""
+def translate_os_errors(folder: str, action: str) -> Iterator[None]:
+    """Raise operating system errors as errors of the store; `action` is "created", "read" or "written"."""
     try:
         yield
     except OSError as error:
-        raise ModelFileError(f"{folder}: the mail store cannot be {doing}: {error_reason(error)}.") from error
+        raise ModelFileError(
+            f"{folder}: the mail store cannot be {action}: {error_reason(error)}."
+        ) from error
 
 
 def prepare_folder(folder: str) -> None:
-    """Make a folder for a new store, which its owner alone may enter, or take an empty one."""
-    with translate_os_errors(folder, "made"):
+    """Create a folder for a new store that only its owner may enter, or accept an empty one."""
+    with translate_os_errors(folder, "created"):
         os.makedirs(os.path.dirname(folder) or ".", exist_ok=True)
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder, 0o700)
         foreign = sorted(name for name in os.listdir(folder) if not _is_store_file(name))
-        # Settings are written first: if they are there now, somebody has made a store in the meantime.
+        # Settings are written first: if they exist now, another process has just created a store.
         if foreign and not os.path.exists(os.path.join(folder, SETTINGS_FILE)):
             raise ModelFileError(
-                f"{folder} holds other files, such as {foreign[0]!r}, and no mail store. "
+                f"{folder} contains other files, such as {foreign[0]!r}, but no mail store. "
                 "Give an empty folder, or one that does not exist yet."
             )
         os.chmod(folder, 0o700)
@@ -55,14 +55,14 @@ def prepare_folder(folder: str) -> None:
 
 @contextlib.contextmanager
 def write_private_file(path: str) -> Iterator[BinaryIO]:
-    """A file that its owner alone may read, put in place as a whole."""
+    """Write a file atomically that only its owner may read."""
     with translate_os_errors(os.path.dirname(path), "written"), atomic_write(path) as file:
         os.chmod(file.fileno(), 0o600)
         yield file
 
 
 def remove_stale_files(folder: str, current: set[str]) -> None:
-    """Remove drafts of killed writers, and archives that no snapshot speaks of; only in a turn."""
+    """Remove temporary files of killed writers and sidecar files not in `current`; needs the write lock."""
     for name in os.listdir(folder):
         is_old = name.split(".")[0] in (ARCHIVE_FILE, WORDS_FILE) and name not in current
         if is_old or _is_temporary(name):
@@ -71,11 +71,11 @@ def remove_stale_files(folder: str, current: set[str]) -> None:
 
 
 def folder_size(folder: str) -> int:
-    """Bytes of all files of a store."""
+    """Return the total size of a store's files in bytes."""
     size = 0
     with translate_os_errors(folder, "read"):
         for name in os.listdir(folder):
-            # What others have just replaced is no part of it any more.
+            # Another process may replace a file at any time.
             with contextlib.suppress(FileNotFoundError):
                 size += os.stat(os.path.join(folder, name)).st_size
     return size
@@ -86,5 +86,5 @@ def _is_temporary(name: str) -> bool:
 
 
 def _is_store_file(name: str) -> bool:
-    """Whether a name may be left of a store whose making was interrupted."""
+    """Return whether a file may come from a store whose creation was interrupted."""
     return _is_temporary(name) or name.split(".")[0] == JOURNAL_FILE

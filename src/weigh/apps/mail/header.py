@@ -1,4 +1,4 @@
-"""The header that tells a message's verdict: `X-Weigh: spam, probability 0.999870; "free money" +2.31`."""
+"""The header with a message's verdict: `X-Weigh: spam, probability 0.999870; "free money" +2.31`."""
 
 from __future__ import annotations
 
@@ -10,17 +10,15 @@ from typing import Protocol
 from weigh.text import format_clipped_probability, truncate
 
 HEADER_NAME = "X-Weigh"
-# As many pieces of evidence as a reader takes in at a glance.
-MAX_REASONS = 5
+MAX_REASONS = 5  # as many as a reader takes in at a glance
 ERROR_HEADER = f"{HEADER_NAME}: unsure, error"
 MAX_LINE_WIDTH = 77
 _MAX_NAME_LENGTH = 38
-# As many as fit, in base64 and with their number, into one line.
-_MAX_ENCODED_BYTES = 36
+_MAX_ENCODED_BYTES = 36  # fit into one line in base64, with their contribution
 _MAX_NATS = 9999.0
-# A line of the mailbox, which stands before the headers. One with a CR in it is two lines to some programs.
+# The mbox envelope line before the headers. If it contains a CR, some programs read it as two lines.
 _MBOX_FROM_LINE = re.compile(rb"From [^\r\n]*+\r?\n")
-# Keeps a folded line, which some messages begin with, from being read as a part of the verdict.
+# Some messages begin with a folded line, which would otherwise be read as a continuation of the verdict.
 _FOLDED_LINE_GUARD = f"{HEADER_NAME}-Note: the message begins with a folded line"
 _OWN_FIELD = rb"x-weigh[ \t]*+:[^\r\n]*+(?:(?:\r\n?+|\n)[ \t][^\r\n]*+)*+"
 _OWN_HEADERS = re.compile(rb"\n(?:%b(?:\r*+\n|\r|\Z))++" % _OWN_FIELD, re.IGNORECASE)
@@ -28,23 +26,23 @@ _OWN_HEADERS_AFTER_CR = re.compile(rb"(?:\r%b)++" % _OWN_FIELD, re.IGNORECASE)
 
 
 class VerdictLike(Protocol):
-    """What was found of a message."""
+    """The verdict on a message."""
 
     @property
     def label(self) -> str:
-        """ham, unsure or spam."""
+        """The label: "ham", "unsure" or "spam"."""
 
     @property
     def probability(self) -> float:
-        """Of spam."""
+        """The probability of spam."""
 
 
 class ContributionLike(Protocol):
-    """A feature of a message and what it adds to the log-odds of spam."""
+    """A feature of a message and its contribution to the log-odds of spam."""
 
     @property
     def name(self) -> str:
-        """As people read it."""
+        """The readable name."""
 
     @property
     def contribution(self) -> float:
@@ -54,47 +52,47 @@ class ContributionLike(Protocol):
 def add_verdict_header(
     content: bytes, verdict: VerdictLike, evidence: Iterable[ContributionLike] = ()
 ) -> bytes:
-    """The message with its verdict as the first header, in place of any such header that it came with.
+    """Return the message with its verdict as the first header, replacing any such header it had.
 
-    Nothing else is changed, and lines end as the message's first one does. Evidence is told in the order
-    given. Programs differ in what ends a line (a lone CR does for some) and in what ends the headers; the top
-    is the only place that all of them take for a header.
+    Nothing else changes, and the new lines end like the first line of the message. Evidence keeps its order.
+    Programs disagree on what ends a line (for some a lone CR does) and on what ends the headers; only the top
+    of the message is a header for all of them.
     """
     return _insert_headers(content, _header_lines(verdict, evidence))
 
 
 def add_error_header(content: bytes) -> bytes:
-    """The message with the news that it could not be judged, in place of any verdict that it came with."""
+    """Return the message with a header that says that judging failed, replacing any verdict it had."""
     return _insert_headers(content, [ERROR_HEADER])
 
 
 def _insert_headers(content: bytes, lines: Iterable[str]) -> bytes:
-    ending = b"\r\n" if content[content.find(b"\n") - 1 :].startswith(b"\r\n") else b"\n"
-    rest = _strip_own_headers(content)
-    envelope = _MBOX_FROM_LINE.match(rest)
-    place = envelope.end() if envelope else 0
-    guard = [_FOLDED_LINE_GUARD] if rest[place : place + 1] in (b" ", b"\t") else []
-    written = b"".join(line.encode("ascii") + ending for line in (*lines, *guard))
-    return b"".join((rest[:place], written, rest[place:]))
+    line_end = b"\r\n" if content[content.find(b"\n") - 1 :].startswith(b"\r\n") else b"\n"
+    stripped = _strip_own_headers(content)
+    envelope = _MBOX_FROM_LINE.match(stripped)
+    start = envelope.end() if envelope else 0
+    guard = [_FOLDED_LINE_GUARD] if stripped[start : start + 1] in (b" ", b"\t") else []
+    inserted = b"".join(line.encode("ascii") + line_end for line in (*lines, *guard))
+    return b"".join((stripped[:start], inserted, stripped[start:]))
 
 
 def _strip_own_headers(content: bytes) -> bytes:
-    """The message without verdicts in whatever a program may take for its headers."""
+    """Remove our headers wherever any program might take them for headers."""
     end = _end_of_headers(content)
     head = content[:end]
     if b"x-weigh" in head.lower():
         head = _OWN_HEADERS.sub(b"\n", b"\n" + head)
-        # Where a lone CR ends lines, two ends of lines of any kind end the headers.
-        found = [at for at in map(head.find, (b"\n\n", b"\n\r", b"\r\r")) if at >= 0]
-        at = min(found, default=len(head))
-        head = (_OWN_HEADERS_AFTER_CR.sub(b"", head[:at]) + head[at:])[1:]
+        # Where a lone CR ends lines, any two consecutive line ends terminate the headers.
+        ends = [offset for offset in map(head.find, (b"\n\n", b"\n\r", b"\r\r")) if offset >= 0]
+        cr_end = min(ends, default=len(head))
+        head = (_OWN_HEADERS_AFTER_CR.sub(b"", head[:cr_end]) + head[cr_end:])[1:]
     return head + content[end:]
 
 
 def _end_of_headers(content: bytes) -> int:
-    """Where the last of the programs that read lines up to LF finds an empty one.
+    """Return the latest offset at which any program that reads lines up to LF finds an empty line.
 
-    To some of them a line of a single CR is not empty, unless all lines end in CR LF.
+    For some programs a line with a single CR is not empty, unless all lines end in CR LF.
     """
     if content.startswith(b"\n"):
         return 0
@@ -104,24 +102,24 @@ def _end_of_headers(content: bytes) -> int:
 
 
 def _header_lines(verdict: VerdictLike, evidence: Iterable[ContributionLike]) -> Iterator[str]:
-    """The header, folded where a piece of evidence ends."""
+    """Generate the lines of the header, folded between pieces of evidence."""
     line = f"{HEADER_NAME}: {verdict.label}, probability {format_clipped_probability(verdict.probability)}"
-    for each in evidence:
-        nats = max(-_MAX_NATS, min(each.contribution, _MAX_NATS))
-        told = f"{_encode_name(each.name)} {nats:+.2f}"
-        if len(line) + len(told) + 3 > MAX_LINE_WIDTH:
+    for reason in evidence:
+        nats = max(-_MAX_NATS, min(reason.contribution, _MAX_NATS))
+        text = f"{_encode_name(reason.name)} {nats:+.2f}"
+        if len(line) + len(text) + 3 > MAX_LINE_WIDTH:
             yield line + ";"
-            line = " " + told
+            line = " " + text
         else:
-            line += "; " + told
+            line += "; " + text
     yield line
 
 
 def _encode_name(name: str) -> str:
-    """A name that can do no harm in a header: quoted, or as mail programs decode it if it is not ASCII."""
+    """Make a name safe in a header: a quoted string, or an RFC 2047 encoded word if it is not ASCII."""
     text = truncate(name.replace("…", "..."), _MAX_NAME_LENGTH)
-    shown = text.replace("…", "...").replace("�", "?").replace('"', "'")
-    if shown.isascii() and "=?" not in shown:
-        return f'"{shown}"'
-    few = text.encode("utf-8", "replace")[:_MAX_ENCODED_BYTES].decode("utf-8", "ignore")
-    return f"=?utf-8?b?{base64.b64encode(few.encode()).decode()}?="
+    ascii_text = text.replace("…", "...").replace("�", "?").replace('"', "'")
+    if ascii_text.isascii() and "=?" not in ascii_text:
+        return f'"{ascii_text}"'
+    prefix = text.encode("utf-8", "replace")[:_MAX_ENCODED_BYTES].decode("utf-8", "ignore")
+    return f"=?utf-8?b?{base64.b64encode(prefix.encode()).decode()}?="

@@ -1,4 +1,4 @@
-"""The learners of the mail filter, by name."""
+"""The learners of the mail filter by name."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from dataclasses import dataclass
 class MailLearner:
     """A learner of the filter's ledger.
 
-    `is_ordered` says whether it matters in which order messages are learned; if it does not, they can be
-    unlearned as if they had never been there.
+    `is_ordered` says whether the order of the messages matters. If it does not, messages can be unlearned
+    exactly.
     """
 
     name: str
@@ -21,10 +21,10 @@ class MailLearner:
 NAIVE_BAYES = "naive-bayes"
 
 LEARNERS = {
-    each.name: each
-    for each in (
+    learner.name: learner
+    for learner in (
         MailLearner(NAIVE_BAYES, "counts hams and spams with each feature; unlearns exactly", False),
-        MailLearner("logistic", "online logistic regression; loses the least ham, learns in order", True),
-        MailLearner("perceptron", "averaged perceptron; learns from its mistakes, in order", True),
+        MailLearner("logistic", "online logistic regression; loses the least ham, order matters", True),
+        MailLearner("perceptron", "averaged perceptron; learns from its mistakes, order matters", True),
     )
 }

@@ -1,4 +1,4 @@
-"""A ledger in memory: the snapshot, and what the journal has after it."""
+"""Replay of the journal onto the snapshot, relearning from the archive, and writing of new snapshots."""
 
 from __future__ import annotations
 
@@ -31,31 +31,38 @@ from weigh.journal.storage import pack_record, unpack_records
 
 _BATCH_SIZE = 256
 _MAX_ATTEMPTS = 10
+# The order of messages does harm when this many of one label come with fewer than 1/8 as many of the other.
+_MIN_RUN_LENGTH = 64
+_MAX_IMBALANCE = 8
 
 
 @dataclass
 class LedgerState:
-    """A ledger, and the number of its archive; it is void if something was undone that it cannot undo."""
+    """A ledger and the number of its archive.
+
+    It becomes invalid when a change must be undone that its learner cannot undo.
+    """
 
     ledger: MailLedger
     archive_number: int
     is_invalid: bool = False
 
     def apply_changes(self, changes: list[LabelChange]) -> None:
-        """Learn and unlearn what has changed."""
+        """Learn the new labels of messages, and unlearn the old ones."""
         undone = [change for change in changes if change.old]
         if undone and LEARNERS[self.ledger.learner].is_ordered:
             self.is_invalid = True
         if self.is_invalid:
             return
         new = [change for change in changes if change.new]
-        # Counts come in any order, and learning first keeps them from falling below zero on the way.
+        # Counts do not depend on the order, and learning first keeps them from dropping below zero.
         self.ledger.learn(
-            [each.hashed_features for each in new], bytes(each.new == SPAM_MARK for each in new)
+            [change.hashed_features for change in new], bytes(change.new == SPAM_MARK for change in new)
         )
         if undone:
             self.ledger.unlearn(
-                [each.hashed_features for each in undone], bytes(each.old == SPAM_MARK for each in undone)
+                [change.hashed_features for change in undone],
+                bytes(change.old == SPAM_MARK for change in undone),
             )
 
 
@@ -63,160 +70,95 @@ def replay_journal(
     folder: str,
     learner: str,
     journal: Journal,
-    held: tuple[LedgerState, Position] | None = None,
+    cached: tuple[LedgerState, Position] | None = None,
     keys: set[int] | None = None,
 ) -> tuple[LedgerState, Position]:
-    """The ledger as it is now, and the position that it includes; only what is new is read if one is held.
+    """Return the current ledger and the journal position that it includes.
 
-    With `keys` it is as it is now for these keys only, which takes less time.
+    Starts from `cached` if given, and then reads only newer records. With `keys`, the ledger is up to date
+    for these keys only, which is faster.
     """
 
     def begin() -> tuple[LedgerState, Position]:
-        ledger, note = load_snapshot(folder, learner)
-        return LedgerState(ledger, note.archive.number), note.position
+        ledger, metadata = load_snapshot(folder, learner)
+        return LedgerState(ledger, metadata.archive.number), metadata.position
 
-    def add(memory: LedgerState, records: list[JournalRecord]) -> LedgerState:
+    def add(state: LedgerState, records: list[JournalRecord]) -> LedgerState:
         changes = decode_changes(records, folder)
         try:
-            memory.apply_changes(
+            state.apply_changes(
                 changes if keys is None else [restrict_to_keys(change, keys) for change in changes]
             )
         except ValueError as error:
             raise ModelFileError(
-                f"{folder}: the journal takes back messages that the ledger does not have. "
+                f"{folder}: the journal unlearns messages that the ledger does not contain. "
                 "Restore the whole folder from a copy."
             ) from error
-        return memory
+        return state
 
     if (
-        held
+        cached
         and LEARNERS[learner].is_ordered
-        and load_snapshot(folder, learner).metadata.archive.number != held[0].archive_number
+        and load_snapshot(folder, learner).metadata.archive.number != cached[0].archive_number
     ):
-        # Others have learned all messages anew, in another order.
-        held = None
+        # Another process has relearned all messages in a different order.
+        cached = None
     try:
-        memory, position = journal.state(begin, add, held)
+        state, position = journal.state(begin, add, cached)
     except LostPlace as error:
         raise mismatch_error(folder) from error
-    return relearn_all(folder, learner, journal) if memory.is_invalid else (memory, position)
+    return relearn_all(folder, learner, journal) if state.is_invalid else (state, position)
 
 
 def mismatch_error(folder: str) -> ModelFileError:
-    """What to say of a ledger and a journal of which one does not go on from the other."""
+    """Return the error for a journal that does not continue the ledger."""
     return ModelFileError(
         f"{folder}: the ledger and the journal do not belong together. Restore the whole folder from a copy."
     )
 
 
 def relearn_all(folder: str, learner: str, journal: Journal) -> tuple[LedgerState, Position]:
-    """A ledger that has learned all remaining messages in their order."""
+    """Return a ledger that has learned all remaining messages in order, and its journal position."""
     for _ in range(_MAX_ATTEMPTS):
-        ledger, note = load_snapshot(folder, learner)
+        ledger, metadata = load_snapshot(folder, learner)
         try:
-            groups = list(journal.groups(note.position))
+            groups = list(journal.groups(metadata.position))
             changes = decode_changes((record for records, _ in groups for record in records), folder)
             if changes_archive(changes):
                 ledger = MailLedger(learner)
-                learn_records(ledger, remaining_records(folder, note.archive, changes))
+                learn_records(ledger, remaining_records(folder, metadata.archive, changes))
             else:
                 learn_records(ledger, learned_records(latest_changes(changes)))
-            return LedgerState(ledger, note.archive.number), groups[-1][1] if groups else note.position
+            position = groups[-1][1] if groups else metadata.position
+            return LedgerState(ledger, metadata.archive.number), position
         except (LostPlace, FileNotFoundError):
-            # A writer has folded in the meantime, and there is a later snapshot.
+            # A writer has folded the journal in the meantime, so there is a newer snapshot.
             continue
     raise ModelFileError(
-        f"{folder}: the archive of learned messages is gone. Restore the folder from a copy."
+        f"{folder}: the archive of learned messages is missing. Restore the folder from a copy."
     )
 
 
 def learn_records(ledger: MailLedger, records: Iterable[JournalRecord]) -> None:
-    """Learn the messages of an archive, some at a time."""
-    coming = iter(records)
-    while batch := list(itertools.islice(coming, _BATCH_SIZE)):
+    """Learn archived messages in batches."""
+    iterator = iter(records)
+    while batch := list(itertools.islice(iterator, _BATCH_SIZE)):
         ledger.learn([each.payload for each in batch], bytes(each.mark == SPAM_MARK for each in batch))
-
-
-# From how many messages of one kind on, with hardly one of the other between them, their order does harm.
-_MIN_RUN_LENGTH = 64
-_MAX_IMBALANCE = 8
-
-
-def is_imbalanced(marks: Counter[int]) -> bool:
-    """Whether messages are so many and so nearly all of one kind that the other would be forgotten."""
-    fewer, more = sorted((marks[HAM_MARK], marks[SPAM_MARK]))
-    return more >= _MIN_RUN_LENGTH and fewer * _MAX_IMBALANCE < more
-
-
-def latest_changes(changes: Iterable[LabelChange]) -> list[LabelChange]:
-    """The last change of every message, in the order of these."""
-    last: dict[bytes, LabelChange] = {}
-    for change in changes:
-        last.pop(change.key, None)
-        last[change.key] = change
-    return list(last.values())
-
-
-def changes_archive(changes: Iterable[LabelChange]) -> bool:
-    """Whether any of the messages was learned before these changes, and is therefore in the archive."""
-    first: dict[bytes, int] = {}
-    for change in changes:
-        first.setdefault(change.key, change.old)
-    return any(first.values())
-
-
-def remaining_records(
-    folder: str, extent: SidecarFile, changes: Sequence[LabelChange]
-) -> Iterator[JournalRecord]:
-    """The messages that are learned after some changes, in order: archived ones, then changed ones."""
-    last = latest_changes(changes)
-    gone = {change.key for change in last}
-    for record in unpack_records(extent.read(os.path.join(folder, ARCHIVE_FILE))):
-        if record.key not in gone:
-            yield record
-    yield from learned_records(last)
-
-
-def learned_records(changes: Iterable[LabelChange]) -> Iterator[JournalRecord]:
-    """What changes leave as learned, for an archive."""
-    return (
-        JournalRecord(each.key, each.new, each.hashed_features) for each in changes if each.new != NOT_LEARNED
-    )
-
-
-def shuffle_archive(
-    folder: str, extent: SidecarFile, changes: Sequence[LabelChange]
-) -> tuple[list[JournalRecord], SidecarFile]:
-    """The messages that are learned after some changes as if dealt by lot, and an archive of them so."""
-    records = sorted(remaining_records(folder, extent, changes), key=lambda record: record.key)
-    return records, extent.next_version().append(os.path.join(folder, ARCHIVE_FILE), _encode_records(records))
-
-
-def update_archive(folder: str, extent: SidecarFile, changes: Sequence[LabelChange]) -> SidecarFile:
-    """Bring the archive up to date: grown, or written anew if something in it has changed."""
-    path = os.path.join(folder, ARCHIVE_FILE)
-    if changes_archive(changes):
-        return extent.next_version().append(path, _encode_records(remaining_records(folder, extent, changes)))
-    return extent.append(path, _encode_records(learned_records(latest_changes(changes))))
-
-
-def _encode_records(records: Iterable[JournalRecord]) -> Iterator[bytes]:
-    for record in records:
-        yield from pack_record(record)
 
 
 def write_snapshot(
     folder: str, settings: StoreSettings, journal: Journal, ledger: MailLedger, position: Position
 ) -> None:
-    """Write a snapshot of a ledger that knows all of a journal, which ends at a position.
+    """Write a snapshot of a ledger that includes the whole journal up to its end at `position`.
 
-    A learner that goes by the order of messages takes a long run of one kind for all mail there is. After one
-    it learns all messages anew, mixed.
+    A learner that depends on the order forgets the other label during a long run of one label. After such a
+    run it learns all messages again in shuffled order.
     """
-    before, note = load_snapshot(folder, settings.learner)
-    archive, words = note.archive, note.words
+    before, metadata = load_snapshot(folder, settings.learner)
+    archive, words = metadata.archive, metadata.words
     is_ordered = LEARNERS[settings.learner].is_ordered
-    changes = decode_changes(journal.records(note.position), folder) if is_ordered or settings.words else []
+    needs_changes = is_ordered or settings.words
+    changes = decode_changes(journal.records(metadata.position), folder) if needs_changes else []
     if is_ordered and is_imbalanced(Counter(change.new for change in changes)):
         records, archive = shuffle_archive(folder, archive, changes)
         ledger = MailLedger(settings.learner)
@@ -226,3 +168,70 @@ def write_snapshot(
     if settings.words:
         words = update_feature_names(folder, words, changes, before, ledger)
     save_snapshot(folder, ledger, SnapshotMetadata(position, archive, words))
+
+
+def is_imbalanced(marks: Counter[int]) -> bool:
+    """Return whether there are many messages and so few of one label that it would be forgotten."""
+    fewer, more = sorted((marks[HAM_MARK], marks[SPAM_MARK]))
+    return more >= _MIN_RUN_LENGTH and fewer * _MAX_IMBALANCE < more
+
+
+def shuffle_archive(
+    folder: str, archive: SidecarFile, changes: Sequence[LabelChange]
+) -> tuple[list[JournalRecord], SidecarFile]:
+    """Order all learned messages pseudo-randomly, by their keys, and write an archive in that order."""
+    records = sorted(remaining_records(folder, archive, changes), key=lambda record: record.key)
+    path = os.path.join(folder, ARCHIVE_FILE)
+    return records, archive.next_version().append(path, _encode_records(records))
+
+
+def update_archive(folder: str, archive: SidecarFile, changes: Sequence[LabelChange]) -> SidecarFile:
+    """Append changes to the archive, or rewrite it if an archived message has changed."""
+    path = os.path.join(folder, ARCHIVE_FILE)
+    if changes_archive(changes):
+        records = remaining_records(folder, archive, changes)
+        return archive.next_version().append(path, _encode_records(records))
+    return archive.append(path, _encode_records(learned_records(latest_changes(changes))))
+
+
+def latest_changes(changes: Iterable[LabelChange]) -> list[LabelChange]:
+    """Return the last change of every message, in order."""
+    latest: dict[bytes, LabelChange] = {}
+    for change in changes:
+        latest.pop(change.key, None)
+        latest[change.key] = change
+    return list(latest.values())
+
+
+def changes_archive(changes: Iterable[LabelChange]) -> bool:
+    """Return whether a changed message was learned before these changes and is therefore in the archive."""
+    first_marks: dict[bytes, int] = {}
+    for change in changes:
+        first_marks.setdefault(change.key, change.old)
+    return any(first_marks.values())
+
+
+def remaining_records(
+    folder: str, archive: SidecarFile, changes: Sequence[LabelChange]
+) -> Iterator[JournalRecord]:
+    """Generate the messages learned after the changes, in order: unchanged archived, then changed ones."""
+    latest = latest_changes(changes)
+    changed = {change.key for change in latest}
+    for record in unpack_records(archive.read(os.path.join(folder, ARCHIVE_FILE))):
+        if record.key not in changed:
+            yield record
+    yield from learned_records(latest)
+
+
+def learned_records(changes: Iterable[LabelChange]) -> Iterator[JournalRecord]:
+    """Generate archive records of the messages that changes leave as learned."""
+    return (
+        JournalRecord(change.key, change.new, change.hashed_features)
+        for change in changes
+        if change.new != NOT_LEARNED
+    )
+
+
+def _encode_records(records: Iterable[JournalRecord]) -> Iterator[bytes]:
+    for record in records:
+        yield from pack_record(record)

@@ -1,4 +1,4 @@
-"""What a store says of learning, unlearning and itself."""
+"""The results of a store: of learning and unlearning, its status and its strongest words."""
 
 from __future__ import annotations
 
@@ -26,11 +26,13 @@ from weigh.text import (
 )
 
 _WIDTH = 80
+_MAX_NAME_WIDTH = 50
+_SCORE_NOTE = "log-odds: the score of a message with this feature alone."
 
 
 @dataclass(frozen=True)
 class LearnResult:
-    """How many messages are new, how many had the other label before, and how many were known already."""
+    """Counts of learned messages: new, moved from the other label, and already known."""
 
     new: int = 0
     moved: int = 0
@@ -41,17 +43,17 @@ class LearnResult:
 
     @property
     def messages(self) -> int:
-        """How many messages there were."""
+        """The number of messages."""
         return self.new + self.moved + self.known
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers for JSON."""
+        """Return the counts as plain values for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
-        told = f"{format_quantity(self.new, 'new message')} learned"
-        told += f", {format_count(self.moved)} moved from the other label" if self.moved else ""
-        return told + (f", {format_count(self.known)} known already" if self.known else "")
+        text = f"{format_quantity(self.new, 'new message')} learned"
+        text += f", {format_count(self.moved)} moved from the other label" if self.moved else ""
+        return text + (f", {format_count(self.known)} known already" if self.known else "")
 
     def _repr_html_(self) -> str:
         return html_table("Learned", _count_rows(self.to_dict()))
@@ -59,7 +61,7 @@ class LearnResult:
 
 @dataclass(frozen=True)
 class UnlearnResult:
-    """How many hams and spams were taken back, and how many messages had never been learned."""
+    """Counts of unlearned hams and spams, and of messages that had not been learned."""
 
     ham: int = 0
     spam: int = 0
@@ -70,16 +72,16 @@ class UnlearnResult:
 
     @property
     def messages(self) -> int:
-        """How many messages there were."""
+        """The number of messages."""
         return self.ham + self.spam + self.unknown
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers for JSON."""
+        """Return the counts as plain values for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
-        told = f"{format_quantity(self.ham, 'ham')} and {format_quantity(self.spam, 'spam')} unlearned"
-        return told + (f", {format_count(self.unknown)} had never been learned" if self.unknown else "")
+        text = f"{format_quantity(self.ham, 'ham')} and {format_quantity(self.spam, 'spam')} unlearned"
+        return text + (f", {format_count(self.unknown)} had never been learned" if self.unknown else "")
 
     def _repr_html_(self) -> str:
         return html_table("Unlearned", _count_rows(self.to_dict()))
@@ -87,15 +89,15 @@ class UnlearnResult:
 
 @dataclass(frozen=True)
 class StoreStatus:
-    """What a store is and has.
+    """The settings and contents of a store.
 
     Attributes
     ----------
-    folder : where it is
+    folder : its folder
     learner, pairs, characters, words : its settings
-    hams, spams : how many messages of each label it has learned
-    features : how many different features these have
-    size : bytes of all its files
+    hams, spams : numbers of messages learned under each label
+    features : number of distinct features in these messages
+    size : total size of its files in bytes
     unfolded : bytes of the journal that the snapshot does not include yet
     """
 
@@ -112,14 +114,14 @@ class StoreStatus:
 
     @property
     def hint(self) -> str:
-        """What the store lacks to judge by, or nothing."""
+        """Advice if the store has not learned both labels yet, otherwise empty."""
         if self.hams and self.spams:
             return ""
-        lacks = "ham" if self.spams else "spam" if self.hams else "mail"
-        return f"It has learned no {lacks} yet. Learn both ham and spam before you trust it."
+        missing = "ham" if self.spams else "spam" if self.hams else "mail"
+        return f"The store has learned no {missing} yet. Learn both ham and spam before you rely on it."
 
     def to_dict(self) -> dict[str, Any]:
-        """The status for JSON."""
+        """Return the status as plain values for JSON."""
         return {**asdict(self), "hint": self.hint}
 
     def __str__(self) -> str:
@@ -133,12 +135,12 @@ class StoreStatus:
         return html_table(f"Mail store {self.folder}", [["", ""], *self._table()])
 
     def _table(self) -> list[list[str]]:
-        seen = f"words, {self.pairs}" if self.pairs != "none" else "words"
-        seen += f", runs of {self.characters} characters" if self.characters else ""
+        tokens = f"words, {self.pairs}" if self.pairs != "none" else "words"
+        tokens += f", character {self.characters}-grams" if self.characters else ""
         return [
             ["learner", self.learner],
-            ["sees", seen],
-            ["words", "readable" if self.words else "as keys only"],
+            ["tokens", tokens],
+            ["words", "stored readably" if self.words else "hashed only"],
             ["ham", format_count(self.hams)],
             ["spam", format_count(self.spams)],
             ["features", format_count(self.features)],
@@ -146,12 +148,12 @@ class StoreStatus:
         ]
 
 
-def _count_rows(numbers: dict[str, int]) -> list[list[str]]:
-    return [["messages", ""], *([name, format_count(number)] for name, number in numbers.items())]
+def _count_rows(counts: dict[str, int]) -> list[list[str]]:
+    return [["messages", ""], *([name, format_count(count)] for name, count in counts.items())]
 
 
 def store_status(folder: str, settings: StoreSettings, ledger: MailLedger, unfolded: int) -> StoreStatus:
-    """What a store in a folder is and has."""
+    """Return the status of the store in a folder."""
     features = settings.features
     return StoreStatus(
         folder=folder,
@@ -167,12 +169,8 @@ def store_status(folder: str, settings: StoreSettings, ledger: MailLedger, unfol
     )
 
 
-_MAX_NAME_WIDTH = 50
-_SCORE_NOTE = "log-odds: the score of a message with this feature alone."
-
-
 class WordScore(NamedTuple):
-    """A feature, where it was ("headers" or "body"), and the log-odds of spam that it alone would give."""
+    """A feature, its view ("headers" or "body"), and the log-odds of spam of a message with it alone."""
 
     name: str
     view: str
@@ -181,35 +179,35 @@ class WordScore(NamedTuple):
 
 @dataclass(frozen=True)
 class StrongestWords:
-    """The features that speak most for spam, the strongest first, and those that speak most for ham."""
+    """The strongest features for spam and for ham, strongest first."""
 
     spam: tuple[WordScore, ...]
     ham: tuple[WordScore, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The features for JSON."""
-        return {"spam": [each._asdict() for each in self.spam], "ham": [each._asdict() for each in self.ham]}
+        """Return the features as plain values for JSON."""
+        return {"spam": [word._asdict() for word in self.spam], "ham": [word._asdict() for word in self.ham]}
 
     def __str__(self) -> str:
         return f"{text_table(self._table())}\n{_SCORE_NOTE}"
 
     def _repr_html_(self) -> str:
-        table = html_table("Strongest features", self._table(), bars=[each.score for each in self._rows()])
+        table = html_table("Strongest features", self._table(), bars=[word.score for word in self._rows()])
         return f"<div>{table}{html_paragraph(_SCORE_NOTE)}</div>"
 
     def plot(self) -> Any:
-        """Draw the features as bars, those for spam to the right."""
+        """Plot the features as bars, spam to the right."""
         from weigh.pictures import bar_chart
 
-        often = Counter(each.name for each in self._rows())
+        name_counts = Counter(word.name for word in self._rows())
         rows = [
             {
-                "name": each.name if often[each.name] == 1 else f"{each.name} ({each.view})",
-                "value": each.score,
+                "name": word.name if name_counts[word.name] == 1 else f"{word.name} ({word.view})",
+                "value": word.score,
             }
-            for each in self._rows()
+            for word in self._rows()
         ]
-        return bar_chart(rows, x="log-odds of spam of this feature alone", title="Strongest features")
+        return bar_chart(rows, x="log-odds of spam with this feature alone", title="Strongest features")
 
     def _rows(self) -> list[WordScore]:
         return [*self.spam, *self.ham[::-1]]
@@ -217,25 +215,25 @@ class StrongestWords:
     def _table(self) -> list[list[str]]:
         return [
             ["feature", "log-odds"],
-            *([truncate(each.name, _MAX_NAME_WIDTH), format_signed(each.score)] for each in self._rows()),
+            *([truncate(word.name, _MAX_NAME_WIDTH), format_signed(word.score)] for word in self._rows()),
         ]
 
 
 def strongest_words(words: Iterable[FeatureName], ledger: MailLedger, k: int) -> StrongestWords:
-    """The `k` words that speak most for spam, and for ham."""
+    """Return the `k` strongest words for spam and for ham."""
     if type(k) is not int or k < 1:
         raise parameter_error("strongest", "k", "a whole number of at least 1", k)
-    spoken = [
+    scores = [
         WordScore(word.name, VIEWS[word.view], nats)
         for word in words
         for _, key, nats in ledger.evidence(word.hashed_features)
         if key == word.key
     ]
-    # Among equals the first by name, whatever the order of learning.
+    # Ties are broken by name, so that the order of learning does not matter.
     spam = heapq.nsmallest(
-        k, (each for each in spoken if each.score > 0), key=lambda each: (-each.score, each.name)
+        k, (word for word in scores if word.score > 0), key=lambda word: (-word.score, word.name)
     )
     ham = heapq.nsmallest(
-        k, (each for each in spoken if each.score < 0), key=lambda each: (each.score, each.name)
+        k, (word for word in scores if word.score < 0), key=lambda word: (word.score, word.name)
     )
     return StrongestWords(tuple(spam), tuple(ham))

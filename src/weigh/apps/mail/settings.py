@@ -1,4 +1,4 @@
-"""The settings of a store: what it learns by, written once and never changed."""
+"""The settings of a store, written once when it is created and never changed."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _REQUIRED_FIELDS = ("learner", "features", "words", "costs")
 
 @dataclass(frozen=True)
 class StoreSettings:
-    """How a store sees, learns and judges messages.
+    """The learner, feature extractor and costs of a store.
 
-    `features` has the secret number that keys are made with, so that nobody without it can tell which words
-    a key stands for. `words` says whether the words themselves are kept as well.
+    `features` includes the secret salt of the hash: without it nobody can tell which word a key stands for.
+    `words` says whether the words themselves are stored as well.
     """
 
     learner: str = NAIVE_BAYES
@@ -44,24 +44,25 @@ class StoreSettings:
         if not isinstance(self.words, bool):
             raise parameter_error("MailStore", "words", "True or False", self.words)
 
-    def check_matches(self, folder: str, asked: Mapping[str, object]) -> None:
-        """Refuse a store that learns otherwise than was asked for."""
-        has = {**asdict(self.features), "learner": self.learner, "words": self.words}
-        for name, wanted in asked.items():
-            if wanted != has[name]:
+    def check_matches(self, folder: str, requested: Mapping[str, object]) -> None:
+        """Raise ParameterError if the store was created with settings other than those requested."""
+        actual = {**asdict(self.features), "learner": self.learner, "words": self.words}
+        for name, value in requested.items():
+            if value != actual[name]:
                 raise ParameterError(
-                    f"{folder}: this store was made {_describe_setting(name, has[name])}, not {_describe_setting(name, wanted)}. "
+                    f"{folder}: this store was created {_describe_setting(name, actual[name])}, "
+                    f"not {_describe_setting(name, value)}. "
                     "Give another folder (--store DIR), or remove this one and learn all mail again."
                 )
 
     def write(self, path: str) -> None:
-        """Put the settings into their file."""
+        """Write the settings file."""
         features = {"version": FEATURES_VERSION, **asdict(self.features)}
-        # Other programs read numbers of JSON as floats, which cannot hold this one.
+        # Many programs read JSON numbers as floats, which cannot represent all 64-bit integers.
         features["salt"] = f"{self.features.salt:016x}"
-        written = {"format": FORMAT_VERSION, **asdict(self), "features": features}
+        document = {"format": FORMAT_VERSION, **asdict(self), "features": features}
         with write_private_file(path) as file:
-            file.write(json.dumps(written, indent=2).encode() + b"\n")
+            file.write(json.dumps(document, indent=2).encode() + b"\n")
 
 
 def _describe_setting(name: str, value: object) -> str:
@@ -70,16 +71,40 @@ def _describe_setting(name: str, value: object) -> str:
     return f"with {name} {one_line_repr(value)}"
 
 
-def new_settings(asked: Mapping[str, Any], costs: Costs | None) -> StoreSettings:
-    """Settings as asked for, and a secret number that no other store has."""
-    of_features = {name: value for name, value in asked.items() if name in ("pairs", "characters")}
-    of_store = {name: value for name, value in asked.items() if name in ("learner", "words")}
-    features = FeatureExtractor(**of_features, salt=int.from_bytes(os.urandom(8), "little"))
-    return StoreSettings(features=features, costs=costs or Costs(), **of_store)
+def new_settings(requested: Mapping[str, Any], costs: Costs | None) -> StoreSettings:
+    """Return the requested settings with a new random salt."""
+    feature_options = {name: value for name, value in requested.items() if name in ("pairs", "characters")}
+    store_options = {name: value for name, value in requested.items() if name in ("learner", "words")}
+    features = FeatureExtractor(**feature_options, salt=int.from_bytes(os.urandom(8), "little"))
+    return StoreSettings(features=features, costs=costs or Costs(), **store_options)
+
+
+def existing_settings(folder: str) -> StoreSettings | None:
+    """Return the settings of the store in a folder, or None if there is no store."""
+    settings = read_settings(os.path.join(folder, SETTINGS_FILE))
+    # The journal is created before the settings and never removed; without it the store would start empty.
+    if settings and not os.path.exists(os.path.join(folder, JOURNAL_FILE)):
+        raise ModelFileError(f"{folder}: the journal is missing. Restore the whole folder from a copy.")
+    return settings
+
+
+def create_store(folder: str, settings: StoreSettings) -> StoreSettings:
+    """Create a store unless another process has just done so, and return its settings."""
+    prepare_folder(folder)
+    path = os.path.join(folder, SETTINGS_FILE)
+    with Journal(os.path.join(folder, JOURNAL_FILE)).transaction() as transaction:
+        existing = read_settings(path)
+        if existing is None and transaction.position != JOURNAL_START:
+            raise ModelFileError(
+                f"{path} is missing, but there is a journal. Restore the whole folder from a copy."
+            )
+        if existing is None:
+            settings.write(path)
+        return existing or settings
 
 
 def read_settings(path: str) -> StoreSettings | None:
-    """The settings in a file, None if there is none, or a refusal."""
+    """Read a settings file; return None if it does not exist."""
     with translate_os_errors(os.path.dirname(path), "read"):
         try:
             with open(path, "rb") as file:
@@ -87,55 +112,35 @@ def read_settings(path: str) -> StoreSettings | None:
         except FileNotFoundError:
             return None
     try:
-        found = json.loads(data)
-        version = found["format"]
-        is_ours = isinstance(version, int) and version > 0
+        document = json.loads(data)
+        version = document["format"]
+        is_settings = isinstance(version, int) and version > 0
     except (ValueError, TypeError, KeyError, RecursionError):
-        is_ours = False
-    if not is_ours:
-        raise ModelFileError(f"{path} does not hold the settings of a mail store. Restore it from a copy.")
+        is_settings = False
+    if not is_settings:
+        raise ModelFileError(f"{path} does not contain the settings of a mail store. Restore it from a copy.")
     if version > FORMAT_VERSION:
         raise ModelFileError(
-            f"{path} is of format {version}; this weigh reads formats up to {FORMAT_VERSION}. Use a later weigh."
+            f"{path} has format {version}; this version of weigh reads formats up to {FORMAT_VERSION}. "
+            "Use a later version."
         )
-    return _parse_settings(found, path)
+    return _parse_settings(document, path)
 
 
-def _parse_settings(found: dict[str, Any], path: str) -> StoreSettings:
-    missing = [name for name in _REQUIRED_FIELDS if name not in found]
+def _parse_settings(document: dict[str, Any], path: str) -> StoreSettings:
+    missing = [name for name in _REQUIRED_FIELDS if name not in document]
     if missing:
-        raise ModelFileError(f"{path} lacks {quote_names(missing)}. Restore it from a copy.")
+        raise ModelFileError(f"{path} is missing {quote_names(missing)}. Restore it from a copy.")
     try:
-        seen = dict(found["features"])
-        version = seen.pop("version", None)
+        options = dict(document["features"])
+        version = options.pop("version", None)
         if version != FEATURES_VERSION:
             raise ModelFileError(
-                f"{path}: the store was made by another version of weigh, which saw other features in a mail "
-                f"({one_line_repr(version)}; this one {FEATURES_VERSION}). Learn all mail anew, into another folder."
+                f"{path}: the store was created by a version of weigh that extracts different features "
+                f"({one_line_repr(version)}; this one has {FEATURES_VERSION}). "
+                "Learn all mail again into another folder."
             )
-        features = FeatureExtractor(**{**seen, "salt": int(seen["salt"], 16)})
-        return StoreSettings(found["learner"], features, found["words"], Costs(**found["costs"]))
+        features = FeatureExtractor(**{**options, "salt": int(options["salt"], 16)})
+        return StoreSettings(document["learner"], features, document["words"], Costs(**document["costs"]))
     except (ParameterError, TypeError, ValueError, KeyError) as error:
-        raise ModelFileError(f"{path} has settings that this weigh cannot use: {error}") from error
-
-
-def existing_settings(folder: str) -> StoreSettings | None:
-    """The settings of the store in a folder, None if there is none."""
-    settings = read_settings(os.path.join(folder, SETTINGS_FILE))
-    # The journal comes first, and stays; a store without one would begin anew.
-    if settings and not os.path.exists(os.path.join(folder, JOURNAL_FILE)):
-        raise ModelFileError(f"{folder}: the journal is missing. Restore the whole folder from a copy.")
-    return settings
-
-
-def create_store(folder: str, settings: StoreSettings) -> StoreSettings:
-    """Make a store, unless somebody else has just done so, and give the settings that it has."""
-    prepare_folder(folder)
-    path = os.path.join(folder, SETTINGS_FILE)
-    with Journal(os.path.join(folder, JOURNAL_FILE)).transaction() as turn:
-        others = read_settings(path)
-        if others is None and turn.position != JOURNAL_START:
-            raise ModelFileError(f"{path} is missing beside a journal. Restore the whole folder from a copy.")
-        if others is None:
-            settings.write(path)
-        return others or settings
+        raise ModelFileError(f"{path} has settings that this version of weigh cannot use: {error}") from error

@@ -1,4 +1,4 @@
-"""The ledger on the disk, and what it includes."""
+"""The files of a store: ledger snapshot, archive and words files, and the store's journal records."""
 
 from __future__ import annotations
 
@@ -24,24 +24,36 @@ from weigh.errors import ModelFileError
 from weigh.journal import JOURNAL_START, JournalRecord, Position
 from weigh.journal.storage import flush_to_disk
 
+_METADATA = struct.Struct("<QIIQIIQI")
+
+# Marks of the journal: the label under which a message has been learned, if any.
+NOT_LEARNED, HAM_MARK, SPAM_MARK = 0, 1, 2
+MARK_BY_LABEL = {"ham": HAM_MARK, "spam": SPAM_MARK}
+
+# Hashed features begin with the numbers of header keys and of body keys.
+FEATURE_COUNTS = struct.Struct("<II")
+
+# Header of an entry in the words file: key, view and length of the name in bytes.
+_ENTRY_HEADER = struct.Struct("<QBH")
+
 
 class SidecarFile(NamedTuple):
-    """The number of a file, how many of its bytes count, and their CRC-32."""
+    """A version of an append-only file beside the ledger: its number, valid length and CRC-32."""
 
     number: int = 0
     length: int = 0
     checksum: int = 0
 
     def file_name(self, path: str) -> str:
-        """The name of the file, beside others of the same kind."""
+        """Return the path of this version."""
         return f"{path}.{self.number}"
 
     def next_version(self) -> SidecarFile:
-        """An empty file in place of this one."""
+        """Return an empty file that replaces this one."""
         return SidecarFile(self.number + 1)
 
     def append(self, path: str, pieces: Iterable[bytes]) -> SidecarFile:
-        """Write bytes after those that count, and have them on the disk."""
+        """Write bytes after the valid ones, and flush them to disk."""
         name, checksum = self.file_name(path), self.checksum
         descriptor = os.open(name, os.O_RDWR | os.O_CREAT, 0o600)
         with open(descriptor, "r+b") as file:
@@ -58,7 +70,7 @@ class SidecarFile(NamedTuple):
         return SidecarFile(self.number, length, checksum)
 
     def read(self, path: str) -> mmap.mmap | bytes:
-        """The bytes that count, or a refusal if they are not those that were written."""
+        """Return the valid bytes; raise ModelFileError if they have changed since they were written."""
         if not self.length:
             return b""
         name = self.file_name(path)
@@ -71,64 +83,62 @@ class SidecarFile(NamedTuple):
 
     def _check_length(self, name: str, descriptor: int) -> None:
         if os.fstat(descriptor).st_size < self.length:
-            raise ModelFileError(f"{name} is cut short. Restore the whole folder from a copy.")
-
-
-_METADATA = struct.Struct("<QIIQIIQI")
+            raise ModelFileError(f"{name} is truncated. Restore the whole folder from a copy.")
 
 
 class SnapshotMetadata(NamedTuple):
-    """How far into the journal a ledger goes, and what counts of the files beside it."""
+    """The journal position that a ledger includes, and the versions of its sidecar files."""
 
     position: Position = JOURNAL_START
     archive: SidecarFile = SidecarFile()
     words: SidecarFile = SidecarFile()
 
     def pack(self) -> bytes:
-        """The note as the ledger's file has it."""
+        """Encode the metadata for the ledger file."""
         return _METADATA.pack(*self.position, *self.archive, *self.words)
 
     def check_files(self, folder: str) -> None:
-        """Refuse damaged files beside the ledger, before anything is written that depends on them."""
+        """Raise ModelFileError if a sidecar file is damaged; call before writing anything based on it."""
         with translate_os_errors(folder, "read"):
-            for extent, name in ((self.archive, ARCHIVE_FILE), (self.words, WORDS_FILE)):
-                extent.read(os.path.join(folder, name))
+            for sidecar, name in ((self.archive, ARCHIVE_FILE), (self.words, WORDS_FILE)):
+                sidecar.read(os.path.join(folder, name))
 
 
 class LedgerSnapshot(NamedTuple):
-    """A ledger that was stored, in memory: what is learned from here on does not reach its file."""
+    """A stored ledger, mapped copy-on-write: learning does not change its file."""
 
     ledger: MailLedger
     metadata: SnapshotMetadata
 
 
 def load_snapshot(folder: str, learner: str) -> LedgerSnapshot:
-    """The snapshot of a store, an empty one if nothing was folded yet."""
+    """Load the snapshot of a store; return an empty one if none has been written yet."""
     path = os.path.join(folder, LEDGER_FILE)
     with translate_os_errors(folder, "read"):
         if not os.path.exists(path):
             return LedgerSnapshot(MailLedger(learner), SnapshotMetadata())
         try:
             ledger = MailLedger.open(path)
-            offset, link, *extents = _METADATA.unpack(ledger.note)
+            offset, checksum, *sidecars = _METADATA.unpack(ledger.note)
         except struct.error:
-            raise _unusable_file_error(path, ValueError("it has no note of a store.")) from None
+            raise _unusable_file_error(path, ValueError("it has no metadata of a store.")) from None
         except ValueError as error:
             raise _unusable_file_error(path, error) from error
     if ledger.learner != learner:
         raise ModelFileError(
-            f"{path} was learned by {ledger.learner!r}, and the settings beside it say {learner!r}. "
+            f"{path} belongs to the learner {ledger.learner!r}, but the settings say {learner!r}. "
             "Restore the whole folder from a copy."
         )
-    return LedgerSnapshot(
-        ledger, SnapshotMetadata(Position(offset, link), SidecarFile(*extents[:3]), SidecarFile(*extents[3:]))
+    metadata = SnapshotMetadata(
+        Position(offset, checksum), SidecarFile(*sidecars[:3]), SidecarFile(*sidecars[3:])
     )
+    return LedgerSnapshot(ledger, metadata)
 
 
-def save_snapshot(folder: str, ledger: MailLedger, note: SnapshotMetadata) -> None:
-    """Put a ledger in place of the one on the disk, which it was made from.
+def save_snapshot(folder: str, ledger: MailLedger, metadata: SnapshotMetadata) -> None:
+    """Replace the stored ledger by one derived from it.
 
-    Readers look only at as much of a ledger as they need; whoever makes another of it looks at all.
+    Checks all of the old file first: readers check only the parts they use, but a new snapshot copies it all.
     """
     path = os.path.join(folder, LEDGER_FILE)
     with translate_os_errors(folder, "read"):
@@ -138,23 +148,15 @@ def save_snapshot(folder: str, ledger: MailLedger, note: SnapshotMetadata) -> No
         except ValueError as error:
             raise _unusable_file_error(path, error) from error
     with write_private_file(path) as file:
-        file.write(ledger.image(note.pack()))
+        file.write(ledger.image(metadata.pack()))
 
 
 def _unusable_file_error(path: str, error: Exception) -> ModelFileError:
     return ModelFileError(f"{path} cannot be used: {error} Restore the whole folder from a copy.")
 
 
-# Marks of the journal, which stand for labels: a message has been learned as one of them, or not at all.
-NOT_LEARNED, HAM_MARK, SPAM_MARK = 0, 1, 2
-MARK_BY_LABEL = {"ham": HAM_MARK, "spam": SPAM_MARK}
-
-# How a print begins: how many keys it has of the headers, and how many of the body.
-FEATURE_COUNTS = struct.Struct("<II")
-
-
 class LabelChange(NamedTuple):
-    """A message that had one mark and gets another, its print, and its words if the store keeps them."""
+    """A change of a message's mark, with its hashed features and, if the store keeps words, their names."""
 
     key: bytes
     old: int
@@ -164,35 +166,37 @@ class LabelChange(NamedTuple):
 
     @property
     def record(self) -> JournalRecord:
-        """The change for the journal; it says itself what has to be undone."""
+        """The journal record of the change; it includes the old mark, so that the change can be undone."""
         return JournalRecord(self.key, self.new, bytes([self.old]) + self.hashed_features + self.words)
 
 
-def resolve_old_marks(changes: Iterable[LabelChange], mark: Callable[[bytes], int]) -> list[LabelChange]:
-    """Changes with the marks that messages have when it is their turn; `mark` tells the present ones."""
+def resolve_old_marks(
+    changes: Iterable[LabelChange], current_mark: Callable[[bytes], int]
+) -> list[LabelChange]:
+    """Fill in the mark that each message has just before its change; changes are applied in order."""
     marks: dict[bytes, int] = {}
-    found = []
-    for key, _, new, print, words in changes:
-        old = marks[key] if key in marks else mark(key)
-        marks[key] = new
-        found.append(LabelChange(key, old, new, print, words))
-    return found
+    resolved = []
+    for change in changes:
+        old = marks[change.key] if change.key in marks else current_mark(change.key)
+        marks[change.key] = change.new
+        resolved.append(change._replace(old=old))
+    return resolved
 
 
 def decode_change(record: JournalRecord) -> LabelChange:
-    """The change that a record tells of; ValueError if it is no such record."""
+    """Decode a journal record; raise ValueError if it is not a record of a mail store."""
     payload = record.payload
     if len(payload) <= FEATURE_COUNTS.size or max(payload[0], record.mark) > SPAM_MARK:
         raise ValueError("a record is of another kind.")
-    headers, body = FEATURE_COUNTS.unpack_from(payload, 1)
-    end = 1 + FEATURE_COUNTS.size + 8 * (headers + body)
+    n_headers, n_body = FEATURE_COUNTS.unpack_from(payload, 1)
+    end = 1 + FEATURE_COUNTS.size + 8 * (n_headers + n_body)
     if end > len(payload):
         raise ValueError("a record is cut short.")
     return LabelChange(record.key, payload[0], record.mark, payload[1:end], payload[end:])
 
 
 def decode_changes(records: Iterable[JournalRecord], folder: str) -> list[LabelChange]:
-    """The changes that records of a store tell of, or a refusal."""
+    """Decode the journal records of the store in a folder."""
     try:
         return [decode_change(record) for record in records]
     except ValueError as error:
@@ -201,85 +205,81 @@ def decode_changes(records: Iterable[JournalRecord], folder: str) -> list[LabelC
         ) from error
 
 
-def feature_keys(prints: Iterable[bytes]) -> set[int]:
-    """The keys of some prints."""
-    return {key for print in prints for key in _unpack_keys(print)}
+def feature_keys(messages: Iterable[bytes]) -> set[int]:
+    """Return all keys of messages given by their hashed features."""
+    return {key for hashed in messages for key in _unpack_keys(hashed)}
 
 
 def restrict_to_keys(change: LabelChange, keys: set[int]) -> LabelChange:
-    """A change without the keys that are not asked for."""
-    headers, _ = FEATURE_COUNTS.unpack_from(change.hashed_features)
+    """Return a change with only those of its features whose keys are given."""
+    n_headers, _ = FEATURE_COUNTS.unpack_from(change.hashed_features)
     all_keys = _unpack_keys(change.hashed_features)
-    found = [key for key in all_keys if key in keys]
-    of_headers = sum(key in keys for key in all_keys[:headers])
-    views = FEATURE_COUNTS.pack(of_headers, len(found) - of_headers)
-    return change._replace(hashed_features=views + struct.pack(f"<{len(found)}Q", *found))
+    kept = [key for key in all_keys if key in keys]
+    n_kept_headers = sum(key in keys for key in all_keys[:n_headers])
+    counts = FEATURE_COUNTS.pack(n_kept_headers, len(kept) - n_kept_headers)
+    return change._replace(hashed_features=counts + struct.pack(f"<{len(kept)}Q", *kept))
 
 
-def _unpack_keys(print: bytes) -> tuple[int, ...]:
-    return struct.unpack_from(f"<{len(print) // 8 - 1}Q", print, FEATURE_COUNTS.size)
-
-
-_ENTRY_HEADER = struct.Struct("<QBH")
+def _unpack_keys(hashed: bytes) -> tuple[int, ...]:
+    return struct.unpack_from(f"<{len(hashed) // 8 - 1}Q", hashed, FEATURE_COUNTS.size)
 
 
 class FeatureName(NamedTuple):
-    """A key, the view that it belongs to (0 headers, 1 body), and how people read it."""
+    """The key, view (0 headers, 1 body) and readable name of a feature."""
 
     key: int
     view: int
     name: str
 
     def pack(self) -> bytes:
-        """The word as it is stored."""
+        """Encode the entry for the words file."""
         name = self.name.encode("utf-8", "surrogatepass")[: 1 << 15]
         return _ENTRY_HEADER.pack(self.key, self.view, len(name)) + name
 
     @property
     def hashed_features(self) -> bytes:
-        """The print of a message that has this feature and no other."""
+        """The hashed features of a message with only this feature."""
         return FEATURE_COUNTS.pack(self.view == 0, self.view == 1) + struct.pack("<Q", self.key)
 
 
 def encode_feature_names(features: FeatureExtractor, content: bytes) -> bytes:
-    """The words of a message, as they are stored."""
+    """Encode the names of a message's features."""
     return b"".join(
         FeatureName(each.key, each.view, each.name).pack() for each in features.named_features(content)
     )
 
 
-def read_feature_names(folder: str, extent: SidecarFile) -> Iterator[FeatureName]:
-    """The words that a store keeps."""
-    return _decode_feature_names(extent.read(os.path.join(folder, WORDS_FILE)))
+def read_feature_names(folder: str, words: SidecarFile) -> Iterator[FeatureName]:
+    """Read the words file of a store."""
+    return _decode_feature_names(words.read(os.path.join(folder, WORDS_FILE)))
 
 
 def update_feature_names(
-    folder: str, extent: SidecarFile, changes: Sequence[LabelChange], before: MailLedger, now: MailLedger
+    folder: str, words: SidecarFile, changes: Sequence[LabelChange], before: MailLedger, now: MailLedger
 ) -> SidecarFile:
-    """Bring the words up to date: grown, or written anew without those that no message has any more.
+    """Append new names to the words file, or rewrite it if some features no longer occur in any message.
 
-    `before` is the ledger whose words are there, `now` the one with the changes.
+    `before` is the ledger that matches the current words file, `now` the one with the changes.
     """
     path = os.path.join(folder, WORDS_FILE)
     new: dict[int, FeatureName] = {}
-    gone: set[int] = set()
+    removed: set[int] = set()
     for change in changes:
         known = {key for _, key, _ in before.evidence(change.hashed_features)}
-        new.update((word.key, word) for word in _decode_feature_names(change.words) if word.key not in known)
+        new.update((name.key, name) for name in _decode_feature_names(change.words) if name.key not in known)
         if change.old:
-            gone |= feature_keys([change.hashed_features]) - {
-                key for _, key, _ in now.evidence(change.hashed_features)
-            }
-    coming = (word.pack() for word in new.values() if word.key not in gone)
-    if not gone:
-        return extent.append(path, coming) if new else extent
-    left = (word.pack() for word in read_feature_names(folder, extent) if word.key not in gone)
-    return extent.next_version().append(path, itertools.chain(left, coming))
+            remaining = {key for _, key, _ in now.evidence(change.hashed_features)}
+            removed |= feature_keys([change.hashed_features]) - remaining
+    added = (name.pack() for name in new.values() if name.key not in removed)
+    if not removed:
+        return words.append(path, added) if new else words
+    kept = (name.pack() for name in read_feature_names(folder, words) if name.key not in removed)
+    return words.next_version().append(path, itertools.chain(kept, added))
 
 
 def _decode_feature_names(data: bytes | mmap.mmap) -> Iterator[FeatureName]:
-    at = 0
-    while at < len(data):
-        key, view, length = _ENTRY_HEADER.unpack_from(data, at)
-        at += _ENTRY_HEADER.size + length
-        yield FeatureName(key, view, data[at - length : at].decode("utf-8", "replace"))
+    offset = 0
+    while offset < len(data):
+        key, view, length = _ENTRY_HEADER.unpack_from(data, offset)
+        offset += _ENTRY_HEADER.size + length
+        yield FeatureName(key, view, data[offset - length : offset].decode("utf-8", "replace"))

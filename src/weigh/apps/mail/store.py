@@ -1,4 +1,4 @@
-"""A store of what a mail filter has learned: a folder that outlives crashes and serves many processes."""
+"""The store of a mail filter: a folder that survives crashes and that many processes may use at once."""
 
 from __future__ import annotations
 
@@ -50,42 +50,48 @@ from weigh.journal import Journal, Position, WriteTransaction
 if TYPE_CHECKING:
     from weigh.apps.mail.verdict import Explanation, FeatureContribution
 
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 Progress = Callable[[int], object]
 
-# Bytes of the journal that every reader has to replay: some 200 messages, and ten milliseconds.
+# Bytes of the journal that every reader has to replay: about 200 messages, 10 ms.
 _MAX_JOURNAL_TAIL = 1 << 20
-# While many messages are learned a longer one is put up with, and folded at the end.
+# Bulk learning allows a longer tail, which is folded at the end.
 _MAX_BULK_JOURNAL_TAIL = 64 << 20
-_MAX_PARTIAL_REPLAY = 4
+_MAX_PARTIAL_REPLAY = 4  # messages judged with a replay of only their own keys
+_MAX_BATCH_MESSAGES = 256
+_MAX_BATCH_BYTES = 8 << 20
+# Batches take unequal times; a few in flight keep both the extracting and the writing thread busy.
+_MAX_PENDING_BATCHES = 3
 
 
 class MailStore:
-    """What a mail filter has learned, in a folder.
+    """A durable mail filter in a folder.
 
-    Any number of processes and threads may learn and judge at the same time. Messages are known by their
-    content: what is learned twice counts once, and what is learned under the other label moves there. When
-    `learn` or `unlearn` has returned, the messages are on the disk; when it is killed before, those of the
-    group at hand are counted as a whole or not at all::
+    Any number of processes and threads may learn and judge at the same time. Messages are identified by their
+    content: a message learned twice counts once, and a message learned under the other label moves there.
+    When `learn` or `unlearn` returns, the messages are on disk; if the process is killed before that, each
+    batch counts completely or not at all::
 
         store = MailStore.open("mail", create=True)
         store.learn(spams, "spam")
         store.learn(hams, "ham")
         store.judge([message])
 
-    `open` makes a store with these settings, or finds that the one that is there has them:
+    `open` creates a store with these settings, or checks that the existing one has them:
 
     Parameters
     ----------
-    folder : where; $WEIGH_MAIL by default, or weigh/mail in the user's folder for data
-    create : whether to make the store if there is none
+    folder : the folder; by default $WEIGH_MAIL, or weigh/mail in the user data folder
+    create : whether to create the store if there is none
     learner : "naive-bayes" (default), "logistic" or "perceptron"
-    pairs, characters : which features are seen, as in `Features`
-    words : whether to keep the words themselves; by default there are only keys, made with a secret number
-    costs : what mistakes cost, from which verdicts follow; of an existing store, for this object only
+    pairs, characters : which features are extracted, as in `FeatureExtractor`
+    words : whether to store the words themselves; by default only hashes keyed by a secret salt are stored
+    costs : the costs of mistakes, which determine verdicts; for an existing store, of this object only
     """
 
     def __init__(self, folder: str, settings: StoreSettings, costs: Costs | None = None) -> None:
-        # Programs that stay may go to another folder.
+        # A long-running process may change its working directory.
         self.folder = os.path.abspath(folder)
         self.settings = settings
         self.costs = costs or settings.costs
@@ -110,20 +116,20 @@ class MailStore:
         words: bool | None = None,
         costs: Costs | None = None,
     ) -> MailStore:
-        """The store in a folder."""
-        place = os.fspath(folder or default_folder())
-        given = {"learner": learner, "pairs": pairs, "characters": characters, "words": words}
-        asked = {name: value for name, value in given.items() if value is not None}
-        settings = existing_settings(place)
+        """Open the store in a folder."""
+        path = os.fspath(folder or default_folder())
+        options = {"learner": learner, "pairs": pairs, "characters": characters, "words": words}
+        requested = {name: value for name, value in options.items() if value is not None}
+        settings = existing_settings(path)
         if settings is None:
             if not create:
                 raise ModelFileError(
-                    f"{place}: there is no mail store. Make one by learning: "
+                    f"{path}: there is no mail store. Create one by learning mail: "
                     "weigh mail learn --ham FOLDER --spam FOLDER, or MailStore.open(folder, create=True)."
                 )
-            settings = create_store(place, new_settings(asked, costs))
-        settings.check_matches(place, asked)
-        return cls(place, settings, costs)
+            settings = create_store(path, new_settings(requested, costs))
+        settings.check_matches(path, requested)
+        return cls(path, settings, costs)
 
     def __repr__(self) -> str:
         return f"MailStore({self.folder!r})"
@@ -133,230 +139,224 @@ class MailStore:
     ) -> LearnResult:
         """Learn raw messages as "ham" or "spam".
 
-        `progress` is told how many are done. Whoever learns much in many calls spares time with `tidy=False`
-        and one call of `tidy` at the end.
+        `progress` is called with the number of messages done. For many calls, `tidy=False` and one final call
+        of `tidy` are faster.
         """
         if label not in MARK_BY_LABEL:
             raise LabelError(f"A message is learned as 'ham' or 'spam', got {one_line_repr(label)}.")
         mark = MARK_BY_LABEL[label]
-        olds = self._set_marks(contents, mark, progress, tidy)
-        return LearnResult(olds[NOT_LEARNED], olds.total() - olds[NOT_LEARNED] - olds[mark], olds[mark])
+        old_marks = self._set_marks(contents, mark, progress, tidy)
+        new, known = old_marks[NOT_LEARNED], old_marks[mark]
+        return LearnResult(new, old_marks.total() - new - known, known)
 
     def unlearn(
         self, contents: Iterable[bytes], *, progress: Progress | None = None, tidy: bool = True
     ) -> UnlearnResult:
-        """Take raw messages back, whatever their label, as if they had never been learned."""
-        olds = self._set_marks(contents, NOT_LEARNED, progress, tidy)
-        return UnlearnResult(olds[HAM_MARK], olds[SPAM_MARK], olds[NOT_LEARNED])
+        """Unlearn raw messages, whatever their label, as if they had never been learned."""
+        old_marks = self._set_marks(contents, NOT_LEARNED, progress, tidy)
+        return UnlearnResult(old_marks[HAM_MARK], old_marks[SPAM_MARK], old_marks[NOT_LEARNED])
 
     def judge(self, contents: Iterable[bytes]) -> list[Verdict]:
-        """What raw messages are, by all that has been learned until now."""
+        """Return verdicts on raw messages, based on everything learned so far."""
         verdicts = []
-        for group in batch_messages(contents):
-            verdicts += self._filter_for(group).judge(group)
+        for batch in batch_messages(contents):
+            verdicts += self._filter_for(batch).judge(batch)
         return verdicts
 
     def explain(self, content: bytes) -> Explanation:
-        """What speaks for and against spam in a raw message."""
+        """Return the verdict on a raw message with all reasons for and against spam."""
         return self._filter_for([content]).explain(content)
 
     def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[FeatureContribution, ...]]:
-        """The verdict on a raw message, and what speaks most for and against spam."""
+        """Return the verdict on a raw message and its `most` strongest reasons."""
         return self._filter_for([content]).brief(content, most)
 
     def filter(self) -> Filter:
-        """A filter that judges by all that has been learned until now, and changes when this store learns."""
+        """Return a filter based on everything learned so far; it changes when this store learns."""
         return Filter(self.settings.features, self._current_state().ledger, self.costs)
 
     def strongest(self, k: int = 10) -> StrongestWords:
-        """The `k` features that speak most for spam and the `k` that speak most for ham, of all learned.
+        """Return the `k` strongest features for spam and the `k` strongest for ham.
 
-        Only a store that was made with `words=True` knows how they are called.
+        Only a store created with `words=True` knows their names.
         """
         if not self.settings.words:
             raise Unsupported(
-                f"{self.folder}: this store keeps no words, only keys made of them. Make one that does in "
+                f"{self.folder}: this store keeps no words, only their hashes. Create one with words in "
                 "another folder: MailStore.open(folder, create=True, words=True), and learn all mail there."
             )
-        with self._lock, self._journal.transaction() as turn:
-            self._fold_journal(turn)
+        with self._lock, self._journal.transaction() as transaction:
+            self._fold_journal(transaction)
             with translate_os_errors(self.folder, "read"):
                 words = read_feature_names(self.folder, self._snapshot_metadata().words)
         return strongest_words(words, self._current_state().ledger, k)
 
     def tidy(self) -> None:
-        """Fold if the journal has become long, or all messages have to be learned anew."""
-        is_lopsided_now = self._is_ordered and is_imbalanced(self._new_marks)
-        if self._unfolded_bytes > _MAX_JOURNAL_TAIL or self._needs_relearning or is_lopsided_now:
-            # What was learned is on the disk, and counts whether or not this works out now.
+        """Fold the journal if it has become long or all messages have to be learned again."""
+        needs_shuffling = self._is_ordered and is_imbalanced(self._new_marks)
+        if self._unfolded_bytes > _MAX_JOURNAL_TAIL or self._needs_relearning or needs_shuffling:
+            # What was learned is already on disk, so a failure here loses nothing.
             with contextlib.suppress(FileError):
                 self.fold()
 
     def fold(self) -> None:
-        """Write a snapshot, so that readers need no journal; learning does so by itself from time to time."""
-        with self._lock, self._journal.transaction() as turn:
-            self._fold_journal(turn)
+        """Write a snapshot that includes the whole journal; learning does so by itself when it is long."""
+        with self._lock, self._journal.transaction() as transaction:
+            self._fold_journal(transaction)
             self._unfolded_bytes, self._needs_relearning, self._new_marks = 0, False, Counter()
 
     def status(self) -> StoreStatus:
-        """What the store is and has."""
+        """Return the settings and counts of the store."""
         ledger = self._current_state().ledger
-        # In this order: others may write meanwhile.
+        # In this order, because other processes may write in between.
         folded, end = self._snapshot_metadata().position, self._journal.position
         return store_status(self.folder, self.settings, ledger, end.offset - folded.offset)
 
     def _set_marks(
         self, contents: Iterable[bytes], mark: int, progress: Progress | None, tidy: bool
     ) -> Counter[int]:
-        """Give messages a mark, and count the marks that they had."""
-        olds: Counter[int] = Counter()
-        for seen in prefetch(lambda group: self._extract_changes(group, mark), batch_messages(contents)):
-            olds.update(self._commit_changes(seen))
+        """Give messages a mark, and count their old marks."""
+        old_marks: Counter[int] = Counter()
+        for changes in prefetch(lambda batch: self._extract_changes(batch, mark), batch_messages(contents)):
+            old_marks.update(self._commit_changes(changes))
             if self._unfolded_bytes > _MAX_JOURNAL_TAIL:
-                # While the next messages are seen.
+                # Overlaps with feature extraction for the next batches.
                 self._catch_up()
             if progress:
-                progress(olds.total())
+                progress(old_marks.total())
         if tidy:
             self.tidy()
-        return olds
+        return old_marks
 
     def _catch_up(self) -> None:
-        """Fold a journal that is too long even for a while, or else learn in memory what it has."""
+        """Fold the journal if it is too long even for bulk learning, otherwise replay it in memory."""
         with contextlib.suppress(FileError):
             self.fold() if self._unfolded_bytes > _MAX_BULK_JOURNAL_TAIL else self._current_state()
 
     def _extract_changes(self, contents: list[bytes], mark: int) -> list[LabelChange]:
-        """Messages as they are learned: the slow part, which needs no lock."""
+        """Extract the features of messages: the slow part, which needs no lock."""
         features = self.settings.features
-        found = features.identify(contents)
+        identified = features.identify(contents)
         if not self.settings.words:
-            return [LabelChange(identity, NOT_LEARNED, mark, print) for identity, print in found]
+            return [LabelChange(identity, NOT_LEARNED, mark, hashed) for identity, hashed in identified]
         return [
-            LabelChange(identity, NOT_LEARNED, mark, print, encode_feature_names(features, content))
-            for (identity, print), content in zip(found, contents, strict=True)
+            LabelChange(identity, NOT_LEARNED, mark, hashed, encode_feature_names(features, content))
+            for (identity, hashed), content in zip(identified, contents, strict=True)
         ]
 
-    def _commit_changes(self, seen: list[LabelChange]) -> list[int]:
-        """Write what changes, and tell the marks that were there."""
+    def _commit_changes(self, requested: list[LabelChange]) -> list[int]:
+        """Write the changes of marks to the journal, and return the old marks."""
         with self._lock:
-            with self._journal.transaction() as turn:
-                if not turn.contains(self._snapshot_metadata().position):
+            with self._journal.transaction() as transaction:
+                if not transaction.contains(self._snapshot_metadata().position):
                     raise mismatch_error(self.folder)
-                begin = turn.position
-                found = resolve_old_marks(seen, turn.mark)
-                changes = [change for change in found if change.old != change.new]
-                turn.append([change.record for change in changes])
+                begin = transaction.position
+                resolved = resolve_old_marks(requested, transaction.mark)
+                changes = [change for change in resolved if change.old != change.new]
+                transaction.append([change.record for change in changes])
                 is_undoing = any(change.old for change in changes)
                 if is_undoing:
                     self._check_undoable(changes)
                     self._needs_relearning = self._is_ordered
-                turn.commit()
-                self._unfolded_bytes, end = turn.bytes_since_snapshot, turn.position
+                transaction.commit()
+                self._unfolded_bytes, end = transaction.bytes_since_snapshot, transaction.position
             self._new_marks.update(change.new for change in changes)
             if not is_undoing:
                 self._update_cached_state(changes, begin, end)
-            return [change.old for change in found]
+            return [change.old for change in resolved]
 
     def _update_cached_state(self, changes: list[LabelChange], begin: Position, end: Position) -> None:
-        """Learn in memory what was written, if all that was there before is known: it need not be read."""
-        held, self._cached_state = self._cached_state, None
-        if held and held[1] == begin:
-            held[0].apply_changes(changes)
-            held = held[0], end
-        self._cached_state = held
+        """Apply committed changes to the cached state if it is up to date, which saves reading them back."""
+        cached, self._cached_state = self._cached_state, None
+        if cached and cached[1] == begin:
+            cached[0].apply_changes(changes)
+            cached = cached[0], end
+        self._cached_state = cached
 
     def _check_undoable(self, changes: list[LabelChange]) -> None:
-        """Refuse, before anything is written, changes that the ledger could not follow."""
-        memory = self._current_state()
+        """Raise, before anything is committed, if the ledger cannot apply the changes."""
+        state = self._current_state()
         self._snapshot_metadata().check_files(self.folder)
         if self._is_ordered:
             return
         self._cached_state = None
         try:
-            memory.apply_changes(changes)
+            state.apply_changes(changes)
         except ValueError as error:
             raise ModelFileError(
-                f"{self.folder}: messages have other features than when they were learned, and cannot be "
-                "unlearned. Nothing was changed. Learn all messages anew into another folder."
+                f"{self.folder}: messages have different features than when they were learned, and cannot be "
+                "unlearned. Nothing was changed. Learn all messages again into another folder."
             ) from error
 
     def _filter_for(self, contents: list[bytes]) -> Filter:
-        """A filter for these messages, which for the first ones may be all that a program wants to know."""
+        """Return a filter for these messages.
+
+        A process often judges a single message, so the first call replays only the keys of its messages.
+        """
         is_first, self._has_judged = not self._has_judged, True
         if self._is_ordered or self._cached_state or not is_first or len(contents) > _MAX_PARTIAL_REPLAY:
             return self.filter()
         keys = feature_keys(self.settings.features.hashed_features(contents))
-        memory, _ = replay_journal(self.folder, self.settings.learner, self._journal, keys=keys)
-        return Filter(self.settings.features, memory.ledger, self.costs)
+        state, _ = replay_journal(self.folder, self.settings.learner, self._journal, keys=keys)
+        return Filter(self.settings.features, state.ledger, self.costs)
 
     def _current_state(self) -> LedgerState:
-        """The ledger as it is now."""
+        """Return the up-to-date ledger."""
         with self._lock:
-            # What an interrupt leaves half learned is not held any more.
-            held, self._cached_state = self._cached_state, None
-            self._cached_state = replay_journal(self.folder, self.settings.learner, self._journal, held)
+            # Cleared first: an interrupt may leave the state half updated.
+            cached, self._cached_state = self._cached_state, None
+            self._cached_state = replay_journal(self.folder, self.settings.learner, self._journal, cached)
             return self._cached_state[0]
 
     def _snapshot_metadata(self) -> SnapshotMetadata:
         return load_snapshot(self.folder, self.settings.learner).metadata
 
-    def _fold_journal(self, turn: WriteTransaction) -> None:
+    def _fold_journal(self, transaction: WriteTransaction) -> None:
         with translate_os_errors(self.folder, "written"):
-            if turn.bytes_since_snapshot:
-                turn.compact(self._write_snapshot)
-            note = self._snapshot_metadata()
-            remove_stale_files(
-                self.folder, {note.archive.file_name(ARCHIVE_FILE), note.words.file_name(WORDS_FILE)}
-            )
+            if transaction.bytes_since_snapshot:
+                transaction.compact(self._write_snapshot)
+            metadata = self._snapshot_metadata()
+            current = {metadata.archive.file_name(ARCHIVE_FILE), metadata.words.file_name(WORDS_FILE)}
+            remove_stale_files(self.folder, current)
 
     def _write_snapshot(self, position: Position) -> None:
-        """Write a snapshot that includes all of the journal."""
+        """Write a snapshot that includes the whole journal."""
         write_snapshot(self.folder, self.settings, self._journal, self._current_state().ledger, position)
 
 
-Item = TypeVar("Item")
-Result = TypeVar("Result")
-
-_MAX_BATCH_MESSAGES = 256
-_MAX_BATCH_BYTES = 8 << 20
-# How many are computed or wait for it: groups take unequal times, and neither side shall wait for the other.
-_MAX_PENDING_BATCHES = 3
-
-
 def batch_messages(contents: Iterable[bytes]) -> Iterator[list[bytes]]:
-    """Messages in lists that are short enough for memory and long enough for speed."""
-    group: list[bytes] = []
+    """Group messages into batches of bounded number and size."""
+    batch: list[bytes] = []
     size = 0
     for content in contents:
         if not isinstance(content, bytes):
-            # Only its type is told: whatever it is, it may be private.
+            # Only the type is shown: the content may be private.
             kind = type(content).__name__
             raise ParameterError(
                 f"MailStore: contents must be raw messages, a list of bytes; one of them is of type {kind}."
             )
-        group.append(content)
+        batch.append(content)
         size += len(content)
-        if len(group) >= _MAX_BATCH_MESSAGES or size >= _MAX_BATCH_BYTES:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
+        if len(batch) >= _MAX_BATCH_MESSAGES or size >= _MAX_BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
 
 
-def prefetch(function: Callable[[Item], Result], given: Iterator[Item]) -> Iterator[Result]:
-    """A function of each thing in turn, computed for the next ones while the last one is used."""
-    begun = list(itertools.islice(given, 2))
-    if len(begun) < 2:
-        yield from map(function, begun)
+def prefetch(function: Callable[[Item], Result], items: Iterator[Item]) -> Iterator[Result]:
+    """Map a function over items in order, computing the next results in a thread while one is used."""
+    first_items = list(itertools.islice(items, 2))
+    if len(first_items) < 2:
+        yield from map(function, first_items)
         return
     from concurrent.futures import ThreadPoolExecutor
 
     with ThreadPoolExecutor(1) as pool:
-        coming = deque(pool.submit(function, each) for each in begun)
-        for each in given:
-            coming.append(pool.submit(function, each))
-            if len(coming) > _MAX_PENDING_BATCHES:
-                yield coming.popleft().result()
-        while coming:
-            yield coming.popleft().result()
+        pending = deque(pool.submit(function, item) for item in first_items)
+        for item in items:
+            pending.append(pool.submit(function, item))
+            if len(pending) > _MAX_PENDING_BATCHES:
+                yield pending.popleft().result()
+        while pending:
+            yield pending.popleft().result()

@@ -1,4 +1,4 @@
-"""What the filter says of a message, and the costs that decide it."""
+"""Verdicts on messages, the costs that decide them, and their explanations."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ HAM, UNSURE, SPAM = VERDICTS = ("ham", "unsure", "spam")
 
 @dataclass(frozen=True)
 class Costs:
-    """What mistakes cost, in any unit, from which the cutoffs follow.
+    """The costs of mistakes, in any unit, which determine the cutoffs.
 
-    A message that is spam with probability P costs (1 − P) · `ham_lost` on average if it is called spam,
-    P · `spam_let` if it is called ham, and `unsure` if the reader has to look. The cheapest of the three is
-    the verdict: spam from P = 1 − unsure / ham_lost on, ham below unsure / spam_let. If a look costs so much
-    that it is never the cheapest, both cutoffs are ham_lost / (ham_lost + spam_let).
+    A message that is spam with probability P has the expected cost (1 − P) · `ham_lost` if it is called spam,
+    P · `spam_let` if it is called ham, and `unsure` if the reader has to decide. The verdict has the lowest
+    expected cost: spam for P ≥ 1 − unsure / ham_lost, ham for P < unsure / spam_let. If `unsure` is never the
+    cheapest, both cutoffs are ham_lost / (ham_lost + spam_let).
 
     Examples
     --------
@@ -40,26 +40,26 @@ class Costs:
 
     @cached_property
     def cutoffs(self) -> tuple[float, float]:
-        """The probabilities from which a message is unsure, and from which it is spam."""
+        """The lowest probabilities of the verdicts unsure and spam."""
         unsure, spam = self.unsure / self.spam_let, 1.0 - self.unsure / self.ham_lost
         if unsure < spam:
             return unsure, spam
-        between = self.ham_lost / (self.ham_lost + self.spam_let)
-        return between, between
+        cutoff = self.ham_lost / (self.ham_lost + self.spam_let)
+        return cutoff, cutoff
 
     def verdict(self, score: float) -> Verdict:
-        """The verdict on a message with these log-odds of spam."""
+        """Return the verdict on a message with these log-odds of spam."""
         probability = logistic(score)
         unsure, spam = self.cutoffs
         return Verdict(VERDICTS[(probability >= unsure) + (probability >= spam)], probability, score)
 
     def to_dict(self) -> dict[str, float]:
-        """The costs as plain values for JSON."""
+        """Return the costs as plain values for JSON."""
         return asdict(self)
 
 
 def logistic(score: float) -> float:
-    """The probability that has these log-odds."""
+    """Return the probability with these log-odds."""
     if score < 0:
         return math.exp(score) / (1.0 + math.exp(score))
     return 1.0 / (1.0 + math.exp(-score))
@@ -67,9 +67,9 @@ def logistic(score: float) -> float:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the filter says of a message: "ham", "unsure" or "spam".
+    """The filter's decision on a message: `label` is "ham", "unsure" or "spam".
 
-    `probability` is that of spam, `score` its log-odds.
+    `probability` is the probability of spam, `score` its log-odds.
     """
 
     label: str
@@ -85,7 +85,7 @@ class Verdict:
         return format_probability(self.probability, is_rounded=True)
 
     def to_dict(self) -> dict[str, Any]:
-        """The verdict as plain values for JSON."""
+        """Return the verdict as plain values for JSON."""
         return {"label": self.label, "probability": self.probability, "score": self.score}
 
     def _repr_html_(self) -> str:
@@ -95,9 +95,9 @@ class Verdict:
 
 @dataclass(frozen=True)
 class FeatureContribution:
-    """A feature of a message that the filter knows.
+    """A feature of a message that the filter has learned.
 
-    `view` is "headers" or "body", `contribution` what it adds to the log-odds of spam.
+    `view` is "headers" or "body"; `contribution` is the term it adds to the log-odds of spam.
     """
 
     name: str
@@ -107,10 +107,10 @@ class FeatureContribution:
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """A verdict with its reasons, the strongest first.
+    """A verdict with its reasons, strongest first.
 
-    The contributions of all reasons and the `biases` of the views add up to the verdict's score. `features`
-    are those of the message, known or not; `hams` and `spams` are the messages that were learned.
+    The contributions of all reasons and the `biases` of the views sum to the verdict's score. `features` is
+    the number of features of the message, learned or not; `hams` and `spams` count the messages learned.
     """
 
     verdict: Verdict
@@ -123,16 +123,16 @@ class Explanation:
     biases: Mapping[str, float]
 
     def strongest(self, k: int) -> tuple[FeatureContribution, ...]:
-        """The k reasons that say most, for spam or for ham; only those that say anything."""
+        """Return the k strongest reasons, for spam or for ham, without those that contribute zero."""
         return tuple(reason for reason in self.reasons[: max(k, 0)] if reason.contribution != 0)
 
     def view_total(self, view: str) -> float:
-        """What the headers or the body add, their bias included."""
-        parts = sum(reason.contribution for reason in self.reasons if reason.view == view)
-        return parts + self.biases.get(view, 0.0)
+        """Return the contribution of the headers or of the body, including its bias."""
+        total = sum(reason.contribution for reason in self.reasons if reason.view == view)
+        return total + self.biases.get(view, 0.0)
 
     def to_dict(self) -> dict[str, Any]:
-        """The explanation as plain values for JSON, with every reason."""
+        """Return the explanation, with every reason, as plain values for JSON."""
         unsure, spam = self.costs.cutoffs
         return {
             **self.verdict.to_dict(),
@@ -159,7 +159,7 @@ class Explanation:
         return explanation_format.explanation_html(self)
 
     def plot(self, most: int = 20) -> Any:
-        """Draw what the strongest reasons add to the log-odds of spam."""
+        """Plot the contributions of the `most` strongest reasons to the log-odds of spam."""
         from weigh.apps.mail import explanation_format
 
         return explanation_format.plot_explanation(self, most)
