@@ -1,4 +1,4 @@
-"""Invented mail in folders, and a way to run `weigh mail` on it."""
+"""Fixtures: folders of invented mail, and a function that runs `weigh mail` on them."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ def mail(subject: str, sender: str, day: int) -> bytes:
     return f"From: {sender}\nSubject: {subject}\n{date}\n\nHello,\n{subject}.\n".encode()
 
 
-def ham(at: int) -> bytes:
-    return mail(HAMS[at], "ann@friends.example", 2 * at + 1)
+def ham(number: int) -> bytes:
+    return mail(HAMS[number], "ann@friends.example", 2 * number + 1)
 
 
-def spam(at: int) -> bytes:
-    return mail(SPAMS[at], "win@prizes.example", 2 * at + 2)
+def spam(number: int) -> bytes:
+    return mail(SPAMS[number], "win@prizes.example", 2 * number + 2)
 
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with mail in `ham` and `spam`, and a store in `store`, once there is one."""
+    """Return a folder with mail in `ham` and `spam`, and later a store in `store`."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("WEIGH_MAIL", str(tmp_path / "store"))
-    for name, letter in (("ham", ham), ("spam", spam)):
+    for name, make_mail in (("ham", ham), ("spam", spam)):
         (tmp_path / name).mkdir()
-        for at in range(4):
-            (tmp_path / name / f"{at}.eml").write_bytes(letter(at))
+        for number in range(4):
+            (tmp_path / name / f"{number}.eml").write_bytes(make_mail(number))
     return tmp_path
 
 
 @pytest.fixture
 def run(folder: Path) -> Run:
-    """Run `weigh mail` with arguments and bytes on standard input."""
+    """Return a function that runs `weigh mail` with arguments and bytes on standard input."""
     runner = CliRunner()
     return lambda *arguments, input=b"": runner.invoke(
         app, ["mail", *arguments], input=input, prog_name="weigh"
@@ -51,7 +51,7 @@ def run(folder: Path) -> Run:
 
 
 @pytest.fixture
-def taught(run: Run) -> Run:
-    """The same, after `weigh mail learn --spam spam --ham ham`."""
+def trained(run: Run) -> Run:
+    """Return `run` after `weigh mail learn --spam spam --ham ham`."""
     assert run("learn", "--spam", "spam", "--ham", "ham").exit_code == 0
     return run

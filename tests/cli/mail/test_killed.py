@@ -1,4 +1,4 @@
-"""Programs that learn at the same time and are killed at any moment: what was acknowledged is there, once."""
+"""Concurrent programs killed at any moment: acknowledged messages are counted exactly once."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from weigh.apps.mail.store import MailStore
 
 CALLS = 100
 WRITERS = 2
-# About as long as a call takes: some die while Python starts, some while they write, some not at all.
-LONGEST = 0.3
+# About as long as a call takes: some die while Python starts, some while writing, some not at all.
+MAX_DELAY = 0.3
 
 
 def message(writer: int, call: int) -> bytes:
@@ -26,29 +26,29 @@ def label(call: int) -> str:
     return "spam" if call % 3 else "ham"
 
 
-def called(writer: int, call: int, patience: float | None) -> bool:
-    """Learn a message in a program that is killed after a while; whether it has acknowledged."""
-    learn = [sys.executable, "-m", "weigh.cli.main", "mail", "learn", f"--{label(call)}"]
+def learn_and_kill(writer: int, call: int, delay: float | None) -> bool:
+    """Learn a message in a program that is killed after a delay; return whether it has acknowledged."""
+    command = [sys.executable, "-m", "weigh.cli.main", "mail", "learn", f"--{label(call)}"]
     with subprocess.Popen(
-        learn, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as process:
-        timer = threading.Timer(patience or 0, process.kill if patience else lambda: None)
+        timer = threading.Timer(delay or 0, process.kill if delay else lambda: None)
         timer.start()
-        told, errors = process.communicate(message(writer, call))
+        output, errors = process.communicate(message(writer, call))
         timer.cancel()
     assert process.returncode in (0, -9), errors
-    return told.endswith(b" learned\n")
+    return output.endswith(b" learned\n")
 
 
 @pytest.mark.slow
-def test_what_was_acknowledged_is_counted_once(folder):
+def test_acknowledged_messages_are_counted_exactly_once(folder):
     acknowledged: dict[tuple[int, int], bool] = {}
 
     def write(writer: int) -> None:
-        chance = random.Random(writer)
+        rng = random.Random(writer)
         for call in range(CALLS):
-            patience = chance.uniform(0.01, LONGEST) if chance.random() < 0.6 else None
-            acknowledged[writer, call] = called(writer, call, patience)
+            delay = rng.uniform(0.01, MAX_DELAY) if rng.random() < 0.6 else None
+            acknowledged[writer, call] = learn_and_kill(writer, call, delay)
 
     threads = [threading.Thread(target=write, args=(writer,)) for writer in range(WRITERS)]
     for thread in threads:
@@ -57,14 +57,14 @@ def test_what_was_acknowledged_is_counted_once(folder):
         thread.join()
     assert len(acknowledged) == CALLS * WRITERS
     store = MailStore.open(folder / "store")
-    found = store.filter().ledger.image(b"")
-    # What is known already must not be learned again.
-    there = {key: store.learn([message(*key)], label(key[1])).known for key in acknowledged}
-    assert all(there[key] for key, is_told in acknowledged.items() if is_told)
+    image = store.filter().ledger.image(b"")
+    # Messages that are already known must not be learned again.
+    is_known = {key: store.learn([message(*key)], label(key[1])).known for key in acknowledged}
+    assert all(is_known[key] for key, is_acknowledged in acknowledged.items() if is_acknowledged)
     assert 0 < sum(acknowledged.values()) < CALLS * WRITERS
     expected = MailLedger("naive-bayes")
     for key in acknowledged:
-        if there[key]:
-            prints = store.settings.features.hashed_features([message(*key)])
-            expected.learn(prints, bytes([label(key[1]) == "spam"]))
-    assert found == expected.image(b"")
+        if is_known[key]:
+            hashed = store.settings.features.hashed_features([message(*key)])
+            expected.learn(hashed, bytes([label(key[1]) == "spam"]))
+    assert image == expected.image(b"")

@@ -1,4 +1,4 @@
-"""Programs that start once per message import no more than they need."""
+"""Commands that run once per message import no heavy libraries."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ HEAVY = (
 
 
 @pytest.mark.parametrize("arguments", ["filter", "filter -q", "learn --spam", "unlearn"])
-@pytest.mark.usefixtures("taught")
+@pytest.mark.usefixtures("trained")
 def test_no_heavy_library_is_imported(arguments):
     script = (
-        "import sys; from weigh.cli.main import code_of; "
-        f"code_of(['mail', *{arguments.split()!r}]); "
+        "import sys; from weigh.cli.main import run_for_exit_code; "
+        f"run_for_exit_code(['mail', *{arguments.split()!r}]); "
         f"print([name for name in {HEAVY!r} if name in sys.modules], file=sys.stderr)"
     )
-    done = subprocess.run([sys.executable, "-c", script], input=spam(0), capture_output=True)
-    assert done.stderr == b"[]\n"
+    process = subprocess.run([sys.executable, "-c", script], input=spam(0), capture_output=True)
+    assert process.stderr == b"[]\n"

@@ -1,4 +1,4 @@
-"""`weigh mail`: a filter that says why, learns and unlearns, and can be tried before it is trusted."""
+"""`weigh mail`: a mail filter that explains its verdicts, learns, unlearns and can be evaluated first."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import click
 
 from weigh.cli.commands import LazyGroup
 
-# In the order in which one meets them.
+# In the order in which users need them.
 COMMANDS = (
     "evaluate",
     "learn",
@@ -27,19 +27,19 @@ COMMAND_SYNONYMS = {
     "test": "evaluate",
 }
 SECTIONS = {
-    "Try it, teach it, use it": """
+    "Evaluate, learn, filter": """
         weigh mail evaluate --spam ~/Mail/junk --ham ~/Mail/archive
         weigh mail learn --spam ~/Mail/junk --ham ~/Mail/archive
         weigh mail filter < message > filtered
         weigh mail explain message
     """,
-    "Mail is": """
-        an mbox, a Maildir, a folder of MH, a file with one message, or a folder
-        of such files; packed (.gz, .bz2, .xz) or not; '-' is standard input
+    "Mail sources": """
+        An mbox, a Maildir, an MH folder, a file with one message, or a folder of such
+        files, compressed (.gz, .bz2, .xz) or not; '-' is standard input.
     """,
-    "What is learned": """
-        lies in --store DIR, else in $WEIGH_MAIL, else in ~/.local/share/weigh/mail.
-        It holds keyed hashes and counts, not mail, and never leaves this machine.
+    "The store": """
+        is the folder --store DIR, else $WEIGH_MAIL, else ~/.local/share/weigh/mail.
+        It contains keyed hashes and counts, not mail, and never leaves this machine.
     """,
 }
 
@@ -50,7 +50,7 @@ SECTIONS = {
     names=COMMANDS,
     others=COMMAND_SYNONYMS,
     sections=SECTIONS,
-    short_help="Filter mail: learn, judge, say why.",
+    short_help="Filter mail: learn, judge, explain.",
 )
 def command() -> None:
-    """Filter mail: learn what is spam, judge messages and say why, unlearn, and try it all before."""
+    """Filter mail: learn spam and ham, judge messages, explain verdicts, unlearn, and evaluate filters."""

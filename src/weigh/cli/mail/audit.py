@@ -1,4 +1,4 @@
-"""`weigh mail audit`: which mails lie in the wrong folder?"""
+"""`weigh mail audit`: find mail in the wrong folder."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ SECTIONS = {
 @plot_option
 @json_option
 def command(spam: tuple[str, ...], ham: tuple[str, ...], most: int, plot: str | None, as_json: bool) -> None:
-    """List the mails that are most at odds with all others of both folders.
+    """List the mails whose labels are least probable given all other mails.
 
-    Naive Bayes learns all mails, and judges each one as if it had learned all but that one, exactly. What it
-    doubts most is often in the wrong folder; such mail teaches any filter the wrong thing. Of copies of a
-    mail one counts. Nothing that you have learned is looked at or changed.
+    Naive Bayes judges each mail after learning all others (exact leave-one-out). The least probable labels
+    often belong to mail in the wrong folder, which misleads any filter. Copies of a mail count once. Your
+    store is neither read nor changed.
     """
     check_spam_ham(spam, ham, both=True)
     check_plot_path(plot)
@@ -41,7 +41,7 @@ def command(spam: tuple[str, ...], ham: tuple[str, ...], most: int, plot: str | 
     from weigh.cli.output import show_stages
 
     mails = {SPAM: nonempty_mail_reader(spam), HAM: nonempty_mail_reader(ham)}
-    with show_stages() as say:
-        found = audit_mails(mails, most=most, say=say)
-    print_result(found, as_json)
-    save_plot(found.plot, plot, as_json)
+    with show_stages() as show:
+        audit = audit_mails(mails, most=most, progress=show)
+    print_result(audit, as_json)
+    save_plot(audit.plot, plot, as_json)

@@ -1,4 +1,4 @@
-"""`weigh mail explain`: why a message is called what it is called."""
+"""`weigh mail explain`: the reasons for a verdict."""
 
 from __future__ import annotations
 
@@ -26,39 +26,38 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Why is a message called spam, or not?")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Explain the verdict on a message.")
 @click.argument("path", default="-", metavar="[MESSAGE]")
 @store_option
 @costs_option
-@click.option("--number", type=click.IntRange(1), help="Of the message, in a mailbox.")
+@click.option("--number", type=click.IntRange(1), help="Number of the message in a mailbox.")
 @plot_option
 @json_option
 def command(
     path: str, store: str | None, costs: Costs | None, number: int | None, plot: str | None, as_json: bool
 ) -> None:
-    """Tell what speaks for spam and for ham in a message, of a file or of standard input.
+    """Explain the evidence for spam and for ham in a message from a file or standard input.
 
     Contributions are in nats and sum to the log-odds of spam.
     """
     check_plot_path(plot)
-    found = open_store(store, costs).explain(_select_message(path, number))
-    print_result(found, as_json)
-    save_plot(found.plot, plot, as_json)
+    explanation = open_store(store, costs).explain(_select_message(path, number))
+    print_result(explanation, as_json)
+    save_plot(explanation.plot, plot, as_json)
 
 
 def _select_message(path: str, number: int | None) -> bytes:
-    """The message meant: the only one, or one of a mailbox."""
+    """Return the only message of a file, or the one with this number in a mailbox."""
     from weigh import errors
     from weigh.source.mail import messages
 
-    found = list(islice(messages(path), number or 2))
-    place = "standard input" if path == STANDARD_INPUT else path
-    if not found:
-        raise errors.DataError(f"There is no message in {place}.")
-    if number is not None and len(found) < number:
-        raise errors.DataError(
-            f"{place} has {format_quantity(len(found), 'message')}, and no number {number}."
-        )
-    if number is None and len(found) > 1:
-        raise errors.DataError(f"{place} has several messages. Say which one: --number 1, say.")
-    return found[-1].content
+    first = list(islice(messages(path), number or 2))
+    source = "standard input" if path == STANDARD_INPUT else path
+    if not first:
+        raise errors.DataError(f"There is no message in {source}.")
+    if number is not None and len(first) < number:
+        count = format_quantity(len(first), "message")
+        raise errors.DataError(f"{source} has {count}; there is no message {number}.")
+    if number is None and len(first) > 1:
+        raise errors.DataError(f"{source} has several messages. Choose one, for example with --number 1.")
+    return first[-1].content

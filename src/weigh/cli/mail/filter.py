@@ -1,4 +1,4 @@
-"""`weigh mail filter`: a message in, the same message with its verdict out."""
+"""`weigh mail filter`: pass a message through with its verdict in a header."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ SECTIONS = {
     """,
     "The header": """
         X-Weigh: spam, probability 0.999871; "subject:prize" +1.32; "winner" +0.87
-        stands on top and says the verdict, and what spoke most for spam (+) and for
-        ham (-). Such headers that the message came with are removed; nothing else is
-        changed.
+        is the first header. It gives the verdict and the strongest evidence for spam
+        (+) and for ham (-). Existing headers of this name are removed; nothing else
+        is changed.
     """,
     "Exit codes": """
-        0   the message was passed on: 'X-Weigh: unsure, error' tells that it could
-            not be judged, and standard error tells why
+        0   the message was passed on; 'X-Weigh: unsure, error' means that it could
+            not be judged, and standard error gives the reason
         3   wrong usage, or the message could not be read or written
         With -q: 0 spam, 1 ham, 2 unsure, 3 error
     """,
@@ -43,29 +43,29 @@ SECTIONS = {
 
 
 class FilterUsageError(click.UsageError):
-    """Wrong usage."""
+    """A usage error with the exit code of the filter."""
 
     exit_code = ERROR_EXIT_CODE
 
 
 class FilterError(CliError):
-    """A refusal."""
+    """An error with the exit code of the filter."""
 
     exit_code = ERROR_EXIT_CODE
 
 
 class FilterCommand(CommandWithExamples):
-    """A command whose errors, of usage too, have one exit code, which is none of a verdict's."""
+    """A command whose errors, including usage errors, have an exit code that is not a verdict."""
 
     def make_context(self, *args: Any, **settings: Any) -> click.Context:
-        """Read the arguments."""
+        """Parse the arguments."""
         try:
             return super().make_context(*args, **settings)
-        except click.UsageError as refusal:
-            raise FilterUsageError(refusal.format_message(), refusal.ctx) from refusal
+        except click.UsageError as error:
+            raise FilterUsageError(error.format_message(), error.ctx) from error
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; an error of any kind must not be taken for a verdict."""
+        """Run the command; no error may be mistaken for a verdict."""
         try:
             return super().invoke(ctx)
         except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -75,21 +75,24 @@ class FilterCommand(CommandWithExamples):
 
 
 class ServerOrStore(NamedTuple):
-    """Who is asked: a running server or else the store itself, which alone can judge by other costs."""
+    """Judges through a running server if possible, otherwise with the store itself.
+
+    Only the store can judge by other costs.
+    """
 
     store: str | None
     costs: Costs | None
     socket: str | None
 
     def judge(self, content: bytes) -> str:
-        """The verdict."""
+        """Return the label of a message."""
         from weigh.apps.mail.serving.client import request_verdict
 
-        told = None if self.costs else request_verdict(self._socket_path(), content)
-        return told["label"] if told else self._open_store().judge([content])[0].label
+        verdict = None if self.costs else request_verdict(self._socket_path(), content)
+        return verdict["label"] if verdict else self._open_store().judge([content])[0].label
 
     def filter(self, content: bytes) -> bytes:
-        """The message with its verdict."""
+        """Return the message with its verdict in a header."""
         from weigh.apps.mail.serving.client import request_filter
 
         answer = None if self.costs else request_filter(self._socket_path(), content)
@@ -103,20 +106,22 @@ class ServerOrStore(NamedTuple):
         return open_store(self.store, self.costs)
 
     def _socket_path(self) -> str:
-        """Where a server would listen."""
+        """Return the socket path of the server."""
         from weigh.apps.mail.folder import default_folder
         from weigh.apps.mail.serving.client import default_socket
 
         return self.socket or default_socket(self.store or default_folder())
 
 
-@click.command(cls=FilterCommand, sections=SECTIONS, short_help="Write the verdict into a message.")
+@click.command(cls=FilterCommand, sections=SECTIONS, short_help="Add the verdict to a message.")
 @click.argument("paths", nargs=-1, metavar="[FILE]")
 @store_option
 @costs_option
-@click.option("--socket", metavar="PATH", help="Where weigh mail serve listens. [default: in the store]")
+@click.option(
+    "--socket", metavar="PATH", help="Socket of weigh mail serve. [default: serve.sock in the store]"
+)
 @click.option("-q", "--quiet", is_flag=True, help="No output; the exit code is the verdict.")
-@click.option("--list", "is_list", is_flag=True, help="A line for each message of any mail, and no message.")
+@click.option("--list", "is_list", is_flag=True, help="Print a line per message instead of the message.")
 @json_option
 @click.pass_context
 def command(
@@ -129,10 +134,10 @@ def command(
     is_list: bool,
     as_json: bool,
 ) -> None:
-    """Pass a message on with a header that names verdict, probability of spam and strongest evidence.
+    """Pass a message through with a header that gives verdict, probability of spam and strongest evidence.
 
-    The message is read from FILE or standard input, and is never lost: whatever happens once it has been
-    read, it is written. A running server (weigh mail serve) is asked, if there is one and no --costs.
+    The message is read from FILE or standard input and is never lost: once it has been read, it is written
+    whatever happens. A running server (weigh mail serve) is used unless --costs is given.
     """
     if is_list:
         from weigh.cli.mail.bulk import format_verdicts
@@ -142,10 +147,10 @@ def command(
     if len(paths) > 1:
         raise FilterUsageError("Only one message can be passed on. Add --list to judge several.")
     if as_json:
-        raise FilterUsageError("A message is not passed on as JSON. Add --list to have its verdict.")
+        raise FilterUsageError("A message cannot be passed on as JSON. Add --list to print its verdict.")
     content = read_message(paths[0] if paths else "-")
-    judging = ServerOrStore(store, costs, socket)
-    ctx.exit(EXIT_CODES[judging.judge(content)] if quiet else _pass_on(content, judging))
+    judge = ServerOrStore(store, costs, socket)
+    ctx.exit(EXIT_CODES[judge.judge(content)] if quiet else _pass_on(content, judge))
 
 
 def _print_lines(lines: Iterable[str]) -> None:
@@ -158,17 +163,17 @@ def _print_lines(lines: Iterable[str]) -> None:
             raise FilterError(output_error(cause).message) from cause
 
 
-def _pass_on(content: bytes, judging: ServerOrStore) -> int:
-    """Write the message with its verdict, or with the news that there is none."""
+def _pass_on(content: bytes, judge: ServerOrStore) -> int:
+    """Write the message with its verdict, or with a header that says that judging failed."""
     failure = None
     try:
-        written = judging.filter(content)
-    # Mail is not lost over anything that may go wrong.
+        filtered = judge.filter(content)
+    # No error may lose mail.
     except Exception as cause:
         failure = FilterError(f"{_describe_error(cause)} The message is passed on without a verdict.")
-        written = _add_error_note(content)
+        filtered = _add_error_note(content)
     try:
-        sys.stdout.buffer.write(written)
+        sys.stdout.buffer.write(filtered)
         sys.stdout.buffer.flush()
     except OSError as cause:
         redirect_to_devnull()
@@ -179,7 +184,7 @@ def _pass_on(content: bytes, judging: ServerOrStore) -> int:
 
 
 def _add_error_note(content: bytes) -> bytes:
-    """The message with the news that it was not judged; as it came, if not even that can be written."""
+    """Return the message with the error header, or unchanged if even that fails."""
     try:
         from weigh.apps.mail.header import add_error_header
 
@@ -189,7 +194,7 @@ def _add_error_note(content: bytes) -> bytes:
 
 
 def _describe_error(cause: Exception) -> str:
-    """Why a message was not judged; what a stranger's error says may hold words of the message."""
+    """Return the reason of a failure, without the text of foreign errors, which could quote the message."""
     from weigh.errors import WeighError
 
     if isinstance(cause, WeighError):

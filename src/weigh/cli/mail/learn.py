@@ -1,4 +1,4 @@
-"""`weigh mail learn`: what spam and wanted mail look like."""
+"""`weigh mail learn`: learn spam and ham."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ SECTIONS = {
         weigh mail learn --ham < message
         weigh mail learn --learner logistic --spam junk/ --ham kept/ --store try/
     """,
-    "A message is learned once": """
-        however often it is given. Given as the other kind, it is moved: unlearned
-        and learned anew. Several programs may learn at the same time; what was
-        acknowledged survives a crash.
+    "Each message counts once": """
+        however often it is learned. Learned under the other label, it is moved there.
+        Several programs may learn at the same time; what was acknowledged survives a
+        crash.
     """,
     "--learner": "\n".join(f"{each.name:<13} {each.description}" for each in LEARNERS.values()),
 }
 
 
-@click.command(cls=SpamHamCommand, sections=SECTIONS, short_help="Learn spam and wanted mail.")
+@click.command(cls=SpamHamCommand, sections=SECTIONS, short_help="Learn spam and ham.")
 @spam_ham_options
 @store_option
 @click.option(
@@ -38,7 +38,7 @@ SECTIONS = {
 )
 @feature_options
 @costs_option
-@click.option("--words", is_flag=True, default=None, help="Keep the words, readable.")
+@click.option("--words", is_flag=True, default=None, help="Store the words in readable form.")
 @json_option
 def command(
     spam: tuple[str, ...],
@@ -46,27 +46,27 @@ def command(
     store: str | None,
     costs: Costs | None,
     as_json: bool,
-    **kind: Any,
+    **settings: Any,
 ) -> None:
-    """Learn mail as spam and as ham, which is what wanted mail is called.
+    """Learn mail as spam and as ham (wanted mail).
 
-    The first call makes the store: --learner, --pairs, --characters, --costs and --words say what kind, for
-    ever. (Other costs can be given to filter and explain.)
+    The first call creates the store and fixes its settings: --learner, --pairs, --characters, --costs and
+    --words. (filter and explain accept other costs.)
     """
     check_spam_ham(spam, ham)
     from weigh.apps.mail.store import MailStore
     from weigh.cli.mail.bulk import BulkLearner, print_note
 
-    teacher = BulkLearner({SPAM: spam, HAM: ham})
-    mail = MailStore.open(store, create=True, costs=costs, **kind)
-    if mail.costs != mail.settings.costs:
+    learner = BulkLearner({SPAM: spam, HAM: ham})
+    mail_store = MailStore.open(store, create=True, costs=costs, **settings)
+    if mail_store.costs != mail_store.settings.costs:
         raise click.UsageError(
-            f"{mail.folder}: this store was made with costs {format_costs(mail.settings.costs)}, not with "
-            f"{format_costs(mail.costs)}. Give yours to filter and explain, or give another folder "
-            "(--store DIR)."
+            f"{mail_store.folder}: this store was created with costs "
+            f"{format_costs(mail_store.settings.costs)}, not {format_costs(mail_store.costs)}. "
+            "Pass other costs to filter and explain, or give another folder (--store DIR)."
         )
-    print_result(teacher.learn_all(mail), as_json)
-    teacher.input_check.print_notes()
-    hint = mail.status().hint
+    print_result(learner.learn_all(mail_store), as_json)
+    learner.input_check.print_notes()
+    hint = mail_store.status().hint
     if hint:
         print_note(hint)

@@ -1,4 +1,4 @@
-"""`weigh mail serve`: a filter that stays, so that no message waits for a program to start."""
+"""`weigh mail serve`: filter mail on a local socket and over SMTP."""
 
 from __future__ import annotations
 
@@ -20,32 +20,34 @@ SECTIONS = {
         weigh mail serve --smtp 127.0.0.1:10025 --next 127.0.0.1:10026
     """,
     "The socket": """
-        is serve.sock in the store's folder, for its owner alone. weigh mail filter
-        finds it there by itself. Other programs write
+        is serve.sock in the store's folder, accessible only to its owner. weigh mail
+        filter finds it there. Other programs write
             FILTER 1234          and the 1,234 bytes of a message, or
-            FILTER -             and a message, and hang up
-        and read 'OK 1300' and the message with its verdict, or 'NO 35' and why not.
-        JUDGE, EXPLAIN, LEARN SPAM, LEARN HAM and UNLEARN work alike.
+            FILTER -             and a message, and close their side
+        and read 'OK 1300' and the message with its verdict, or 'NO 35' and the reason.
+        JUDGE, EXPLAIN, LEARN SPAM, LEARN HAM and UNLEARN work the same way.
     """,
     "--smtp, for Postfix and other mail systems": """
-        takes mail, writes the verdict into it and passes it on to --next. A message
-        is accepted when the next host has accepted it; until then it stays where it
-        came from. Needs aiosmtpd: pip install '.[mail]' in the folder of weigh.
+        receives mail, adds the verdict and forwards it to --next. A message is
+        accepted only once the next host has accepted it; until then it stays with its
+        sender. Needs aiosmtpd: pip install '.[mail]' in the folder of weigh.
     """,
-    "The end": """
-        SIGTERM and Ctrl-C let it finish what it has begun.
+    "Shutdown": """
+        On SIGTERM and Ctrl-C the server finishes pending requests.
     """,
 }
 
 
-@click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Filter mail without starting each time."
-)
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Filter mail in a long-running server.")
 @store_option
-@click.option("--socket", "path", metavar="PATH", help="Where to listen. [default: serve.sock in the store]")
-@click.option("--smtp", metavar="HOST:PORT", help="Take mail by SMTP here; needs --next.")
-@click.option("--next", "next_host", metavar="HOST:PORT", help="Pass mail taken by SMTP on to this host.")
-@click.option("-v", "--verbose", is_flag=True, help="A line on standard error for each message.")
+@click.option(
+    "--socket", "path", metavar="PATH", help="Socket to listen on. [default: serve.sock in the store]"
+)
+@click.option("--smtp", metavar="HOST:PORT", help="Receive mail over SMTP here; needs --next.")
+@click.option(
+    "--next", "next_host", metavar="HOST:PORT", help="Forward mail received over SMTP to this host."
+)
+@click.option("-v", "--verbose", is_flag=True, help="Log a line per message on standard error.")
 @json_option
 def command(
     store: str | None,
@@ -55,13 +57,15 @@ def command(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Answer on a local socket, and filter mail by SMTP, until told to stop.
+    """Answer requests on a local socket, and filter mail over SMTP, until stopped.
 
-    What other programs learn meanwhile is heeded. With --verbose a line for each message tells when, how
-    long, and the verdict; never who wrote to whom, nor a word of it.
+    What other programs learn in the meantime takes effect immediately. The lines of --verbose give the time,
+    the size and the verdict of each message, never its sender, its recipients or its content.
     """
     if (smtp is None) != (next_host is None):
-        raise click.UsageError("--smtp and --next go together: where mail comes in, and where it goes.")
+        raise click.UsageError(
+            "--smtp and --next go together: where mail arrives, and where it is forwarded to."
+        )
     import asyncio
 
     from weigh.apps.mail.serving.client import default_socket
@@ -72,9 +76,9 @@ def command(
     if smtp is not None and next_host is not None:
         route = SmtpRoute(parse_address(smtp, "--smtp"), parse_address(next_host, "--next"))
 
-    def ready(places: ServerAddresses) -> None:
-        click.echo(json.dumps(places.to_dict(), ensure_ascii=False) if as_json else str(places))
+    def print_addresses(addresses: ServerAddresses) -> None:
+        click.echo(json.dumps(addresses.to_dict(), ensure_ascii=False) if as_json else str(addresses))
 
-    mail = open_store(store)
-    service = FilterService(mail, (lambda line: click.echo(line, err=True)) if verbose else None)
-    asyncio.run(serve(service, path or default_socket(mail.folder), route, ready))
+    mail_store = open_store(store)
+    service = FilterService(mail_store, (lambda line: click.echo(line, err=True)) if verbose else None)
+    asyncio.run(serve(service, path or default_socket(mail_store.folder), route, print_addresses))

@@ -1,4 +1,4 @@
-"""`weigh mail status`: what has been learned."""
+"""`weigh mail status`: the settings and contents of the store."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="What has been learned so far?")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Show what has been learned.")
 @store_option
 @json_option
 def command(store: str | None, as_json: bool) -> None:
-    """Tell how much spam and ham was learned, by which learner, and what it takes on the disk."""
+    """Show the learner, how much spam and ham it has learned, and the size on disk."""
     print_result(open_store(store).status(), as_json)

@@ -1,4 +1,4 @@
-"""The store that mail commands share, and a message that they are given."""
+"""Options that the mail commands share, and the reading of the store and of a message."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ store_option = click.option(
     "--store",
     metavar="DIR",
     callback=check_path_not_empty,
-    help="What was learned. [default: $WEIGH_MAIL, else ~/.local/share/weigh/mail]",
+    help="Folder of the store. [default: $WEIGH_MAIL, else ~/.local/share/weigh/mail]",
 )
 
 
 def feature_options(command: Command) -> Command:
-    """Add the options that say what is looked at in a message."""
+    """Add the options for feature extraction."""
     pairs = click.option(
         "--pairs",
         type=click.Choice(["none", "pairs", "sparse"]),
-        help="Look at neighbouring words, or at words up to four apart, too. [default: pairs]",
+        help="Add pairs of neighbouring words, or of words up to four apart. [default: pairs]",
     )
     characters = click.option(
         "--characters",
         type=click.IntRange(0, 16),
         metavar="N",
-        help="Look at runs of N characters, too. [default: 0, none]",
+        help="Add character N-grams. [default: 0, none]",
     )
     return pairs(characters(command))
 
 
 def _parse_costs(ctx: click.Context, option: click.Parameter, text: str | None) -> Costs | None:
-    """What mistakes cost, in words of the command line."""
+    """Parse the costs of mistakes."""
     if text is None:
         return None
     from weigh.apps.mail.verdict import Costs
@@ -56,12 +56,13 @@ def _parse_costs(ctx: click.Context, option: click.Parameter, text: str | None) 
         return Costs(**{_COST_FIELDS[name]: float(value) for name, _, value in pairs})
     except (KeyError, ValueError, WeighError):
         raise click.BadParameter(
-            f"{text!r} is not of the form {COSTS_EXAMPLE}, with numbers above 0; what is left out costs this much."
+            f"{text!r} is not of the form {COSTS_EXAMPLE} with numbers above 0; "
+            "costs that are left out have these values."
         ) from None
 
 
 def format_costs(costs: Costs) -> str:
-    """What mistakes cost, as it is given on the command line."""
+    """Format costs as on the command line."""
     return ",".join(f"{name}={getattr(costs, field):g}" for name, field in _COST_FIELDS.items())
 
 
@@ -69,19 +70,19 @@ costs_option = click.option(
     "--costs",
     metavar="COST=...,...",
     callback=_parse_costs,
-    help=f"Of mistakes; the verdict costs least. [default: the store's, or {COSTS_EXAMPLE}]",
+    help=f"Costs of mistakes, which decide verdicts. [default: the store's, or {COSTS_EXAMPLE}]",
 )
 
 
 def open_store(store: str | None, costs: Costs | None = None) -> MailStore:
-    """The store that was asked for; without one, word how to begin."""
+    """Open the store of a command."""
     from weigh.apps.mail.store import MailStore
 
     return MailStore.open(store, costs=costs)
 
 
 def read_message(path: str) -> bytes:
-    """All bytes of a file, or of standard input for '-'."""
+    """Read all bytes of a file, or of standard input for '-'."""
     try:
         if path == "-":
             return sys.stdin.buffer.read()
@@ -95,7 +96,7 @@ def read_message(path: str) -> bytes:
 
 
 def _check_file(path: str) -> None:
-    """Refuse what is not a file: a pipe may keep us waiting for ever."""
+    """Raise SourceError unless the path is a readable file; reading a pipe could block for ever."""
     from pathlib import Path
 
     from weigh.errors import SourceError

@@ -1,4 +1,4 @@
-"""`weigh mail unlearn`: as if a mail had never been learned."""
+"""`weigh mail unlearn`: undo the learning of mail."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Forget mail that was learned.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Undo the learning of mail.")
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @store_option
 @json_option
 def command(paths: tuple[str, ...], store: str | None, as_json: bool) -> None:
-    """Unlearn mail, of PATHs or of standard input, whatever it was learned as.
+    """Unlearn mail from PATHs or standard input, whatever its label.
 
-    Naive Bayes then judges exactly as if it had never seen the mail; the other learners learn all others
-    anew, in their order. Mail that was learned as the wrong kind need not be unlearned: learn it as the
-    right one.
+    Naive Bayes then judges exactly as if it had never seen the mail; the other learners learn all remaining
+    mail again in order. Mail learned under the wrong label need not be unlearned: learn it under the right
+    one.
     """
     from weigh.cli.mail.bulk import unlearn_all
 

@@ -1,4 +1,4 @@
-"""`weigh mail words`: what speaks most for spam and for ham."""
+"""`weigh mail words`: the strongest words for spam and for ham."""
 
 from __future__ import annotations
 
@@ -17,15 +17,19 @@ SECTIONS = {
 
 
 @click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="The strongest words, if the store keeps them."
+    cls=CommandWithExamples,
+    sections=SECTIONS,
+    short_help="List the strongest words, if the store keeps them.",
 )
 @store_option
-@click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="How many of each kind.")
+@click.option(
+    "--most", type=click.IntRange(1), default=20, show_default=True, help="How many for each label."
+)
 @json_option
 def command(store: str | None, most: int, as_json: bool) -> None:
-    """List what speaks most for spam and for ham in all mail.
+    """List the strongest features for spam and for ham.
 
-    A store has hashes only, unless it was made with `weigh mail learn --words`: then its words can be read by
-    whoever can read its folder.
+    A store contains only hashes, unless it was created with `weigh mail learn --words`: then anybody who can
+    read its folder can read the words.
     """
     print_result(open_store(store).strongest(most), as_json)
