@@ -76,7 +76,7 @@ browser:
 
 # Mail filters are tried beside Debian's bogofilter, and its tests are skipped in the same way.
 bogofilter:
-	$(call program,bogofilter,bogofilter,NO BOGOFILTER,the mail trial is not tested with it)
+	$(call program,bogofilter,bogofilter,NO BOGOFILTER,the mail evaluation is not tested with it)
 
 bench: $(READY) ## side by side with the peers; `make bench ARGS=--write` fills benchmarks/RESULTS.md
 	$(PIP) install psutil
