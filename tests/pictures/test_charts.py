@@ -123,7 +123,10 @@ def test_hostile_names_stay_text_without_signs_that_no_file_can_hold(kind: str) 
 
 def test_what_is_told_can_be_given_and_is_else_made_of_titles() -> None:
     rows = [{"name": "a", "value": 1}]
-    assert pictures.bar_chart(rows, "nats", "Words", told="One bar.").to_dict()["description"] == "One bar."
+    assert (
+        pictures.bar_chart(rows, "nats", "Words", description="One bar.").to_dict()["description"]
+        == "One bar."
+    )
     assert pictures.bar_chart(rows, "nats", "Words").to_dict()["description"] == "Bars of nats: Words."
     assert (
         pictures.scatter_plot([{"x": 1, "y": 2}], "p", "q").to_dict()["description"] == "Points of q over p."
@@ -198,7 +201,7 @@ def test_of_many_names_the_first_are_drawn_and_the_rest_is_told(draw: Any) -> No
 def test_cells_are_told_in_ink_that_is_read_on_their_shade() -> None:
     rows = [{"row": "r", "column": str(s), "value": 3, "shade": s} for s in (0, 0.2, 0.8)]
     ((text, told),) = layers(pictures.heatmap(rows), "text")
-    assert [row["ink"] for row in told] == [GREY, BLACK, WHITE]
+    assert [row["text_colour"] for row in told] == [GREY, BLACK, WHITE]
     assert text["encoding"]["text"]["format"] == ",d"
     (rect, _), *_ = layers(pictures.heatmap(rows), "rect")
     assert rect["encoding"]["x"]["scale"]["domain"] == ["0", "0.2", "0.8"]
@@ -382,7 +385,7 @@ def test_an_image_may_be_a_page(tmp_path: Path) -> None:
         ),
         (
             lambda: pictures.filled_contours(GRID[:-1]),
-            "Surfaces are drawn from a full grid, every x with every y once and two of each at least, "
+            "Surfaces are drawn from a full grid (every x with every y once, at least two of each), "
             "got 11 rows for 4 x and 3 y.",
         ),
         (
@@ -391,11 +394,11 @@ def test_an_image_may_be_a_page(tmp_path: Path) -> None:
         ),
         (
             lambda: pictures.line_chart([{"series": "a", "x": 1, "y": 1}], marks=[(math.inf, "end")]),
-            "Upright lines are drawn from finite numbers, got inf for 'x' in row 0.",
+            "Vertical lines are drawn from finite numbers, got inf for 'x' in row 0.",
         ),
         (
             lambda: pictures.stacked_bar_chart([{"name": "a", "part": str(k), "value": 1} for k in range(8)]),
-            "Stacked bars tell 7 series apart, got 8: '0', '1', '2', '3', '4', '5', '6', '7'. Draw fewer.",
+            "Stacked bars show at most 7 series, got 8: '0', '1', '2', '3', '4', '5', '6', '7'. Draw fewer.",
         ),
     ],
 )
@@ -431,7 +434,7 @@ def test_words_in_cells_are_read_on_every_shade() -> None:
         for at in range(100)
     ]
     drawn = json.dumps(pictures.heatmap(table).to_dict())
-    inks = dict(re.findall(r'"shade": ([\d.]+), "ink": "(#\w+)"', drawn))
+    inks = dict(re.findall(r'"shade": ([\d.]+), "text_colour": "(#\w+)"', drawn))
     assert len(inks) == 100
     first, last = ([int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in HEATMAP_COLOURS)
     for shade, ink in inks.items():

@@ -191,12 +191,12 @@ def test_images_are_written_by_their_ending(tmp_path: Path) -> None:
         (
             lambda: pictures.animate_plane([], [], ("a", "b")),
             errors.DataError,
-            "A plane that turns needs points and steps, and there are none.",
+            "animate_plane needs at least one point and one step.",
         ),
         (
             lambda: plane(at=4),
             errors.ParameterError,
-            "plane_steps: at must be a step from 1 to 3, got 4.",
+            "animate_plane: at must be a step from 1 to 3, got 4.",
         ),
         (
             lambda: pictures.line_chart([]),
@@ -211,7 +211,7 @@ def test_images_are_written_by_their_ending(tmp_path: Path) -> None:
         (
             lambda: pictures.line_chart([{"x": 1, "y": 1, "series": str(s)} for s in range(8)]),
             errors.DataError,
-            "Curves tell 7 series apart, got 8: '0', '1', '2', '3', '4', '5', '6', '7'. Draw fewer.",
+            "Curves show at most 7 series, got 8: '0', '1', '2', '3', '4', '5', '6', '7'. Draw fewer.",
         ),
         (
             lambda: pictures.image(plane(), "plane.gif"),

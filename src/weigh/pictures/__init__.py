@@ -1,4 +1,4 @@
-"""Facts made into charts: the one drawing path, which knows no learner."""
+"""Draw charts with Altair from plain rows; nothing here depends on a learner."""
 
 from __future__ import annotations
 

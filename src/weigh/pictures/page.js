@@ -1,12 +1,12 @@
-for (const place of document.querySelectorAll(".chart")) {
-  const chart = JSON.parse(place.querySelector("script").textContent);
-  const canvas = place.appendChild(document.createElement("div"));
+for (const container of document.querySelectorAll(".chart")) {
+  const spec = JSON.parse(container.querySelector("script").textContent);
+  const canvas = container.appendChild(document.createElement("div"));
   canvas.style.width = "100%";
-  if (chart.usermeta?.widest) canvas.style.maxWidth = chart.usermeta.widest + "px";
-  // Panels do not shrink by themselves; their names take part of the width.
-  for (const panel of chart.vconcat ?? []) panel.width = Math.max(140, Math.min(panel.width, place.clientWidth - 190));
-  vegaEmbed(canvas, chart, { mode: "vega-lite", actions: false, renderer: "svg" }).then(() => {
-    const slider = place.querySelector("input[type=range]");
+  if (spec.usermeta?.widest) canvas.style.maxWidth = spec.usermeta.widest + "px";
+  // Vega-Lite cannot make panels responsive; subtract the width of the name axis.
+  for (const panel of spec.vconcat ?? []) panel.width = Math.max(140, Math.min(panel.width, container.clientWidth - 190));
+  vegaEmbed(canvas, spec, { mode: "vega-lite", actions: false, renderer: "svg" }).then(() => {
+    const slider = container.querySelector("input[type=range]");
     if (slider) addPlay(slider);
   });
 }

@@ -1,4 +1,4 @@
-"""The plane turning: points of two classes, and a line that moves step by step."""
+"""Animate how a separating line in the plane changes during training."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class LabelledPoint:
 
 @dataclass(frozen=True)
 class PlaneStep:
-    """One step: which point was met, whether it was mistaken, and the plane after it."""
+    """One training step: the point visited, whether it was misclassified, and the weights after it."""
 
     point: int
     weights: XY
@@ -47,57 +47,58 @@ class PlaneStep:
 
 def animate_plane(
     points: Sequence[LabelledPoint],
-    turns: Sequence[PlaneStep],
+    steps: Sequence[PlaneStep],
     labels: tuple[str, str],
     axes: tuple[str, str] = ("x₁", "x₂"),
     at: int = 1,
 ) -> Any:
-    """Draw a plane that turns, with a slider over its steps.
+    """Draw the separating line after each training step, with a slider over the steps.
 
-    The line is drawn as it is after the step, dashed as it was before; the arrow is the weight
-    vector, which points to the side of the second class. The point that was met has a ring, and a
-    cross if it was mistaken.
+    The line is solid after the step and dashed before it. The arrow is the weight vector, which points to
+    the side of the second class. The current point has a ring, and a cross if it was misclassified.
 
     Parameters
     ----------
     labels : the names of the two classes; the second is where w·x + b ≥ 0
     axes : the names of the two features
-    at : the step that is shown first, from 1
+    at : the step shown first, from 1
     """
-    if not points or not turns:
-        raise errors.DataError("A plane that turns needs points and steps, and there are none.")
-    if not 1 <= at <= len(turns):
-        raise errors.parameter_error("plane_steps", "at", f"a step from 1 to {len(turns)}", at)
+    if not points or not steps:
+        raise errors.DataError("animate_plane needs at least one point and one step.")
+    if not 1 <= at <= len(steps):
+        raise errors.parameter_error("animate_plane", "at", f"a step from 1 to {len(steps)}", at)
     alt = import_altair()
     axes = (truncate(axes[0], MAX_TITLE_LENGTH), truncate(axes[1], MAX_TITLE_LENGTH))
     labels = (truncate(labels[0], MAX_NAME_LENGTH), truncate(labels[1], MAX_NAME_LENGTH))
     box = ViewBox.around([(point.x, point.y) for point in points], SQUARE_SIZE)
-    slider = alt.binding_range(min=1, max=len(turns), step=1, name="step ")
-    step = alt.param(name="step", value=at, bind=slider)
-    now = alt.datum.s == step
+    slider = alt.binding_range(min=1, max=len(steps), step=1, name="step ")
+    current = alt.param(name="step", value=at, bind=slider)
+    is_current = alt.datum.s == current
     x, y = (
-        channel(f"{name}:Q", title=title, axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=list(shown)))
-        for channel, name, title, shown in zip((alt.X, alt.Y), "xy", axes, box.spans, strict=True)
+        channel(f"{name}:Q", title=title, axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=list(span)))
+        for channel, name, title, span in zip((alt.X, alt.Y), "xy", axes, box.spans, strict=True)
     )
-    ground = [layer.transform_filter(now) for layer in _plane_layers(alt, box, turns, x, y)]
-    marks = [layer.transform_filter(now) for layer in _step_layers(alt, points, turns, x, y)]
-    chart = alt.layer(*ground, _points_layer(alt, points, labels, x, y), *marks).add_params(step)
-    # Arrows stand square to their lines at this width and no other.
+    background = [layer.transform_filter(is_current) for layer in _plane_layers(alt, box, steps, x, y)]
+    marks = [layer.transform_filter(is_current) for layer in _step_layers(alt, points, steps, x, y)]
+    chart = alt.layer(*background, _points_layer(alt, points, labels, x, y), *marks).add_params(current)
+    # Arrows are perpendicular to their lines at this aspect ratio only.
     chart = chart.properties(width=round(box.width), height=round(box.height), usermeta={"rigid": True})
-    told = f"A plane of {axes[0]} and {axes[1]} that parts {labels[0]} from {labels[1]}, step by step."
-    return apply_style(chart, told)
+    description = (
+        f"A line over {axes[0]} and {axes[1]} that separates {labels[0]} from {labels[1]}, step by step."
+    )
+    return apply_style(chart, description)
 
 
-def _plane_layers(alt: Any, box: ViewBox, turns: Sequence[PlaneStep], x: Any, y: Any) -> Iterator[Any]:
-    """Yield the two sides, the line before and after, and the arrow."""
-    before = [((0.0, 0.0), 0.0), *((turn.weights, turn.bias) for turn in turns[:-1])]
-    after = [(turn.weights, turn.bias) for turn in turns]
+def _plane_layers(alt: Any, box: ViewBox, steps: Sequence[PlaneStep], x: Any, y: Any) -> Iterator[Any]:
+    """Yield the half-planes, the line before and after the step, and the arrow."""
+    before = [((0.0, 0.0), 0.0), *((step.weights, step.bias) for step in steps[:-1])]
+    after = [(step.weights, step.bias) for step in steps]
     longest = max(box.arrow_length(w) for w, _ in after)
     order = alt.Order("o:Q")
-    for place in (0, 1):
-        shade = chart_from_rows(alt, _rows_per_step([_class_side(box, w, b, place) for w, b in after]))
+    for code in (0, 1):
+        shade = chart_from_rows(alt, _rows_per_step([_class_half_plane(box, w, b, code) for w, b in after]))
         yield shade.mark_line(
-            interpolate="linear-closed", fill=COLOURS[place], fillOpacity=0.13, strokeWidth=0
+            interpolate="linear-closed", fill=COLOURS[code], fillOpacity=0.13, strokeWidth=0
         ).encode(x=x, y=y, order=order)
     for planes, dash, opacity in ((before, [5, 4], 0.8), (after, [1, 0], 1.0)):
         lines = chart_from_rows(alt, _rows_per_step([box.line(w, b) for w, b in planes]))
@@ -123,11 +124,11 @@ def _plane_layers(alt: Any, box: ViewBox, turns: Sequence[PlaneStep], x: Any, y:
     yield head.encode(x=x, y=y, angle=alt.Angle("a:Q", scale=None))
 
 
-def _class_side(box: ViewBox, w: XY, b: float, place: int) -> list[XY]:
-    """Return the corners of the side of the first class (0) or the second (1)."""
+def _class_half_plane(box: ViewBox, w: XY, b: float, code: int) -> list[XY]:
+    """Return the vertices of the half-plane of the first class (0) or the second (1)."""
     if w == (0.0, 0.0):
-        return box.corners if int(b >= 0) == place else []
-    return box.half_plane(w, b) if place else box.half_plane((-w[0], -w[1]), -b)
+        return box.corners if int(b >= 0) == code else []
+    return box.half_plane(w, b) if code else box.half_plane((-w[0], -w[1]), -b)
 
 
 def _points_layer(alt: Any, points: Sequence[LabelledPoint], labels: tuple[str, str], x: Any, y: Any) -> Any:
@@ -153,12 +154,12 @@ def _points_layer(alt: Any, points: Sequence[LabelledPoint], labels: tuple[str, 
 
 
 def _step_layers(
-    alt: Any, points: Sequence[LabelledPoint], turns: Sequence[PlaneStep], x: Any, y: Any
+    alt: Any, points: Sequence[LabelledPoint], steps: Sequence[PlaneStep], x: Any, y: Any
 ) -> Iterator[Any]:
-    """Yield the ring and the cross on the point that was met, and the caption."""
+    """Yield the ring and the cross at the current point, and the captions."""
     rows = [
-        {"s": s, "x": points[turn.point].x, "y": points[turn.point].y, "wrong": turn.wrong}
-        for s, turn in enumerate(turns, 1)
+        {"s": s, "x": points[step.point].x, "y": points[step.point].y, "wrong": step.wrong}
+        for s, step in enumerate(steps, 1)
     ]
     colour = alt.condition(alt.datum.wrong, alt.value(ERROR_COLOUR), alt.value(GREY))
     ring = chart_from_rows(alt, rows).mark_point(
@@ -176,23 +177,23 @@ def _step_layers(
         xOffset=15,
         yOffset=-15,
     ).encode(x=x, y=y)
-    for place, size in (("caption", 14), ("detail", 13)):
-        words = [
-            {"s": s, "t": truncate(getattr(turn, place), MAX_NAME_LENGTH)} for s, turn in enumerate(turns, 1)
+    for field, size, y_offset in (("caption", 14, -34), ("detail", 13, -14)):
+        texts = [
+            {"s": s, "t": truncate(getattr(step, field), MAX_NAME_LENGTH)} for s, step in enumerate(steps, 1)
         ]
-        told = chart_from_rows(alt, words)
-        height = -34 if place == "caption" else -14
-        yield told.mark_text(align="left", baseline="middle", fontSize=size, color=GREY).encode(
-            x=alt.value(0), y=alt.value(height), text="t:N"
+        yield (
+            chart_from_rows(alt, texts)
+            .mark_text(align="left", baseline="middle", fontSize=size, color=GREY)
+            .encode(x=alt.value(0), y=alt.value(y_offset), text="t:N")
         )
 
 
 def _rows_per_step(shapes: Sequence[Sequence[XY]]) -> list[dict[str, Any]]:
-    """Return the spots of one shape per step as rows."""
+    """Return the vertices of one shape per step as rows."""
     return [
-        {"s": s, "o": o, "x": _round_six_digits(spot[0]), "y": _round_six_digits(spot[1])}
+        {"s": s, "o": o, "x": _round_six_digits(x), "y": _round_six_digits(y)}
         for s, shape in enumerate(shapes, 1)
-        for o, spot in enumerate(shape)
+        for o, (x, y) in enumerate(shape)
     ]
 
 

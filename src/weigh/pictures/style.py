@@ -1,4 +1,4 @@
-"""What all charts share: the drawing library, colours for light and dark pages, sizes."""
+"""Shared style of all charts: colours for light and dark pages, sizes, axes, legends and tooltips."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from weigh import errors
 from weigh.pictures.chart_data import ChartRows, check_rows, number_format
 from weigh.text import truncate
 
-# Told apart by people of every colour vision, and readable on white as on nearly black.
+# Distinguishable with any colour vision, and legible on white and on near-black.
 COLOURS = ("#3b82c4", "#d9690a", "#1a9e77", "#b35bb0", "#8a7a00", "#757575", "#d6336c")
 SHAPES = ("circle", "triangle-up", "square", "diamond", "cross", "stroke", "triangle-down")
 DASHES = ((1, 0), (7, 3), (2, 2), (9, 3, 2, 3), (4, 1), (1, 4), (12, 2, 2, 2))
-GREY = "#757575"  # the only greys with 4.5 : 1 both on white and on black are this and the next
+GREY = "#757575"  # one of the only two greys with a contrast of 4.5:1 on both white and black
 ERROR_COLOUR = COLOURS[-1]
-# From little to much, on a ground of its own. Only black and white leave no shade between them on which
-# neither is read (4.5 : 1).
+# From low to high. With black and white text, one of them is legible (4.5:1) on every shade between.
 HEATMAP_COLOURS = ("#b9d0e7", "#12406f")
 BLACK, WHITE = "#000000", "#ffffff"
 SQUARE_SIZE = 440
 CHART_WIDTH = 520
-MAX_TITLE_LINE = 66  # signs of a title that stand in one line
-MAX_DESCRIPTION_LENGTH = 600  # signs of what a screen reader says
+MAX_TITLE_LINE = 66  # characters
+MAX_DESCRIPTION_LENGTH = 600  # characters of the text for screen readers
 
 
 def import_altair() -> Any:
-    """The drawing library, imported when something is drawn."""
+    """Import Altair on first use; it is an optional dependency."""
     try:
         import altair as alt
         import vl_convert
@@ -40,23 +39,23 @@ def import_altair() -> Any:
     return alt
 
 
-def apply_style(chart: Any, told: str = "", title: str = "", more: str = "") -> Any:
-    """Return a chart without a ground of its own, its words in a grey that light and dark pages bear.
+def apply_style(chart: Any, description: str = "", title: str = "", subtitle: str = "") -> Any:
+    """Give a chart a transparent background and grey text that is legible on light and dark pages.
 
-    `told` is what a screen reader says of it, `more` stands small under the title.
+    `description` is the text for screen readers.
     """
     lines = textwrap.wrap(title, MAX_TITLE_LINE) if len(title) > MAX_TITLE_LINE else title
-    named = {"text": lines, "subtitle": more} if title and more else lines or more
-    words = {"labelColor": GREY, "titleColor": GREY, "labelFontSize": 12, "titleFontWeight": "normal"}
+    title_spec = {"text": lines, "subtitle": subtitle} if title and subtitle else lines or subtitle
+    text_style = {"labelColor": GREY, "titleColor": GREY, "labelFontSize": 12, "titleFontWeight": "normal"}
     chart = chart.properties(
-        **({"description": truncate(told, MAX_DESCRIPTION_LENGTH)} if told else {}),
-        **({"title": named} if named else {}),
+        **({"description": truncate(description, MAX_DESCRIPTION_LENGTH)} if description else {}),
+        **({"title": title_spec} if title_spec else {}),
     )
     return chart.configure(
         background="transparent",
         font="system-ui, sans-serif",
         view={"stroke": None},
-        axis=words
+        axis=text_style
         | {
             "titleFontSize": 13,
             "domainColor": GREY,
@@ -64,9 +63,9 @@ def apply_style(chart: Any, told: str = "", title: str = "", more: str = "") -> 
             "gridColor": GREY,
             "gridOpacity": 0.15,
         },
-        # Whoever shows the picture may have wider letters than those it was laid out with.
+        # The font that displays the chart may be wider than the one it was laid out with.
         axisX={"labelOverlap": "greedy", "labelSeparation": 10},
-        legend=words | {"titleFontSize": 12, "columnPadding": 28},
+        legend=text_style | {"titleFontSize": 12, "columnPadding": 28},
         title={
             "color": GREY,
             "fontSize": 14,
@@ -80,44 +79,44 @@ def apply_style(chart: Any, told: str = "", title: str = "", more: str = "") -> 
 
 
 def chart_from_rows(alt: Any, rows: list[dict[str, Any]]) -> Any:
-    """Return rows as the data of a chart."""
+    """Return an empty chart over inline data."""
     return alt.Chart(alt.InlineData(values=rows))
 
 
-NAME_AXIS_WIDTH = 170  # pixels of names beside a chart
-# Legends that show lines, and points.
+NAME_AXIS_WIDTH = 170  # pixels
 LINE_LEGEND: dict[str, Any] = {"symbolType": "stroke", "symbolStrokeWidth": 3, "symbolSize": 400}
 POINT_LEGEND: dict[str, Any] = {"symbolSize": 100, "symbolStrokeWidth": 0}
 
 
 def check_series_count(what: str, names: Sequence[str]) -> None:
-    """Refuse more series than colours and shapes tell apart."""
+    """Raise DataError if there are more series than distinguishable colours and shapes."""
     if len(names) > len(COLOURS):
         raise errors.DataError(
-            f"{what} tell {len(COLOURS)} series apart, got {len(names)}: {errors.quote_names(names)}. Draw fewer."
+            f"{what} show at most {len(COLOURS)} series, got {len(names)}: "
+            f"{errors.quote_names(names)}. Draw fewer."
         )
 
 
 def top_legend(alt: Any, names: Sequence[str], **settings: Any) -> Any:
-    """The legend above a chart, in as many columns as there is room for; none for a nameless series."""
+    """Return a legend above the chart with as many columns as fit; None for a single unnamed series."""
     if not any(names):
         return None
-    column = 60 + 7 * min(max(map(len, names)), 28)
-    # In a page that shrinks, the chart's own width is known only after the legend has been laid out.
+    column_width = 60 + 7 * min(max(map(len, names)), 28)
+    # In a responsive page, the width of the chart is known only after the legend has been laid out.
     room = f"min(width, (containerSize()[0] || 9999) - {NAME_AXIS_WIDTH + 30})"
-    columns = alt.ExprRef(f"max(1, floor({room} / {column}))")
+    columns = alt.ExprRef(f"max(1, floor({room} / {column_width}))")
     return alt.Legend(
         title=None, orient="top", offset=8, columns=columns, labelLimit=200, symbolOpacity=1, **settings
     )
 
 
 def colour_channel(alt: Any, names: Sequence[str], of: str = "series", **settings: Any) -> Any:
-    """The colour of a series."""
+    """Return the colour channel of a series."""
     return alt.Color(f"{of}:N", **_colour_settings(alt, names, **settings))
 
 
 def fill_channel(alt: Any, names: Sequence[str], of: str, **settings: Any) -> Any:
-    """The colour of what is filled and has no stroke of that colour."""
+    """Return the colour channel of filled marks without a stroke of the same colour."""
     return alt.Fill(f"{of}:N", **_colour_settings(alt, names, **settings))
 
 
@@ -127,32 +126,34 @@ def _colour_settings(alt: Any, names: Sequence[str], **settings: Any) -> dict[st
 
 
 def shape_channel(alt: Any, names: Sequence[str], of: str = "series", **settings: Any) -> Any:
-    """The shape of the points of a series."""
+    """Return the point shape channel of a series."""
     scale = alt.Scale(domain=list(names), range=list(SHAPES[: len(names)]))
     return alt.Shape(f"{of}:N", scale=scale, legend=top_legend(alt, names, **settings))
 
 
 def dash_channel(alt: Any, names: Sequence[str], **settings: Any) -> Any:
-    """The dashes of the line of a series."""
-    scale = alt.Scale(domain=list(names), range=[list(each) for each in DASHES[: len(names)]])
+    """Return the dash channel of a series."""
+    scale = alt.Scale(domain=list(names), range=[list(dash) for dash in DASHES[: len(names)]])
     return alt.StrokeDash("series:N", scale=scale, legend=top_legend(alt, names, **settings))
 
 
-def tooltip_channels(alt: Any, rows: ChartRows, words: Iterable[str] = (), /, **numbers: str) -> list[Any]:
-    """What a pointer is told: words as they are, numbers by the titles given, where any row has them."""
-    held = {name: [row[name] for row in rows if row.get(name) is not None] for name in numbers}
+def tooltip_channels(
+    alt: Any, rows: ChartRows, text_fields: Iterable[str] = (), /, **numbers: str
+) -> list[Any]:
+    """Return tooltips for text fields, and for number fields under the given titles, if any row has them."""
+    values = {name: [row[name] for row in rows if row.get(name) is not None] for name in numbers}
     return [
-        *(alt.Tooltip(f"{word}:N") for word in words if any(row.get(word) for row in rows)),
+        *(alt.Tooltip(f"{field}:N") for field in text_fields if any(row.get(field) for row in rows)),
         *(
-            alt.Tooltip(f"{name}:Q", title=truncate(title or name, 60), format=number_format(held[name]))
+            alt.Tooltip(f"{name}:Q", title=truncate(title or name, 60), format=number_format(values[name]))
             for name, title in numbers.items()
-            if held[name]
+            if values[name]
         ),
     ]
 
 
 def plane_axes(alt: Any, titles: Sequence[str], spans: Sequence[Sequence[float]]) -> Iterator[Any]:
-    """Yield both axes of a plane that shows what the spans say and nothing beside."""
+    """Yield the x and y axes of a plane, limited exactly to the given ranges."""
     for channel, name, title, span in zip((alt.X, alt.Y), "xy", titles, spans, strict=True):
         scale = alt.Scale(domain=list(span), nice=False, zero=False)
         axis = alt.Axis(grid=False, tickCount=6)
@@ -160,7 +161,7 @@ def plane_axes(alt: Any, titles: Sequence[str], spans: Sequence[Sequence[float]]
 
 
 def name_axis(alt: Any, names: Sequence[str], title: str = "", of: str = "name") -> Any:
-    """The places of names one under the other."""
+    """Return the y axis of names, in the given order."""
     axis = alt.Axis(labelLimit=NAME_AXIS_WIDTH, ticks=False, domain=False, labelPadding=6)
     return alt.Y(f"{of}:N", title=title or None, axis=axis, scale=alt.Scale(domain=list(names)))
 
@@ -168,28 +169,28 @@ def name_axis(alt: Any, names: Sequence[str], title: str = "", of: str = "name")
 def vertical_rules(
     alt: Any, marks: Iterable[tuple[float, str]], across: Any, middle: float = math.inf
 ) -> list[Any]:
-    """Dashed lines over the whole height, with words on the side that has room: left beyond the middle."""
-    given = [{"x": x, "text": text} for x, text in marks]
-    if not given:
+    """Return dashed vertical lines, labelled on the right up to x = `middle` and on the left beyond."""
+    records = [{"x": x, "text": text} for x, text in marks]
+    if not records:
         return []
-    found = check_rows("Upright lines", given, ("text",), ("x",))
+    checked = check_rows("Vertical lines", records, ("text",), ("x",))
     rows = [
         {"x": row["x"], "text": truncate(row["text"], 60), "line": 2 + 16 * at}
-        for at, row in enumerate(found)
+        for at, row in enumerate(checked)
     ]
     rule = chart_from_rows(alt, rows).mark_rule(strokeDash=[4, 3], color=GREY, strokeWidth=1.5)
     layers = [rule.encode(x=across)]
     for align, shift in (("left", 5), ("right", -5)):
-        own = [row for row in rows if row["text"] and (row["x"] > middle) == (align == "right")]
-        words = chart_from_rows(alt, own).mark_text(
+        side_rows = [row for row in rows if row["text"] and (row["x"] > middle) == (align == "right")]
+        labels = chart_from_rows(alt, side_rows).mark_text(
             align=align, baseline="top", dx=shift, fontSize=12, color=GREY
         )
-        if own:
-            layers.append(words.encode(x=across, y=alt.Y("line:Q", scale=None, title=None), text="text:N"))
+        if side_rows:
+            layers.append(labels.encode(x=across, y=alt.Y("line:Q", scale=None, title=None), text="text:N"))
     return layers
 
 
-def describe_chart(kind: str, title: str, x: str, y: str, told: str) -> str:
-    """What a screen reader says of a chart: as told, or its kind, title and axes."""
-    shown = f"{y} over {x}" if x and y else x or y
-    return told or f"{kind}{f' of {shown}' if shown else ''}{f': {title}' if title else ''}."
+def describe_chart(kind: str, title: str, x: str, y: str, description: str) -> str:
+    """Return the text for screen readers: the description, or by default kind, axes and title."""
+    axes = f"{y} over {x}" if x and y else x or y
+    return description or f"{kind}{f' of {axes}' if axes else ''}{f': {title}' if title else ''}."

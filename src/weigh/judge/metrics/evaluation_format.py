@@ -271,7 +271,7 @@ def _plot_confusion(evaluation: Evaluation) -> Any:
         title += f": {MAX_MATRIX_CLASSES} classes with many mistakes"
     cells = list(_confusion_cells(evaluation, shown))
     description = f"{title}. {evaluation.measure('accuracy').value:.1%} of the rows are predicted correctly."
-    return heatmap(cells, x="predicted", y="true", title=title, told=description)
+    return heatmap(cells, x="predicted", y="true", title=title, description=description)
 
 
 def _confusion_cells(evaluation: Evaluation, shown: list[int]) -> Iterator[dict[str, Any]]:
@@ -301,7 +301,7 @@ def _plot_reliability(evaluation: Evaluation) -> Any:
     rows = [row.to_dict() | {"series": truncate(row.series, NAME_WIDTH)} for row in evaluation.reliability]
     error = evaluation.measure("calibration_error").value
     description = f"Observed share against predicted probability; they differ by {error:.3f} on average."
-    return reliability_diagram(rows, title="Reliability diagram", told=description)
+    return reliability_diagram(rows, title="Reliability diagram", description=description)
 
 
 def _plot_roc(evaluation: Evaluation) -> Any:
@@ -324,7 +324,7 @@ def _plot_curves(evaluation: Evaluation, rows: list[dict[str, Any]], x: str, y: 
             f"There are no curves to plot. {' '.join(evaluation.omitted)} Plot 'confusion' instead."
         )
     series = ", ".join(dict.fromkeys(str(row["series"]) for row in rows))
-    return line_chart(rows, x=x, y=y, title=title, told=f"{title}: {series}.")
+    return line_chart(rows, x=x, y=y, title=title, description=f"{title}: {series}.")
 
 
 def _curve_points(
@@ -365,7 +365,7 @@ def _plot_classes(evaluation: Evaluation) -> Any:
         if not math.isnan(value)
     ]
     description = f"{title}, with confidence intervals."
-    return interval_chart(table, x="share", title=title, told=description)
+    return interval_chart(table, x="share", title=title, description=description)
 
 
 def _distinct_names(evaluation: Evaluation) -> list[str]:

@@ -71,7 +71,7 @@ def _plot_curves(rows: list[dict[str, Any]], x: str, y: str, title: str, **optio
             "There are no mails with the labels that this plot needs. Evaluate the filter on ham and on spam."
         )
     names = ", ".join(dict.fromkeys(str(row["series"]) for row in finite))
-    return line_chart(finite, x=x, y=y, title=title, **options, told=f"{title}: {names}.")
+    return line_chart(finite, x=x, y=y, title=title, **options, description=f"{title}: {names}.")
 
 
 def _plot_measures(evaluation: MailEvaluation) -> Any:
