@@ -144,7 +144,7 @@ def test_a_line_is_cut_to_its_box() -> None:
         (
             lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), across="kind"),
             errors.ColumnError,
-            "regions goes along columns of numbers, and 'kind' is a category. Hold it instead: "
+            "regions needs numeric columns, but 'kind' is a category. Fix its value instead: "
             "hold={'kind': ...}.",
         ),
         (
@@ -155,19 +155,19 @@ def test_a_line_is_cut_to_its_box() -> None:
         (
             lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), hold={"a": 1}),
             errors.ColumnError,
-            "What is held has no column 'a'; it has 'kind', 'c'.",
+            "The set of fixed columns has no column 'a'; it has 'kind', 'c'.",
         ),
         (
             lambda: weigh.regions(
                 weigh.NaiveBayes().fit({"x": [1.5, 2.5], "y": [0, 1]}, "y"), {"x": [1.5], "y": [0]}
             ),
             errors.ColumnError,
-            "regions needs two different columns of numbers; the classifier has 'x'.",
+            "regions needs two different numeric columns; the classifier has 'x'.",
         ),
         (
             lambda: weigh.regions(weigh.NaiveBayes(), mixed()),
             errors.Unsupported,
-            "regions asks a fitted classifier, got NaiveBayes without classes. Fit a classifier first.",
+            "regions needs a fitted classifier, got NaiveBayes. Fit a classifier first.",
         ),
         (
             lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), cells=1),
@@ -227,7 +227,7 @@ def test_scores_beyond_all_numbers_give_no_line() -> None:
             errors.ParameterError,
             "hold must be a mapping from columns to values, got [1].",
         ),
-        (pd.DataFrame(PLACES, columns=["a", "a"]), {}, errors.ColumnError, "two columns of one name"),
+        (pd.DataFrame(PLACES, columns=["a", "a"]), {}, errors.ColumnError, "duplicate column names"),
         (pd.DataFrame(PLACES), {"label": "side"}, errors.ColumnError, "The table has no column 'side'"),
     ],
 )
@@ -242,5 +242,5 @@ def test_several_labels_per_row_have_no_regions() -> None:
     with pytest.raises(errors.LabelError, match="The labels are lists"):
         weigh.regions(weigh.Perceptron().fit(PLACES, SIDES), PLACES, [["a"]] * 60)
     both = DecisionTreeClassifier().fit(PLACES, np.column_stack([SIDES, SIDES]))
-    with pytest.raises(errors.Unsupported, match="one label per row, got one of several"):
+    with pytest.raises(errors.Unsupported, match="one label per row, got a multi-output one"):
         weigh.regions(both, PLACES)

@@ -163,7 +163,7 @@ def test_a_picture_is_of_the_part_asked_for() -> None:
         ),
         (
             lambda: weigh.surface(weigh.Normal, [1.0, 1.0]),
-            "surface needs numbers that differ, got 2 times 1. Their likelihood has no top.",
+            "surface needs numbers that differ, got 2 times 1. Their likelihood has no maximum.",
         ),
         (
             lambda: weigh.surface(weigh.Normal, [1.0]),
@@ -191,7 +191,9 @@ def test_what_has_no_surface_is_refused(ask: Any, told: str) -> None:
 
 @pytest.mark.parametrize("curve", [weigh.Normal, weigh.Laplace])
 def test_numbers_that_differ_in_the_last_digit_only_have_no_surface(curve: Any) -> None:
-    with pytest.raises(errors.Unsupported, match="The rows tell 1 to the last digit"):
+    with pytest.raises(
+        errors.Unsupported, match="The rows determine the parameter 1 to floating-point precision"
+    ):
         weigh.surface(curve, [1.0, np.nextafter(1.0, 2.0)])
     with pytest.raises(errors.ParameterError, match="two or more numbers of at most"):
         weigh.surface(curve, [-1e200, 1e200])

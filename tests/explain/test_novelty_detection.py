@@ -49,7 +49,7 @@ def test_a_number_far_from_every_class_is_flagged():
     assert reasons(height=1.0) == []
     (told,) = reasons(height=5.5)
     assert told.startswith("height = 5.5: ")
-    assert told.endswith("spreads from the nearest class")
+    assert told.endswith("standard deviations from the nearest class")
 
 
 def test_texts_of_unknown_words_are_flagged_by_their_share():

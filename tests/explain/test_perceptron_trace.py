@@ -188,7 +188,7 @@ def test_data_for_json_hold_whole_numbers_and_fractions_as_text() -> None:
         (
             lambda: trace(perceptron(scale="unit"), AND, "both"),
             errors.Unsupported,
-            "Perceptron(scale='unit') learns from rescaled rows, and a trace shows the arithmetic of the "
+            "Perceptron(scale='unit') learns from rescaled rows, but a trace shows the arithmetic on the "
             "values as they are. Take scale=None, or rescale the rows first.",
         ),
         (

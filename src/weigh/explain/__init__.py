@@ -1,4 +1,4 @@
-"""Explaining: what models look for, which rows they know little about, and how perceptrons learn."""
+"""Model inspection: strongest features, counterfactuals, decision regions, novelty and training traces."""
 
 from __future__ import annotations
 

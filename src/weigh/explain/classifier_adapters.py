@@ -1,4 +1,4 @@
-"""A classifier and rows of it, whoever made it: which columns it has, and what it says of other rows."""
+"""One interface to classifiers of this library and of scikit-learn, together with the rows to inspect."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ NON_NUMERIC_KINDS = frozenset({"category", "flag", "text", "tokens", "skip"})
 
 @dataclass(frozen=True, eq=False)
 class GridPredictions:
-    """What is said of places: class numbers, how sure (½ to 1 without probabilities), and by what lead.
+    """Predictions at grid points: class codes, confidences and, for two classes, decision values.
 
-    `leads`, of two classes, speak for the second where they are positive.
+    Confidences are the probabilities of the predicted classes; a model without probabilities has scaled
+    margins from ½ to 1 instead. Positive decision values favour the second class.
     """
 
     codes: Longs
@@ -35,7 +36,7 @@ class GridPredictions:
 
 
 class ClassifierAdapter(ABC):
-    """A classifier with the rows around which it is asked."""
+    """A classifier and the rows around which its predictions are inspected."""
 
     classes: list[Any]
     labels: Sequence[Any]
@@ -43,43 +44,44 @@ class ClassifierAdapter(ABC):
 
     @abstractmethod
     def predict_columns(self, columns: Mapping[str, Any]) -> GridPredictions:
-        """Return what is said of rows that are given by column."""
+        """Return the predictions for rows given as columns."""
 
     @abstractmethod
     def kind(self, name: str) -> str:
-        """Return the name of a column's kind."""
+        """Return the name of the kind of a column."""
 
     @abstractmethod
     def numeric_column(self, name: str) -> Floats:
-        """Return a column of the rows as numbers, nan where it is missing."""
+        """Return a column of the rows as floats, nan where missing."""
 
     def choose_columns(self, across: str | None, up: str | None) -> ColumnPair:
-        """Return the two columns, those not given the first of numbers that are left."""
+        """Return the two columns of the plane; by default the first numeric ones."""
         for name in (across, up):
             if name is not None and not (isinstance(name, str) and name in self.columns):
                 raise errors.unknown_column_error(str(name), self.columns, "The classifier")
             if name is not None and self.kind(name) in NON_NUMERIC_KINDS:
                 raise errors.ColumnError(
-                    f"regions goes along columns of numbers, and {name!r} is a {self.kind(name)}. Hold it "
-                    f"instead: hold={{{name!r}: ...}}."
+                    f"regions needs numeric columns, but {name!r} is a {self.kind(name)}. Fix its "
+                    f"value instead: hold={{{name!r}: ...}}."
                 )
-        left = [n for n in self.columns if self.kind(n) not in NON_NUMERIC_KINDS and n not in (across, up)]
-        found = [name if name is not None else left.pop(0) if left else "" for name in (across, up)]
-        if "" in found or found[0] == found[1]:
+        numeric = [name for name in self.columns if self.kind(name) not in NON_NUMERIC_KINDS]
+        unused = [name for name in numeric if name not in (across, up)]
+        pair = [name if name is not None else unused.pop(0) if unused else "" for name in (across, up)]
+        if "" in pair or pair[0] == pair[1]:
             raise errors.ColumnError(
-                f"regions needs two different columns of numbers; the classifier has "
-                f"{errors.quote_names(n for n in self.columns if self.kind(n) not in NON_NUMERIC_KINDS)}."
+                "regions needs two different numeric columns; the classifier has "
+                f"{errors.quote_names(numeric)}."
             )
-        return found[0], found[1]
+        return pair[0], pair[1]
 
-    def fixed_values(self, pair: ColumnPair, stated: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value at which every other column is held."""
-        for name in stated:
+    def fixed_values(self, pair: ColumnPair, hold: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the fixed value of every column outside the pair: from `hold`, or a typical value."""
+        for name in hold:
             if name not in self.columns or name in pair:
-                others = [each for each in self.columns if each not in pair]
-                raise errors.unknown_column_error(str(name), others, "What is held")
+                others = [column for column in self.columns if column not in pair]
+                raise errors.unknown_column_error(str(name), others, "The set of fixed columns")
         return {
-            name: stated[name] if name in stated else self._typical_value(name)
+            name: hold[name] if name in hold else self._typical_value(name)
             for name in self.columns
             if name not in pair and self.kind(name) != "skip"
         }
@@ -88,23 +90,23 @@ class ClassifierAdapter(ABC):
         if self.kind(name) in ("text", "tokens"):
             return None
         if self.kind(name) not in NON_NUMERIC_KINDS:
-            known = self.numeric_column(name)
-            known = known[~np.isnan(known)]
-            return float(np.median(known)) if len(known) else None
+            numbers = self.numeric_column(name)
+            numbers = numbers[~np.isnan(numbers)]
+            return float(np.median(numbers)) if len(numbers) else None
         values = Counter(value for value in self.columns[name].tolist() if not is_missing(value))
         return values.most_common(1)[0][0] if values else None
 
     def predict_plane(
-        self, pair: ColumnPair, held: Mapping[str, Any], x: Floats, y: Floats
+        self, pair: ColumnPair, fixed: Mapping[str, Any], x: Floats, y: Floats
     ) -> GridPredictions:
-        """Return what is said of places on the plane of two columns."""
-        fixed = {name: _repeat_value(value, len(x)) for name, value in held.items()}
-        given = {**fixed, pair[0]: x, pair[1]: y}
-        return self.predict_columns({name: given[name] for name in self.columns if name in given})
+        """Return the predictions at points (x, y) of the plane, with all other columns fixed."""
+        repeated = {name: _repeat_value(value, len(x)) for name, value in fixed.items()}
+        values = {**repeated, pair[0]: x, pair[1]: y}
+        return self.predict_columns({name: values[name] for name in self.columns if name in values})
 
     @abstractmethod
     def predict_rows(self) -> list[Any]:
-        """Return what is said of the rows themselves."""
+        """Return the predicted labels of the rows."""
 
 
 class ModelAdapter(ClassifierAdapter):
@@ -115,9 +117,7 @@ class ModelAdapter(ClassifierAdapter):
         self._chunks = read_labelled_chunks(model, rows, label)
         self.classes = list(model.classes)
         if any(chunk.sparse is not None for chunk in self._chunks):
-            raise errors.Unsupported(
-                "regions needs columns by name; sparse rows have too many. Give a table."
-            )
+            raise errors.Unsupported("regions needs named columns and cannot read sparse rows. Pass a table.")
         names = [name for name in model.schema.names if name in self._chunks[0].columns]
         self.columns = {
             name: np.concatenate([to_objects(chunk.columns[name]) for chunk in self._chunks])
@@ -126,7 +126,7 @@ class ModelAdapter(ClassifierAdapter):
         self.labels = concatenate_labels(self._chunks)
 
     def kind(self, name: str) -> str:
-        """Return the name of a column's kind."""
+        """Return the name of the kind of a column."""
         return self._kinds[name]
 
     @cached_property
@@ -135,27 +135,27 @@ class ModelAdapter(ClassifierAdapter):
         return {name: kind.name for name, kind in zip(schema.names, schema.kinds, strict=True)}
 
     def numeric_column(self, name: str) -> Floats:
-        """Return a column of the rows as numbers, nan where it is missing."""
+        """Return a column of the rows as floats, nan where missing."""
         return to_numbers(self.columns[name], name, self._model.schema.missing)
 
     def predict_columns(self, columns: Mapping[str, Any]) -> GridPredictions:
-        """Return what is said of rows that are given by column."""
+        """Return the predictions for rows given as columns."""
         scores = self._model.scores(columns)
         codes = self._model.best(scores)
-        leads = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else None
+        decision_values = scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else None
         if self._model.has_probabilities:
-            return GridPredictions(codes, self._model.predict_proba(columns).max(axis=1), leads)
-        two = np.partition(scores, -2, axis=1)[:, -2:]
-        ahead = two[:, 1] - two[:, 0]
-        return GridPredictions(codes, 0.5 + 0.5 * ahead / (ahead.max() or 1.0), leads)
+            return GridPredictions(codes, self._model.predict_proba(columns).max(axis=1), decision_values)
+        second, best = np.partition(scores, -2, axis=1)[:, -2:].T
+        margins = best - second
+        return GridPredictions(codes, 0.5 + 0.5 * margins / (margins.max() or 1.0), decision_values)
 
     def predict_rows(self) -> list[Any]:
-        """Return what is said of the rows themselves."""
+        """Return the predicted labels of the rows."""
         return [verdict for chunk in self._chunks for verdict in self._model.predict(chunk).tolist()]
 
 
 class SklearnAdapter(ClassifierAdapter):
-    """A fitted classifier with scikit-learn's methods, and rows as it takes them."""
+    """A fitted classifier with the scikit-learn interface, and rows in the form that it accepts."""
 
     def __init__(self, model: Any, rows: Any, label: Any) -> None:
         self._model, self._rows = model, rows
@@ -167,52 +167,54 @@ class SklearnAdapter(ClassifierAdapter):
         table = np.asarray(self._rows)
         if table.ndim != 2 or not table.size:
             raise errors.DataError(
-                f"regions asks a classifier of another library about a table [rows, columns], got "
-                f"{_describe_value(self._rows)}. Give the rows as it learned them."
+                f"regions needs a non-empty table [rows, columns] for a scikit-learn classifier, got "
+                f"{_describe_value(self._rows)}. Pass rows in the form it was fitted on."
             )
-        named = hasattr(self._rows, "columns")
+        has_names = hasattr(self._rows, "columns")
         names = (
-            [str(name) for name in self._rows.columns] if named else [f"x{j}" for j in range(table.shape[1])]
+            [str(name) for name in self._rows.columns]
+            if has_names
+            else [f"x{j}" for j in range(table.shape[1])]
         )
         if len(set(names)) < len(names):
-            raise errors.ColumnError(
-                f"The table has two columns of one name among {errors.quote_names(names)}."
-            )
-        typed = [np.asarray(self._rows[name]) for name in self._rows.columns] if named else table.T
-        self.columns = dict(zip(names, typed, strict=True))
+            raise errors.ColumnError(f"The table has duplicate column names: {errors.quote_names(names)}.")
+        arrays = [np.asarray(self._rows[name]) for name in self._rows.columns] if has_names else table.T
+        self.columns = dict(zip(names, arrays, strict=True))
         self.labels = _sklearn_labels(label, len(table))
 
     def kind(self, name: str) -> str:
-        """Return whether a column holds numbers."""
+        """Return "number" or "category", by the dtype of the column."""
         return "number" if self.columns[name].dtype.kind in "fiu" else "category"
 
     def numeric_column(self, name: str) -> Floats:
-        """Return a column of the rows as numbers, nan where it is missing."""
+        """Return a column of the rows as floats, nan where missing."""
         return np.asarray(self.columns[name], dtype=np.float64)
 
     def predict_columns(self, columns: Mapping[str, Any]) -> GridPredictions:
-        """Return what is said of rows that are given by column."""
-        named = hasattr(self._rows, "columns")
-        # A table of the kind that came in, so that nothing here needs the library that made it.
-        given = type(self._rows)(dict(columns)) if named else np.column_stack(list(columns.values()))
-        place = {label: code for code, label in enumerate(self.classes)}
-        codes = np.array([place[label] for label in np.asarray(self._model.predict(given)).tolist()])
-        leads = None
+        """Return the predictions for rows given as columns."""
+        has_names = hasattr(self._rows, "columns")
+        # A table of the same type as the rows, so that pandas is not imported here.
+        X = type(self._rows)(dict(columns)) if has_names else np.column_stack(list(columns.values()))
+        code_by_label = {label: code for code, label in enumerate(self.classes)}
+        codes = np.array([code_by_label[label] for label in np.asarray(self._model.predict(X)).tolist()])
+        decision_values = None
         if hasattr(self._model, "decision_function") and len(self.classes) == 2:
-            leads = np.asarray(self._model.decision_function(given), dtype=np.float64).reshape(len(codes))
+            decision_values = np.asarray(self._model.decision_function(X), dtype=np.float64).reshape(
+                len(codes)
+            )
         if not hasattr(self._model, "predict_proba"):
-            return GridPredictions(codes, np.ones(len(codes)), leads)
-        return GridPredictions(codes, np.asarray(self._model.predict_proba(given)).max(axis=1), leads)
+            return GridPredictions(codes, np.ones(len(codes)), decision_values)
+        return GridPredictions(codes, np.asarray(self._model.predict_proba(X)).max(axis=1), decision_values)
 
     def predict_rows(self) -> list[Any]:
-        """Return what is said of the rows themselves."""
+        """Return the predicted labels of the rows."""
         return list(np.asarray(self._model.predict(self._rows)).tolist())
 
 
 def _sklearn_classes(model: Any) -> list[Any]:
     classes = np.asarray(model.classes_, dtype=object)
-    if classes.ndim != 1 or any(isinstance(each, np.ndarray) for each in classes):
-        raise errors.Unsupported("regions asks a classifier of one label per row, got one of several.")
+    if classes.ndim != 1 or any(isinstance(label, np.ndarray) for label in classes):
+        raise errors.Unsupported("regions needs a classifier with one label per row, got a multi-output one.")
     return list(np.asarray(model.classes_).tolist())
 
 
@@ -222,34 +224,33 @@ def _sklearn_labels(label: Any, n: int) -> list[Any]:
     labels = np.asarray(label)
     if labels.shape not in ((n,), (n, 1)):
         raise errors.LabelError(
-            f"regions needs one label for each of the {n:,} rows, got {_describe_value(label)}. Give them as y, or the "
-            f"name of a table's label column."
+            f"regions needs one label for each of the {n:,} rows, got {_describe_value(label)}. Pass the "
+            f"labels, or the name of the label column of a table."
         )
     return list(labels.ravel().tolist())
 
 
 def _describe_value(value: Any) -> str:
-    """Tell what a value is, however large, in a few words."""
+    """Describe a value briefly, by its type and shape if it is large."""
     shape = np.shape(value) if hasattr(value, "__len__") else ()
-    of = f" of shape {'×'.join(map(str, shape))}" if shape else ""
-    return f"{value!r}" if isinstance(value, str | int | float | None) else f"{type(value).__name__}{of}"
+    suffix = f" of shape {'×'.join(map(str, shape))}" if shape else ""
+    return f"{value!r}" if isinstance(value, str | int | float | None) else f"{type(value).__name__}{suffix}"
 
 
 def adapt_classifier(model: Any, rows: Any, label: Any) -> ClassifierAdapter:
-    """Return a classifier with its rows; anything else is refused."""
-    own = getattr(model, "model_", model)
-    if isinstance(own, Model):
-        return ModelAdapter(own, rows, label)
+    """Wrap a fitted classifier and its rows; raise Unsupported for anything else."""
+    fitted = getattr(model, "model_", model)
+    if isinstance(fitted, Model):
+        return ModelAdapter(fitted, rows, label)
     if hasattr(model, "classes_") and hasattr(model, "predict"):
         return SklearnAdapter(model, rows, label)
     raise errors.Unsupported(
-        f"regions asks a fitted classifier, got {type(model).__name__} without classes. Fit a classifier "
-        f"first."
+        f"regions needs a fitted classifier, got {type(model).__name__}. Fit a classifier first."
     )
 
 
 def read_labelled_chunks(model: BaseModel, rows: Any, label: Any) -> list[Chunk]:
-    """Return rows as a model reads them, labelled as given or by the model's column, if they have it."""
+    """Read rows with the schema of a model; by default labels come from its label column, if present."""
     missing = model.schema.missing
     source = rows_of(rows, label, missing=missing)
     if label is None and source.label is None and model.label in source.names:
@@ -258,11 +259,10 @@ def read_labelled_chunks(model: BaseModel, rows: Any, label: Any) -> list[Chunk]
 
 
 def concatenate_labels(chunks: Sequence[Chunk]) -> list[Any]:
-    """Return the label of every row, None where there is none."""
-    known = (
-        [None] * each.n_rows if each.labels is None else to_objects(each.labels).tolist() for each in chunks
-    )
-    labels = [label for each in known for label in each]
+    """Return the labels of all rows, None where missing."""
+    labels: list[Any] = []
+    for chunk in chunks:
+        labels += [None] * chunk.n_rows if chunk.labels is None else to_objects(chunk.labels).tolist()
     if any(isinstance(label, list | set | dict | np.ndarray) for label in labels):
         raise errors.multiple_labels_error("lists")
     return labels

@@ -1,4 +1,4 @@
-"""The smallest flip: without which of its features a row would get another verdict."""
+"""Counterfactual explanations: the smallest set of features whose removal changes a verdict."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ from weigh.text import (
 class Flip:
     """The result of `flip`; prints as text of at most 80 columns.
 
-    Without the features in `removed` the verdict is `becomes`, and no smaller set of features changes it
-    (`is_smallest`; only a search for one class among many may end before that is proved). Where no removal
-    does it, or was found to, `becomes` is None and `removed` empty. `left` are the other features, and the
-    prior or bias first. Amounts are what each speaks for the verdict against `becomes`, or against the class
-    asked for or the runner-up, in nats or in points as `unit` says; together they are `lead`. `probability`
-    is that of the verdict, `afterwards` that of `becomes` without what was removed; a perceptron has neither.
-    `changes`, where they were asked for, are all single values that would flip the verdict were they others.
+    Without the features in `removed` the verdict is `becomes`. If `is_smallest`, no smaller set changes the
+    verdict; only the search for one class among many may stop before that is proved. If no removal was
+    found, `becomes` is None and `removed` is empty. `left` holds the class prior or bias, then the other
+    features. The weight of a feature is its evidence for the verdict against `against` (`becomes`, else the
+    class asked for, else the runner-up), in nats or points (`unit`); they sum to `lead`. `probability` is
+    that of the verdict and `afterwards` that of `becomes` after the removal; a perceptron has neither.
+    `changes`, if requested, are all changes of a single value that flip the verdict.
     """
 
     verdict: Any
@@ -55,16 +55,16 @@ class Flip:
 
     @property
     def flips(self) -> bool:
-        """Whether some removal does it."""
+        """Whether a removal changes the verdict."""
         return self.becomes is not None
 
     @property
     def lead(self) -> float:
-        """By how much the verdict leads with all features."""
+        """The score difference between the verdict and `against` with all features."""
         return float(sum(row.nats for row in (*self.left, *self.removed)))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return the result as JSON-compatible data."""
         names = (
             "verdict",
             "wanted",
@@ -78,7 +78,7 @@ class Flip:
         return {name: to_json_value(getattr(self, name)) for name in names} | {
             "removed": [_row_to_dict(row) for row in self.removed],
             "left": [_row_to_dict(row) for row in self.left],
-            "changes": None if self.changes is None else [each.to_dict() for each in self.changes],
+            "changes": None if self.changes is None else [change.to_dict() for change in self.changes],
         }
 
     def __str__(self) -> str:
@@ -91,45 +91,45 @@ class Flip:
         return flip_html(self)
 
     def plot(self, most: int = 20) -> Any:
-        """Return a picture of what speaks for the verdict, what is removed apart from the rest."""
+        """Plot the evidence for the verdict, with removed and remaining features in separate panels."""
         return plot_flip(self, most)
 
 
 def flip(model: Any, row: Any, to: Any = None, *, changes: bool = True) -> Flip:
-    """Return the smallest set of a row's features without which the verdict is another.
+    """Find the smallest set of features of a row whose removal changes the verdict.
 
-    A category, a flag or a number that is removed is missing and adds nothing; a word that is removed does
-    not occur, whose absence may be evidence too. The set is exact for every classifier whose score is a sum:
-    naive Bayes, perceptrons, logistic regression and linear models.
+    A removed category, flag or number is treated as missing and contributes nothing; a removed word does not
+    occur, and its absence may be evidence too. The result is exact for every classifier whose score is a sum
+    over features: naive Bayes, perceptrons, logistic regression and other linear models.
 
     Parameters
     ----------
-    model : a model of this library, or an estimator
-    row : one row, as `predict` takes it
-    to : the class that the verdict shall become; None takes any other
-    changes : whether to list also what single values would flip it: every other level of a category or flag,
-        and for a number the nearest thresholds above and below
+    model : a model of this library, or a fitted estimator
+    row : one row, in any form that `predict` accepts
+    to : the desired class; None accepts any other class
+    changes : whether to list also the changes of a single value that flip the verdict: other levels of a
+        category or flag, and the nearest thresholds above and below a number
     """
-    ours = getattr(model, "model_", model)
-    if not hasattr(ours, "chunks"):
+    fitted = getattr(model, "model_", model)
+    if not hasattr(fitted, "chunks"):
         raise errors.Unsupported(
             f"flip needs a trained model of this library, got {type(model).__name__}. Fit one first."
         )
-    removals = AdditiveRow.from_chunk(ours, _require_single_row(ours, row))
-    verdict = removals.predict_without()
+    additive = AdditiveRow.from_chunk(fitted, _require_single_row(fitted, row))
+    verdict = additive.predict_without()
     if verdict is None:
         raise errors.ImpossibleEvidence(
             "This row has probability 0 in every class, so there is no verdict to flip. Train with a prior "
             "above 0."
         )
-    goal = _target_class(removals, verdict, to)
-    found = (
-        smallest_removal(removals, verdict)
+    goal = _target_class(additive, verdict, to)
+    removal = (
+        smallest_removal(additive, verdict)
         if goal is None
-        else smallest_removal_to_class(removals, verdict, goal)
+        else smallest_removal_to_class(additive, verdict, goal)
     )
-    result = _build_flip(removals, verdict, goal, found)
-    return replace(result, changes=tuple(find_value_changes(removals, verdict, goal))) if changes else result
+    result = _build_flip(additive, verdict, goal, removal)
+    return replace(result, changes=tuple(find_value_changes(additive, verdict, goal))) if changes else result
 
 
 def _require_single_row(model: Any, row: Any) -> Chunk:
@@ -154,15 +154,15 @@ def _target_class(row: AdditiveRow, verdict: int, to: Any) -> int | None:
     return goal
 
 
-def _build_flip(row: AdditiveRow, verdict: int, goal: int | None, found: RemovalSet) -> Flip:
+def _build_flip(row: AdditiveRow, verdict: int, goal: int | None, removal: RemovalSet) -> Flip:
     classes = row.model.classes
-    removed = () if found.removed is None else found.removed
-    becomes = None if found.removed is None else row.predict_without(removed)
-    before = row.scores()
-    shares, shares_after = row.probabilities(before), row.probabilities(row.scores(removed))
-    rival = becomes if becomes is not None else goal if goal is not None else _runner_up(before[0], verdict)
+    removed = () if removal.removed is None else removal.removed
+    becomes = None if removal.removed is None else row.predict_without(removed)
+    scores = row.scores()
+    before, after = row.probabilities(scores), row.probabilities(row.scores(removed))
+    rival = becomes if becomes is not None else goal if goal is not None else _runner_up(scores[0], verdict)
     rows = [_feature_row(row, at, verdict, rival) for at in range(len(row.removable_features))]
-    first = EvidenceRow(
+    base = EvidenceRow(
         row.base_name, "", row.report_scale * _score_difference(row.base_scores, verdict, rival)
     )
     return Flip(
@@ -171,31 +171,32 @@ def _build_flip(row: AdditiveRow, verdict: int, goal: int | None, found: Removal
         None if becomes is None else classes[becomes],
         None if rival is None else classes[rival],
         tuple(rows[at] for at in sorted(removed, key=lambda at: -rows[at].nats)),
-        (first, *(each for at, each in enumerate(rows) if at not in set(removed))),
-        "points" if shares is None else "nats",
-        None if shares is None else float(shares[0, verdict]),
-        None if shares_after is None or becomes is None else float(shares_after[0, becomes]),
-        found.is_smallest,
+        (base, *(feature for at, feature in enumerate(rows) if at not in set(removed))),
+        "points" if before is None else "nats",
+        None if before is None else float(before[0, verdict]),
+        None if after is None or becomes is None else float(after[0, becomes]),
+        removal.is_smallest,
     )
 
 
 def _runner_up(scores: Floats, verdict: int) -> int | None:
-    rest = [c for c in range(len(scores)) if c != verdict]
-    return max(rest, key=lambda c: (scores[c], -c)) if rest else None
+    rivals = [c for c in range(len(scores)) if c != verdict]
+    return max(rivals, key=lambda c: (scores[c], -c)) if rivals else None
 
 
 def _feature_row(row: AdditiveRow, at: int, verdict: int, rival: int | None) -> EvidenceRow:
-    """Return what a feature speaks for the verdict: what it adds beyond what its absence would."""
-    unit = row.removable_features[at][1]
-    kept, gone = (
-        _score_difference(logs, verdict, rival) for logs in (unit.present_scores, unit.removed_scores)
+    """Return the evidence of a feature for the verdict: its contribution minus that of its absence."""
+    feature = row.removable_features[at][1]
+    present, absent = (
+        _score_difference(scores, verdict, rival)
+        for scores in (feature.present_scores, feature.removed_scores)
     )
-    return EvidenceRow(unit.feature, unit.value, row.report_scale * (kept - gone))
+    return EvidenceRow(feature.feature, feature.value, row.report_scale * (present - absent))
 
 
-def _score_difference(logs: Floats, first: int, second: int | None) -> float:
-    other = 0.0 if second is None else float(logs[second])
-    return 0.0 if float(logs[first]) == other else float(logs[first]) - other
+def _score_difference(scores: Floats, first: int, second: int | None) -> float:
+    other = 0.0 if second is None else float(scores[second])
+    return 0.0 if float(scores[first]) == other else float(scores[first]) - other
 
 
 def _row_to_dict(row: EvidenceRow) -> dict[str, Any]:
@@ -208,7 +209,7 @@ MAX_LISTED_CHANGES = 12
 
 
 def format_flip(flip: Flip) -> str:
-    """The whole flip as text."""
+    """Return the flip as text."""
     parts = [textwrap.fill(sentence, LINE_WIDTH) for sentence in _flip_sentences(flip)]
     if flip.removed:
         rows = [[truncate(row.title, NAME_WIDTH), format_signed(row.nats, 4)] for row in flip.removed]
@@ -219,7 +220,7 @@ def format_flip(flip: Flip) -> str:
 
 
 def flip_headline(flip: Flip) -> str:
-    """What the flip says, in one sentence."""
+    """Return the result in one sentence."""
     return next(_flip_sentences(flip))
 
 
@@ -258,11 +259,11 @@ def _changes_title(flip: Flip) -> str:
 def _change_rows(flip: Flip) -> list[list[str]]:
     return [
         [
-            truncate(f"{each.feature} = {each.now}", 34),
-            truncate(f"→ {each.to}", 26),
-            truncate(each.becomes, 12),
+            truncate(f"{change.feature} = {change.now}", 34),
+            truncate(f"→ {change.to}", 26),
+            truncate(change.becomes, 12),
         ]
-        for each in (flip.changes or ())[:MAX_LISTED_CHANGES]
+        for change in (flip.changes or ())[:MAX_LISTED_CHANGES]
     ]
 
 
@@ -271,7 +272,7 @@ def _format_probability(share: float | None, is_rounded: bool) -> str:
 
 
 def flip_html(flip: Flip) -> str:
-    """The flip as an HTML table with its sentences."""
+    """Return the flip as HTML tables and sentences."""
     head, *others = _flip_sentences(flip)
     changes = ""
     if flip.changes is not None:
@@ -290,7 +291,7 @@ def flip_html(flip: Flip) -> str:
 
 
 def plot_flip(flip: Flip, most: int) -> Any:
-    """Draw what speaks for the verdict, what is removed apart from the strongest of the rest."""
+    """Plot the removed features and, in a second panel, the `most` strongest others."""
     from weigh.pictures import bar_chart
     from weigh.pictures.chart_data import clip_infinite
 

@@ -1,4 +1,4 @@
-"""Regions of decision: what a classifier says over the plane of two of its columns."""
+"""Decision regions of a classifier over the plane of two of its columns."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from weigh.text import (
     truncate,
 )
 
-MAX_PLOTTED_ROWS = 1_000  # rows that are drawn as points
-MAX_LISTED_COLUMNS = 8  # held columns that are told one by one
-AXIS_PADDING = 0.08  # of the span of the rows, on every side
+MAX_PLOTTED_ROWS = 1_000  # rows drawn as points
+MAX_LISTED_COLUMNS = 8  # fixed columns listed individually
+AXIS_PADDING = 0.08  # on either side, as a fraction of the range of the rows
 
 
 @dataclass(frozen=True)
 class RegionRow:
-    """A row on the plane: where it is, its label, and what the classifier says of it."""
+    """A row on the plane: its coordinates, its label and its predicted class."""
 
     x: float
     y: float
@@ -40,18 +40,18 @@ class RegionRow:
 
     @property
     def wrong(self) -> bool:
-        """Whether the verdict is not the label, where that is known."""
+        """Whether the row has a label that differs from the verdict."""
         return self.label is not None and self.label != self.verdict
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Regions:
-    """The result of `regions`: verdicts over a grid of two columns.
+    """The result of `regions`: predicted classes over a grid of two columns.
 
-    `verdicts[j, i]` is the number of the class at `y[j]` and `x[i]`, `shares` its probability (where there is
-    none, how far it leads, as a share of the farthest, from ½ to 1). `held` are the values of all other
-    columns. `spots` are the rows, each with its own verdict. `boundary` is known where it is a
-    straight line: score = w·(x, y) + b, and `margin` the score that the nearest row has, if all are right.
+    `verdicts[j, i]` is the code of the class at (x[i], y[j]) and `shares[j, i]` its probability; without
+    probabilities, its margin scaled to ½ to 1. `held` are the fixed values of all other columns. `spots`
+    are the rows, each with its own verdict. `boundary` is the score w·(x, y) + b if it is linear, else
+    None; `margin` is then the smallest score of a row for its class, if all rows are classified correctly.
     """
 
     across: str
@@ -68,11 +68,11 @@ class Regions:
 
     @property
     def errors(self) -> int:
-        """How many rows get a verdict that is not their label."""
+        """The number of misclassified rows."""
         return sum(spot.wrong for spot in self.spots)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return the result as JSON-compatible data."""
         line = self.boundary
         return {
             "across": self.across,
@@ -91,7 +91,7 @@ class Regions:
         }
 
     def plot(self) -> Any:
-        """Return a picture of the regions, the rows as points (wrong ones ringed), boundary and margins."""
+        """Plot the regions, the rows (misclassified ones ringed), the boundary and the margins."""
         from weigh.pictures import decision_regions
 
         cells = [
@@ -115,15 +115,15 @@ class Regions:
         if self.boundary is None:
             return []
         ends = (float(self.x[0]), float(self.x[-1])), (float(self.y[0]), float(self.y[-1]))
-        wanted = {"boundary": 0.0}
+        levels = {"boundary": 0.0}
         if self.margin is not None:
-            wanted |= {
+            levels |= {
                 f"margin of {self.classes[1]}": self.margin,
                 f"margin of {self.classes[0]}": -self.margin,
             }
         return [
             {"series": name, "x": x, "y": y}
-            for name, score in wanted.items()
+            for name, score in levels.items()
             for x, y in self.boundary.line(score, *ends)
         ]
 
@@ -131,17 +131,17 @@ class Regions:
     def _title(self) -> str:
         wrong = f": {self.errors:,} of {format_quantity(len(self.spots), 'row')} wrong"
         held = f", {format_quantity(len(self.held), 'other column')} held" if self.held else ""
-        return f"Regions of decision{wrong if self.spots else ''}{held}"
+        return f"Decision regions{wrong if self.spots else ''}{held}"
 
     def _rows(self) -> list[list[str]]:
         area = np.bincount(self.verdicts.ravel(), minlength=len(self.classes)) / self.verdicts.size
-        said = Counter(spot.verdict for spot in self.spots)
+        predicted = Counter(spot.verdict for spot in self.spots)
         wrong = Counter(spot.verdict for spot in self.spots if spot.wrong)
-        found = (
-            [truncate(label, 40), format_percent(share), f"{said[label]:,}", f"{wrong[label]:,}"]
+        rows = (
+            [truncate(label, 40), format_percent(share), f"{predicted[label]:,}", f"{wrong[label]:,}"]
             for label, share in zip(self.classes, area.tolist(), strict=True)
         )
-        return [["class", "of the area", "rows there", "wrong"], *found]
+        return [["class", "of the area", "rows there", "wrong"], *rows]
 
     def _notes(self) -> list[str]:
         notes = [
@@ -157,8 +157,8 @@ class Regions:
         return notes
 
     def __str__(self) -> str:
-        told = "\n".join(f"  {note}" for note in self._notes())
-        return f"{self._title}\n\n{text_table(self._rows(), indent='  ')}\n\n{told}"
+        notes = "\n".join(f"  {note}" for note in self._notes())
+        return f"{self._title}\n\n{text_table(self._rows(), indent='  ')}\n\n{notes}"
 
     def __repr__(self) -> str:
         return f"<Regions over {self.across!r} and {self.up!r}: {self.x.size} by {self.y.size} cells>"
@@ -178,47 +178,47 @@ def regions(
     hold: Mapping[str, Any] | None = None,
     cells: int = 60,
 ) -> Regions:
-    """Ask a classifier about every place of the plane of two columns of numbers, around some rows.
+    """Evaluate a classifier on a grid over two numeric columns, around the given rows.
 
-    Where it has more columns, those are held: numbers at the rows' median, categories at their most
-    frequent value, texts missing, or at what `hold` says. A boundary that is a straight line is found as
-    such; of a classifier of two columns that is right on all rows it has margins, lines through the rows that
-    are nearest to it.
+    All other columns are fixed: at the values in `hold` or, by default, numbers at the median of the rows,
+    categories at their most frequent value and texts as missing. A linear decision boundary is detected. If
+    the classifier has only two columns and classifies all rows correctly, the boundary has margins through
+    the nearest rows.
 
     Parameters
     ----------
-    model : a classifier of this library or an estimator that holds one; or a fitted classifier of
-        scikit-learn, with rows as it takes them, a pandas table or an array
-    rows : rows of any storage, which say what part of the plane is shown
-    label : one label per row, or the label column's name; None takes the model's, if the rows have it
-    across, up : the columns; None takes the first two of numbers
-    hold : mapping from other columns to the values they are held at
-    cells : how many places are asked along each column
+    model : a classifier or fitted estimator of this library, or a fitted scikit-learn classifier with rows
+        as a pandas table or an array
+    rows : rows of any storage; their range determines the part of the plane
+    label : one label per row, or the name of the label column; None uses the model's, if the rows have it
+    across, up : the columns of the x and y axes; None uses the first two numeric ones
+    hold : mapping from other columns to their fixed values
+    cells : the number of grid points along each axis
     """
     check_integer("regions", "cells", cells, 2)
-    subject = adapt_classifier(model, rows, label)
-    pair = subject.choose_columns(across, up)
+    classifier = adapt_classifier(model, rows, label)
+    pair = classifier.choose_columns(across, up)
     if not isinstance(hold, Mapping | None):
         raise errors.parameter_error("regions", "hold", "a mapping from columns to values", hold)
-    held = subject.fixed_values(pair, hold or {})
-    numbers = [subject.numeric_column(name) for name in pair]
-    (x, y) = (_grid_axis(name, each, cells) for name, each in zip(pair, numbers, strict=True))
+    fixed = classifier.fixed_values(pair, hold or {})
+    numbers = [classifier.numeric_column(name) for name in pair]
+    (x, y) = (_grid_axis(name, column, cells) for name, column in zip(pair, numbers, strict=True))
     grid_x, grid_y = np.meshgrid(x, y)
-    answer = subject.predict_plane(pair, held, grid_x.ravel(), grid_y.ravel())
+    predictions = classifier.predict_plane(pair, fixed, grid_x.ravel(), grid_y.ravel())
     line = None
-    if len(subject.classes) == 2 and answer.decision_values is not None:
-        line = fit_linear_score(grid_x.ravel(), grid_y.ravel(), answer.decision_values)
-    spots = _locate_rows(subject, *numbers)
-    margin = _smallest_row_score(subject, line, spots) if line is not None and not held else None
+    if len(classifier.classes) == 2 and predictions.decision_values is not None:
+        line = fit_linear_score(grid_x.ravel(), grid_y.ravel(), predictions.decision_values)
+    spots = _locate_rows(classifier, *numbers)
+    margin = _smallest_row_score(classifier, line, spots) if line is not None and not fixed else None
     shape = (cells, cells)
     return Regions(
         *pair,
-        tuple(subject.classes),
+        tuple(classifier.classes),
         x,
         y,
-        answer.codes.reshape(shape),
-        answer.confidences.reshape(shape),
-        held,
+        predictions.codes.reshape(shape),
+        predictions.confidences.reshape(shape),
+        fixed,
         spots,
         line,
         margin,
@@ -226,59 +226,59 @@ def regions(
 
 
 def _grid_axis(name: str, numbers: Floats, cells: int) -> Floats:
-    known = numbers[np.isfinite(numbers)]
-    largest = float(np.abs(known).max()) if len(known) else np.inf
+    finite = numbers[np.isfinite(numbers)]
+    largest = float(np.abs(finite).max()) if len(finite) else np.inf
     if largest > MAX_MAGNITUDE:
-        told = f"numbers as large as {largest:g}" if len(known) else "no number that is known"
+        problem = f"numbers as large as {largest:g}" if len(finite) else "no finite number"
         raise errors.ColumnError(
-            f"regions goes along numbers of at most {MAX_MAGNITUDE:g}, and column {name!r} holds {told}. Give other "
-            f"rows, or another column as across= or up=."
+            f"regions needs numbers of at most {MAX_MAGNITUDE:g}, but column {name!r} has {problem}. Pass "
+            f"other rows, or another column as across= or up=."
         )
-    return cell_centres(known, cells)
+    return cell_centres(finite, cells)
 
 
 def cell_centres(numbers: Floats, cells: int) -> Floats:
-    """The middles of equal cells that cover the numbers and a little more."""
-    known = numbers[np.isfinite(numbers)]
-    low, high = float(known.min()), float(known.max())
+    """Return the centres of equal cells that cover the range of the numbers with some padding."""
+    finite = numbers[np.isfinite(numbers)]
+    low, high = float(finite.min()), float(finite.max())
     pad = AXIS_PADDING * (high - low) or max(1.0, abs(low)) / 2
     edges = np.linspace(low - pad, high + pad, cells + 1)
     return np.asarray((edges[1:] + edges[:-1]) / 2)
 
 
-def _locate_rows(subject: ClassifierAdapter, x: Floats, y: Floats) -> tuple[RegionRow, ...]:
-    known = np.isfinite(x) & np.isfinite(y)
-    found = zip(x.tolist(), y.tolist(), subject.labels, subject.predict_rows(), known.tolist(), strict=True)
-    return tuple(RegionRow(*each) for *each, drawn in found if drawn)
+def _locate_rows(classifier: ClassifierAdapter, x: Floats, y: Floats) -> tuple[RegionRow, ...]:
+    is_finite = np.isfinite(x) & np.isfinite(y)
+    columns = (x.tolist(), y.tolist(), classifier.labels, classifier.predict_rows(), is_finite.tolist())
+    return tuple(RegionRow(*values) for *values, is_visible in zip(*columns, strict=True) if is_visible)
 
 
 def _smallest_row_score(
-    subject: ClassifierAdapter, line: LinearScore, spots: tuple[RegionRow, ...]
+    classifier: ClassifierAdapter, line: LinearScore, spots: tuple[RegionRow, ...]
 ) -> float | None:
-    """The least score of a row for its own class; None if a row is wrong or has no label."""
-    signs = {subject.classes[0]: -1.0, subject.classes[1]: 1.0}
-    own = [signs.get(spot.label, np.nan) * line.score(spot.x, spot.y) for spot in spots]
-    return min(own) if own and min(own) > 0 else None
+    """Return the smallest score of a row for its class; None if a row is misclassified or unlabelled."""
+    signs = {classifier.classes[0]: -1.0, classifier.classes[1]: 1.0}
+    scores = [signs.get(spot.label, np.nan) * line.score(spot.x, spot.y) for spot in spots]
+    return min(scores) if scores and min(scores) > 0 else None
 
 
-LINEARITY_TOLERANCE = 1e-9  # what rounding may leave, as a share of the largest score
+LINEARITY_TOLERANCE = 1e-9  # maximum rounding error, relative to the largest score
 
 AxisRange = tuple[float, float]
 
 
 @dataclass(frozen=True)
 class LinearScore:
-    """score = w·(x, y) + b; a positive score speaks for the second class."""
+    """The score w·(x, y) + b; positive scores favour the second class."""
 
     w: tuple[float, float]
     b: float
 
     def score(self, x: float, y: float) -> float:
-        """Return the score of a place."""
+        """Return the score of a point."""
         return self.w[0] * x + self.w[1] * y + self.b
 
     def line(self, score: float, across: AxisRange, up: AxisRange) -> list[tuple[float, float]]:
-        """Return the two ends of the line of one score within a box; nothing where it is outside."""
+        """Return the ends of the line of constant score inside a box; empty if it lies outside."""
         (wx, wy), c = self.w, self.b - score
         ends = [(x, -(wx * x + c) / wy) for x in across] if wy else []
         ends += [(-(wy * y + c) / wx, y) for y in up] if wx else []
@@ -287,17 +287,17 @@ class LinearScore:
 
 
 def fit_linear_score(x: Floats, y: Floats, scores: Floats) -> LinearScore | None:
-    """Return the straight function that places have as their scores; None if it is another one."""
+    """Fit a linear function to the scores by least squares; None if it does not reproduce them."""
     if not np.isfinite(scores).all():
         return None
-    middle, unit = (x.mean(), y.mean()), (np.ptp(x) or 1.0, np.ptp(y) or 1.0)
-    table = np.column_stack([(x - middle[0]) / unit[0], (y - middle[1]) / unit[1], np.ones(len(x))])
-    found, *_ = np.linalg.lstsq(table, scores, rcond=None)
+    centre, scale = (x.mean(), y.mean()), (np.ptp(x) or 1.0, np.ptp(y) or 1.0)
+    table = np.column_stack([(x - centre[0]) / scale[0], (y - centre[1]) / scale[1], np.ones(len(x))])
+    coef, *_ = np.linalg.lstsq(table, scores, rcond=None)
     largest = float(np.abs(scores).max())
-    if not largest or not np.abs(table @ found - scores).max() <= LINEARITY_TOLERANCE * largest:
+    if not largest or not np.abs(table @ coef - scores).max() <= LINEARITY_TOLERANCE * largest:
         return None
-    w = float(found[0] / unit[0]), float(found[1] / unit[1])
-    return LinearScore(w, float(found[2]) - w[0] * float(middle[0]) - w[1] * float(middle[1]))
+    w = float(coef[0] / scale[0]), float(coef[1] / scale[1])
+    return LinearScore(w, float(coef[2]) - w[0] * float(centre[0]) - w[1] * float(centre[1]))
 
 
 def _is_within_range(value: float, span: AxisRange) -> bool:

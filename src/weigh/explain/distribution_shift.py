@@ -1,13 +1,13 @@
-"""The test of whether the words of a column are distributed as they were in training.
+"""Test whether the columns of new rows are distributed as in training.
 
-Words are not drawn one by one: a row that has a word has it again, and others with it. How much more
-than single draws they vary is measured between groups of the rows at hand, and Pearson's chi-square of
-training against these rows divided by it (an F-test). The effect is the share of words that would have
-to change, beyond what chance makes of so many words.
+Numbers have a z-test of the mean, categories and flags a G-test of the counts. Words within a row are not
+independent, so their counts vary more than single draws. This overdispersion is estimated between groups of
+the new rows, and Pearson's chi-square of training against new rows is divided by it (an F-test). The effect
+is the total variation distance of the word frequencies, minus its expectation under the null hypothesis.
 
-New rows of the same source have words that were never seen. How many is to be expected is told by the
-words that training has seen once (Good and Turing): each of them would be new, were its row left out.
-Fewer are no shift: the rows of training itself have none.
+New rows from the same source contain unseen words. Their expected number follows from the words that occur
+once in training (Good–Turing): each of them would be new if its row were left out. Fewer unseen words are
+no shift: the training rows themselves have none.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ from weigh.model.distributions.weights import format_value
 from weigh.text import format_float, format_percent
 
 ROW_GROUPS = 8
-MIN_EXPECTED_COUNT = 5.0  # words that are expected more rarely are taken together
+MIN_EXPECTED_COUNT = 5.0  # words with a smaller expected count are pooled
 RARE_WORDS, NEW_WORDS = "rare words", "new words"
 
 
 class WordShiftCounter:
-    """Counts words, or the columns of one multinomial."""
+    """Counts the words of a multinomial part, in groups of rows."""
 
     def __init__(self, part: Multinomial) -> None:
         self._part = part
@@ -48,19 +48,19 @@ class WordShiftCounter:
         self._index_by_name = (
             {name: at for at, name in enumerate(self._names)} if self._has_open_vocabulary else {}
         )
-        # After the words those that no name is known of, and those that are new and single.
+        # The last two columns count unnamed words, and unseen words that occur once in their row.
         self._current_counts = np.zeros((ROW_GROUPS, len(self._training_counts) + 2))
         self._n_rows_seen = self._n_known_rows = 0
 
     def add(self, block: SparseBlock | TextBlock) -> None:
-        """Count a block."""
-        entries, places = self._match_entries(block)
-        amounts = np.ones(len(places)) if entries.values is None else entries.values
+        """Add the counts of a block."""
+        entries, indices = self._match_entries(block)
+        amounts = np.ones(len(indices)) if entries.values is None else entries.values
         rows = np.repeat(np.arange(entries.n_rows), np.diff(entries.indptr))
         unknown, width = self._current_counts.shape[1] - 2, self._current_counts.shape[1]
-        # Training counts a word that a single row has twice as seen twice, so it is not compared.
-        places = np.where(places < 0, np.where(amounts == 1.0, unknown + 1, unknown), places)
-        cells = (self._n_rows_seen + rows) % ROW_GROUPS * width + places
+        # In training, a word that occurs twice in its only row is not a singleton, so it is not one here.
+        indices = np.where(indices < 0, np.where(amounts == 1.0, unknown + 1, unknown), indices)
+        cells = (self._n_rows_seen + rows) % ROW_GROUPS * width + indices
         self._current_counts += np.bincount(cells, amounts, minlength=ROW_GROUPS * width).reshape(
             ROW_GROUPS, width
         )
@@ -69,19 +69,18 @@ class WordShiftCounter:
         self._n_known_rows += block.n_rows if block.known is None else int(block.known.sum())
 
     def _match_entries(self, block: SparseBlock | TextBlock) -> tuple[SparseBlock, Ints]:
-        """The entries of a block, and the place of each among the words of training."""
+        """Return the entries of a block and their indices in the training vocabulary, −1 if unseen."""
         if not self._has_open_vocabulary:
-            found = self._part.weights.entries(block)
-            return found, found.indices
+            entries = self._part.weights.entries(block)
+            return entries, entries.indices
         entries = as_sparse_block(block)
         lookup = np.array([self._index_by_name.get(name, -1) for name in entries.names], dtype=np.int32)
         return entries, lookup[entries.indices] if len(lookup) else entries.indices
 
-    def _count_empty_buckets(self, block: SparseBlock | TextBlock, found: SparseBlock) -> None:
-        """Count the words whose buckets are empty; which of them are alike cannot be told."""
+    def _count_empty_buckets(self, block: SparseBlock | TextBlock, matched: SparseBlock) -> None:
+        """Count the words in empty buckets as unnamed, because their identity is unknown."""
         if self._part.is_hashed:
-            everything = as_sparse_block(block)
-            for sign, entries in ((1, everything), (-1, found)):
+            for sign, entries in ((1, as_sparse_block(block)), (-1, matched)):
                 rows = np.repeat(np.arange(entries.n_rows), np.diff(entries.indptr))
                 groups = (self._n_rows_seen + rows) % ROW_GROUPS
                 self._current_counts[:, -2] += sign * np.bincount(
@@ -89,7 +88,7 @@ class WordShiftCounter:
                 )
 
     def shifts(self) -> Iterator[ColumnShift]:
-        """Yield the column's shift, if there are rows and words enough."""
+        """Yield the shift of the column, if there are enough rows and words."""
         if (
             self._n_known_rows < MIN_TEST_ROWS
             or min(self._training_counts.sum(), self._current_counts.sum()) < MIN_TEST_ROWS
@@ -99,65 +98,68 @@ class WordShiftCounter:
         now = groups.sum(axis=0)
         sizes = training.sum(), now.sum()
         before, after = training / sizes[0], now / sizes[1]
-        freedom = int((training + now > 0).sum()) - 1
-        excess = _overdispersion(groups, freedom)
+        dof = int((training + now > 0).sum()) - 1
+        excess = _overdispersion(groups, dof)
         at = int(np.argmax(np.abs(before - after)))
-        told = (f"{names[at]} {format_percent(float(share[at]))}" for share in (before, after))
-        p = _f_test_p_value(_pearson_chi_square(np.array([training, now])), freedom, excess)
+        texts = (f"{names[at]} {format_percent(float(share[at]))}" for share in (before, after))
+        p = _f_test_p_value(_pearson_chi_square(np.array([training, now])), dof, excess)
         yield ColumnShift(
-            self._part.part.title, "F", p, _excess_total_variation(before, after, sizes, excess), *told
+            self._part.part.title, "F", p, _excess_total_variation(before, after, sizes, excess), *texts
         )
 
     def _contingency_table(self) -> tuple[list[str], Floats, Floats]:
-        """Names, counts of training, and counts of each group, rare words taken together."""
+        """Return names, training counts and counts per group, with rare words pooled."""
         words, now = self._training_counts, self._current_counts.sum(axis=0)
         sizes = words.sum(), now.sum()
         smaller = min(sizes) / sum(sizes)
-        often = np.flatnonzero((words + now[:-2]) * smaller >= MIN_EXPECTED_COUNT)
-        once, new = float((words == 1.0).sum()), float(now[-1])
-        training = np.append(words[often], [sizes[0] - words[often].sum(), 0.0])
-        groups = self._current_counts[:, [*often, -2, -1]]
+        frequent = np.flatnonzero((words + now[:-2]) * smaller >= MIN_EXPECTED_COUNT)
+        singletons, unseen = float((words == 1.0).sum()), float(now[-1])
+        training = np.append(words[frequent], [sizes[0] - words[frequent].sum(), 0.0])
+        groups = self._current_counts[:, [*frequent, -2, -1]]
         groups[:, -2] = self._current_counts.sum(axis=1) - groups[:, :-2].sum(axis=1)
-        if new / sizes[1] > once / sizes[0] and (once + new) * smaller >= MIN_EXPECTED_COUNT:
-            training[-2:] += [-once, once]
+        if (
+            unseen / sizes[1] > singletons / sizes[0]
+            and (singletons + unseen) * smaller >= MIN_EXPECTED_COUNT
+        ):
+            training[-2:] += [-singletons, singletons]
             groups[:, -2] -= self._current_counts[:, -1]
         else:
             groups[:, -1] = 0.0
         return (
-            [*(self._names[at] for at in often.tolist()), RARE_WORDS, NEW_WORDS],
+            [*(self._names[at] for at in frequent.tolist()), RARE_WORDS, NEW_WORDS],
             np.maximum(training, 0.0),
             groups,
         )
 
 
 def _pearson_chi_square(table: Floats) -> float:
-    """Pearson's Σ (observed − expected)² / expected of rows of counts that should be alike."""
+    """Return Pearson's Σ (observed − expected)² / expected for the homogeneity of the rows of a table."""
     expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0) / table.sum()
     filled = expected > 0
     return float(((table[filled] - expected[filled]) ** 2 / expected[filled]).sum())
 
 
-def _overdispersion(groups: Floats, freedom: int) -> float:
-    """How many times more the counts of groups of rows vary than those of single draws would; at least 1."""
-    return max(1.0, _pearson_chi_square(groups) / max(1, freedom * (ROW_GROUPS - 1)))
+def _overdispersion(groups: Floats, dof: int) -> float:
+    """Return the variance of the counts between groups, relative to independent draws; at least 1."""
+    return max(1.0, _pearson_chi_square(groups) / max(1, dof * (ROW_GROUPS - 1)))
 
 
 def _excess_total_variation(
     before: Floats, after: Floats, sizes: tuple[float, float], excess: float
 ) -> float:
-    """Half of Σ |before − after| beyond its expectation, were both samples of the same words."""
+    """Return ½ Σ |before − after| minus its expectation for samples of one distribution; at least 0."""
     pooled = (before * sizes[0] + after * sizes[1]) / sum(sizes)
-    spread = np.sqrt(excess * pooled * (1.0 - pooled) * (1.0 / sizes[0] + 1.0 / sizes[1]))
-    chance = math.sqrt(2.0 / math.pi) * float(spread.sum())
-    return max(0.0, 0.5 * (float(np.abs(before - after).sum()) - chance))
+    deviation = np.sqrt(excess * pooled * (1.0 - pooled) * (1.0 / sizes[0] + 1.0 / sizes[1]))
+    expected = math.sqrt(2.0 / math.pi) * float(deviation.sum())
+    return max(0.0, 0.5 * (float(np.abs(before - after).sum()) - expected))
 
 
-def _f_test_p_value(chi_square: float, freedom: int, excess: float) -> float:
-    """The tail of Fisher's F: the excess, too, is a measured one (Paulson's approximation)."""
-    if freedom < 1:
+def _f_test_p_value(chi_square: float, dof: int, excess: float) -> float:
+    """Return the upper tail of Fisher's F by Paulson's approximation, since `excess` is estimated too."""
+    if dof < 1:
         return 1.0
-    ratio = (chi_square / (freedom * excess)) ** (1.0 / 3.0)
-    first, second = 2.0 / (9.0 * freedom), 2.0 / (9.0 * freedom * (ROW_GROUPS - 1))
+    ratio = (chi_square / (dof * excess)) ** (1.0 / 3.0)
+    first, second = 2.0 / (9.0 * dof), 2.0 / (9.0 * dof * (ROW_GROUPS - 1))
     z = ((1.0 - second) * ratio - (1.0 - first)) / math.sqrt(second * ratio**2 + first)
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
@@ -166,13 +168,13 @@ SERIES_TOLERANCE = 1e-16
 SMALLEST_DIVISOR = 1e-300
 
 
-def chi_square_tail(x: float, freedom: float) -> float:
-    """The probability that a chi-square variable of so many degrees of freedom exceeds x.
+def chi_square_tail(x: float, dof: float) -> float:
+    """Return P(χ² > x) for `dof` degrees of freedom.
 
-    That is Γ(a, y) / Γ(a) with a = freedom / 2 and y = x / 2: one minus a power series where y is
-    small against a, a continued fraction elsewhere.
+    Equals Γ(a, y) / Γ(a) with a = dof / 2 and y = x / 2, computed by a power series if y < a + 1 and by a
+    continued fraction otherwise.
     """
-    a, y = freedom / 2.0, x / 2.0
+    a, y = dof / 2.0, x / 2.0
     if y <= 0.0:
         return 1.0
     if math.isinf(y):
@@ -184,18 +186,18 @@ def chi_square_tail(x: float, freedom: float) -> float:
 
 
 def _lower_gamma_series(a: float, y: float) -> float:
-    """1/a + y/(a (a+1)) + y²/(a (a+1) (a+2)) + ..."""
+    """Sum 1/a + y/(a (a+1)) + y²/(a (a+1) (a+2)) + ..."""
     term = total = 1.0 / a
-    place = a
+    denominator = a
     while term > total * SERIES_TOLERANCE:
-        place += 1.0
-        term *= y / place
+        denominator += 1.0
+        term *= y / denominator
         total += term
     return total
 
 
 def _upper_gamma_continued_fraction(a: float, y: float) -> float:
-    """1/(y+1−a − 1(1−a)/(y+3−a − 2(2−a)/(y+5−a − ...))), evaluated from the front."""
+    """Evaluate 1/(y+1−a − 1(1−a)/(y+3−a − 2(2−a)/(y+5−a − ...))) by Lentz's method."""
     below = y + 1.0 - a
     numerator, denominator = 1.0 / SMALLEST_DIVISOR, 1.0 / below
     total, step, k = denominator, 0.0, 0
@@ -214,15 +216,15 @@ def _avoid_zero(number: float) -> float:
     return number if abs(number) > SMALLEST_DIVISOR else SMALLEST_DIVISOR
 
 
-MIN_TEST_ROWS = 20  # rows below which no column is tested
+MIN_TEST_ROWS = 20  # columns with fewer known values are not tested
 SIGNIFICANCE_LEVEL = 0.001
 MIN_EFFECT = 0.1
-SMALLEST_P_VALUE = 1e-300  # p-values below it are too small for a number
+SMALLEST_P_VALUE = 1e-300  # smaller p-values are displayed as < 1e-300
 
 
 @dataclass(frozen=True)
 class ColumnShift:
-    """One column: its test's p-value, how large the change is, and the change in words."""
+    """The test of one column: p-value, effect size, and the change as text."""
 
     column: str
     test: str
@@ -233,21 +235,21 @@ class ColumnShift:
 
     @property
     def shifted(self) -> bool:
-        """Whether the change is both sure and notable."""
+        """Whether the change is both significant and large enough."""
         return self.p < SIGNIFICANCE_LEVEL and self.effect >= MIN_EFFECT
 
     @property
     def p_text(self) -> str:
-        """The p-value as text, which is never zero."""
+        """The p-value as text, never zero."""
         return f"{self.p:.1e}" if self.p >= SMALLEST_P_VALUE else f"< {SMALLEST_P_VALUE:.0e}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The column for JSON."""
+        """Return the test as JSON-compatible data."""
         return vars(self) | {"shifted": self.shifted}
 
 
 class CategoryShiftCounter:
-    """Counts the levels of a category."""
+    """Counts the levels of a categorical column."""
 
     def __init__(self, part: Categorical) -> None:
         self._name = part.name
@@ -255,13 +257,13 @@ class CategoryShiftCounter:
         self._current_counts: Counter[Any] = Counter()
 
     def add(self, block: CategoryBlock) -> None:
-        """Count a block."""
+        """Add the counts of a block."""
         known = block.codes[block.codes >= 0]
         counts = np.bincount(known, minlength=len(block.levels)).tolist()
         self._current_counts.update(dict(zip(block.levels, counts, strict=True)))
 
     def shifts(self) -> Iterator[ColumnShift]:
-        """Yield the column's shift, if there are rows enough."""
+        """Yield the shift of the column, if there are enough rows."""
         yield from compare_counts(self._name, self._training_counts, self._current_counts)
 
 
@@ -275,7 +277,7 @@ class FlagShiftCounter:
         self._known_rows = 0
 
     def add(self, block: SparseBlock | TextBlock) -> None:
-        """Count a block."""
+        """Add the counts of a block."""
         self._known_rows += block.n_rows if block.known is None else int(block.known.sum())
         block = as_sparse_block(block)
         _update_counts(self._present, block)
@@ -283,39 +285,39 @@ class FlagShiftCounter:
             _update_counts(self._missing, block.missing)
 
     def shifts(self) -> Iterator[ColumnShift]:
-        """Yield the shift of every flag of the model."""
+        """Yield the shift of every flag."""
         term = self._part.weights
         present = self._part.present_counts.sum(axis=0).tolist()
         known = np.broadcast_to(self._part.known_counts, self._part.present_counts.shape).sum(axis=0).tolist()
         for at, name in enumerate(self._part.names):
-            here, rows = self._present[name], self._known_rows - self._missing[name]
+            count, rows = self._present[name], self._known_rows - self._missing[name]
             training = {1: present[at], 0: known[at] - present[at]}
-            yield from compare_counts(term.display_name(at), training, {1: here, 0: rows - here}, shown=1)
+            yield from compare_counts(term.display_name(at), training, {1: count, 0: rows - count}, shown=1)
 
 
 class NumberShiftCounter:
-    """Sums a number."""
+    """Accumulates the mean of a numeric column."""
 
     def __init__(self, part: Gaussian) -> None:
         self._part = part
         self._block_sums: list[tuple[int, float]] = []
 
     def add(self, block: NumberBlock) -> None:
-        """Sum a block."""
+        """Add the sum of a block."""
         known = block.values[~np.isnan(block.values)]
         self._block_sums.append((len(known), float(known.sum())))
 
     def shifts(self) -> Iterator[ColumnShift]:
-        """Yield the column's shift, if there are rows enough."""
+        """Yield the shift of the column, if there are enough rows."""
         n = sum(rows for rows, _ in self._block_sums)
         before = float(self._part.counts.known.sum())
         if n < MIN_TEST_ROWS or before < MIN_TEST_ROWS or not len(self._part.weights.mean):
             return
         share = self._part.counts.known / before
         mean = float(share @ self._part.mean)
-        spread = math.sqrt(float(share @ (self._part.deviation**2 + (self._part.mean - mean) ** 2)))
+        deviation = math.sqrt(float(share @ (self._part.deviation**2 + (self._part.mean - mean) ** 2)))
         now = math.fsum(total for _, total in self._block_sums) / n
-        effect = abs(now - mean) / spread
+        effect = abs(now - mean) / deviation
         z = effect / math.sqrt(1.0 / n + 1.0 / before)
         p = math.erfc(z / math.sqrt(2.0))
         yield ColumnShift(
@@ -337,7 +339,7 @@ _COUNTER_BY_FAMILY: dict[str, Callable[[Any], Any]] = {
 
 
 def make_shift_counter(part: Any) -> Any:
-    """What remembers the rows of one part: `add(block)`, then `shifts()`."""
+    """Return a counter for one part, with `add(block)` and `shifts()`."""
     return _COUNTER_BY_FAMILY[part.part.kind.family](part)
 
 
@@ -347,7 +349,7 @@ def _update_counts(counter: Counter[str], block: SparseBlock) -> None:
 
 
 def compare_counts(name: str, training: Any, now: Any, shown: Any = None) -> Iterator[ColumnShift]:
-    """Yield the shift between two mappings from value to count; one value's shares stand for it."""
+    """Yield the shift between two mappings from value to count; the text quotes the value `shown`."""
     values = sorted({*training, *now}, key=lambda value: (str(type(value)), value))
     table = np.array([[counts.get(value, 0) for value in values] for counts in (training, now)], dtype=float)
     yield from compare_count_table(name, values, table, None if shown is None else values.index(shown))
@@ -356,7 +358,7 @@ def compare_counts(name: str, training: Any, now: Any, shown: Any = None) -> Ite
 def compare_count_table(
     name: str, values: Sequence[Any], table: Floats, shown: int | None = None
 ) -> Iterator[ColumnShift]:
-    """Yield the shift between two rows of counts of the same values."""
+    """Yield the shift between two rows of counts; by default the text quotes the value that changed most."""
     totals = table.sum(axis=1)
     if (totals < MIN_TEST_ROWS).any():
         return
@@ -368,7 +370,7 @@ def compare_count_table(
 
 
 def g_test(table: Floats) -> float:
-    """The p-value of the hypothesis that both rows of counts have the same distribution."""
+    """Return the p-value of the G-test that both rows of counts have the same distribution."""
     pooled = _pool_rare_values(table)
     expected = pooled.sum(axis=1, keepdims=True) * pooled.sum(axis=0) / pooled.sum()
     if pooled.shape[1] < 2:
@@ -379,9 +381,9 @@ def g_test(table: Floats) -> float:
 
 
 def _pool_rare_values(table: Floats) -> Floats:
-    """The table with all rare values in one column, which the test's approximation needs."""
-    least = table.sum(axis=0) * table.sum(axis=1).min() / table.sum()
-    rare = least < 5.0
+    """Pool rare values in one column, as the chi-square approximation requires."""
+    min_expected = table.sum(axis=0) * table.sum(axis=1).min() / table.sum()
+    rare = min_expected < 5.0
     kept: Sequence[Floats] = [table[:, ~rare]]
     if rare.any():
         kept = [*kept, table[:, rare].sum(axis=1, keepdims=True)]

@@ -1,10 +1,10 @@
-"""The perceptron in exact fractions, step by step, straight from its definition.
+"""The perceptron in exact rational arithmetic, directly from its definition.
 
-Two classes have one plane. Its score w·x + b speaks for the second class from 0 on; an error, the
-true class (0 or 1) minus the predicted one, adds rate · error · x to w and rate · error to b. More
-classes have one plane each: the highest score predicts, the first of equals. Joint, a mistake adds
-rate · x to the true class's plane and takes it from the predicted one's; one against the rest, every
-plane has its own sign and its own error, and a row is right if all signs are.
+Two classes share one plane with score w·x + b; a score ≥ 0 predicts the second class. An error, the true
+code (0 or 1) minus the predicted one, adds rate · error · x to w and rate · error to b. With more classes
+there is one plane per class, and the highest score predicts, the first among ties. In joint training, a
+mistake adds rate · x to the plane of the true class and subtracts it from that of the predicted one. In
+one-vs-rest training every plane has its own sign and error, and a row is correct if all signs are.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ REQUIRED_PARAMETERS = {"keep", "margin", "rate", "max_iter"}
 
 @dataclass(frozen=True)
 class PerceptronParameters:
-    """How a perceptron moves: the parameters of `weigh.Perceptron`, with its defaults."""
+    """The parameters of `weigh.Perceptron`, with its defaults."""
 
     keep: str = "averaged"
     margin: Any = 0.0
@@ -49,18 +49,20 @@ class PerceptronParameters:
         """Read and check the parameters of a learner."""
         if isinstance(learner, cls):
             return learner.check()
-        ask = getattr(learner, "get_params", None)
-        given: Mapping[str, Any] = ask() if callable(ask) and not isinstance(learner, type) else {}
-        if not given.keys() >= REQUIRED_PARAMETERS:
+        get_params = getattr(learner, "get_params", None)
+        params: Mapping[str, Any] = (
+            get_params() if callable(get_params) and not isinstance(learner, type) else {}
+        )
+        if not params.keys() >= REQUIRED_PARAMETERS:
             name = learner.__name__ if isinstance(learner, type) else type(learner).__name__
             raise errors.Unsupported(
                 f"trace follows the updates of a perceptron, got {name}. Give one such as weigh.Perceptron()."
             )
-        known = {field.name for field in fields(cls)}
-        return cls(**{name: given[name] for name in known & given.keys()}).check()
+        names = {field.name for field in fields(cls)}
+        return cls(**{name: params[name] for name in names & params.keys()}).check()
 
     def check(self) -> PerceptronParameters:
-        """Return the rules, or refuse the first one that cannot be followed."""
+        """Return the parameters; raise an error for the first invalid one."""
         check_parameters(
             keep=self.keep,
             margin=self.margin,
@@ -77,14 +79,14 @@ class PerceptronParameters:
         return self
 
     def check_kinds(self, schema: Schema | None) -> None:
-        """Refuse columns that are rescaled by their kind."""
+        """Raise Unsupported for columns whose kind rescales them."""
         for kind in () if schema is None else schema.kinds:
             if isinstance(kind, Number) and kind.scale is not None:
                 raise _rescaling_error(repr(kind))
 
     @cached_property
     def exact_rate(self) -> Fraction:
-        """The learning rate as a fraction: 0.1 means one tenth."""
+        """The learning rate as a fraction; 0.1 means one tenth."""
         return exact_fraction(self.rate)
 
     @cached_property
@@ -95,45 +97,45 @@ class PerceptronParameters:
     def step_sizes(
         self, codes: Sequence[int], classes: Sequence[Any], weights: Sequence[float] | None
     ) -> list[Fraction]:
-        """Return how far an error at each row moves the weights: the rate times the row's weights."""
-        own = (
+        """Return the step size of each row: the rate times its sample weight and class weight."""
+        sample_weights = (
             [Fraction(1)] * len(codes) if weights is None else [exact_fraction(weight) for weight in weights]
         )
         return [
             self.exact_rate * w * c
-            for w, c in zip(own, self._class_weights(codes, classes, own), strict=True)
+            for w, c in zip(sample_weights, self._class_weights(codes, classes, sample_weights), strict=True)
         ]
 
     def _class_weights(
-        self, codes: Sequence[int], classes: Sequence[Any], own: Sequence[Fraction]
+        self, codes: Sequence[int], classes: Sequence[Any], sample_weights: Sequence[Fraction]
     ) -> list[Fraction]:
         if self.class_weight is None:
             return [Fraction(1)] * len(codes)
         if isinstance(self.class_weight, Mapping):
-            beyond = [label for label in self.class_weight if label not in classes]
-            if beyond:
+            unknown = [label for label in self.class_weight if label not in classes]
+            if unknown:
                 raise errors.ParameterError(
-                    f"Perceptron: class_weight names the class {errors.quote_names(beyond)}; the rows have "
+                    f"Perceptron: class_weight names the class {errors.quote_names(unknown)}; the rows have "
                     f"{errors.quote_names(classes)}."
                 )
             return [exact_fraction(self.class_weight.get(classes[code], 1)) for code in codes]
         totals = [Fraction(0)] * len(classes)
-        for code, weight in zip(codes, own, strict=True):
+        for code, weight in zip(codes, sample_weights, strict=True):
             totals[code] += weight
         return [
             sum(totals) / (len(classes) * totals[code]) if totals[code] else Fraction(0) for code in codes
         ]
 
 
-def _rescaling_error(who: str) -> errors.Unsupported:
+def _rescaling_error(source: str) -> errors.Unsupported:
     return errors.Unsupported(
-        f"{who} learns from rescaled rows, and a trace shows the arithmetic of the values as they are. Take "
+        f"{source} learns from rescaled rows, but a trace shows the arithmetic on the original values. Use "
         f"scale=None, or rescale the rows first."
     )
 
 
 def exact_fraction(number: Any) -> Fraction:
-    """A number as a fraction; a float means its shortest decimal."""
+    """Convert a number to a fraction; a float stands for its shortest decimal."""
     if isinstance(number, Fraction | int):
         return Fraction(number)
     try:
@@ -146,7 +148,7 @@ def exact_fraction(number: Any) -> Fraction:
 
 ExactVector = dict[str, Fraction]
 Entry = TypeVar("Entry")
-MAX_STORED_NUMBERS = 2_000_000  # weights that are held; more would fill the memory, and no one reads them
+MAX_STORED_NUMBERS = 2_000_000  # limits the memory of a trace
 
 
 class PerceptronPlane(NamedTuple):
@@ -160,7 +162,7 @@ class PerceptronPlane(NamedTuple):
         return sum((self.weights.get(name, 0) * value for name, value in x.items()), start=self.bias)
 
     def add_multiple(self, size: Fraction, x: ExactVector, bias: bool) -> PerceptronPlane:
-        """Return the plane after `size` times x was added, and `size` to the bias if it has one."""
+        """Return the plane with `size` · x added to w and, if it has a bias, `size` added to b."""
         weights = dict(self.weights)
         for name, value in x.items():
             weights[name] = weights.get(name, Fraction(0)) + size * value
@@ -171,10 +173,10 @@ class PerceptronPlane(NamedTuple):
 
 @dataclass(frozen=True)
 class PerceptronStep:
-    """One row met in one pass: the scores before, the verdict, and the planes after it.
+    """One step: the scores before it, the prediction, and the planes after it.
 
-    `scores`, `signs` (1 for a score from 0 on, else 0), `errors`, `updates` and `planes` have one
-    entry for two classes, else one per class. Weights that are zero are left out.
+    `scores`, `signs` (1 for a score ≥ 0, else 0), `errors`, `updates` and `planes` have one entry for two
+    classes, else one per class. Zero weights are omitted.
     """
 
     iteration: int
@@ -190,43 +192,43 @@ class PerceptronStep:
 
     @property
     def is_update(self) -> bool:
-        """Whether the weights changed, after a mistake or within the margin."""
+        """Whether the weights changed, because of a mistake or within the margin."""
         return any(self.errors)
 
     @property
     def score(self) -> Fraction:
-        """The score of the one plane that two classes have."""
+        """The score, for two classes."""
         return self._single_plane_entry(self.scores)
 
     @property
     def sign(self) -> int:
-        """The sign, 0 or 1, of the one plane that two classes have."""
+        """The sign, 0 or 1, for two classes."""
         return self._single_plane_entry(self.signs)
 
     @property
     def error(self) -> int:
-        """The error, −1, 0 or 1, of the one plane that two classes have."""
+        """The error, −1, 0 or 1, for two classes."""
         return self._single_plane_entry(self.errors)
 
     @property
     def update(self) -> ExactVector:
-        """What was added to the weights of the one plane that two classes have."""
+        """The vector added to the weights, for two classes."""
         return self._single_plane_entry(self.updates)
 
     @property
     def weights(self) -> ExactVector:
-        """The weights after the step of the one plane that two classes have."""
+        """The weights after the step, for two classes."""
         return self._single_plane_entry(self.planes).weights
 
     @property
     def bias(self) -> Fraction:
-        """The bias after the step of the one plane that two classes have."""
+        """The bias after the step, for two classes."""
         return self._single_plane_entry(self.planes).bias
 
     def _single_plane_entry(self, entries: Sequence[Entry]) -> Entry:
         if len(entries) > 1:
             raise errors.Unsupported(
-                f"The step moves {len(entries)} planes, one per class. Take its `planes`, `scores`, "
+                f"The step has {len(entries)} planes, one per class. Use its `planes`, `scores`, "
                 f"`errors` and `updates`."
             )
         return entries[0]
@@ -234,7 +236,7 @@ class PerceptronStep:
 
 @dataclass(frozen=True)
 class PerceptronHistory:
-    """All steps of one perceptron."""
+    """All steps of a training run."""
 
     steps: tuple[PerceptronStep, ...]
     converged: bool
@@ -242,14 +244,14 @@ class PerceptronHistory:
 
     @cached_property
     def hypotheses(self) -> list[tuple[int, tuple[PerceptronPlane, ...]]]:
-        """The planes in the order in which they were held, each with the number of steps it lasted."""
-        # Planes that were not moved are the same object, so that equal ones found later stay apart.
+        """The successive planes, each with the number of steps it survived."""
+        # Unchanged planes are the same object; equal planes that recur later are different hypotheses.
         grouped = groupby(self.steps, key=lambda step: id(step.planes))
-        found = [list(steps) for _, steps in grouped]
-        return [(len(steps), steps[0].planes) for steps in found]
+        groups = [list(steps) for _, steps in grouped]
+        return [(len(steps), steps[0].planes) for steps in groups]
 
     def planes(self, keep: str) -> tuple[PerceptronPlane, ...]:
-        """Return the planes that are left at the end: the last, or a mean of all."""
+        """Return the final planes: the last ones, or an average over steps or updates."""
         last = self.steps[-1].planes
         if keep == "last":
             return last
@@ -260,13 +262,13 @@ class PerceptronHistory:
         return tuple(self._mean_of_updates(c) for c in range(len(last)))
 
     def _mean_of_updates(self, c: int) -> PerceptronPlane:
-        """Return the mean of the planes that followed an update, of this very plane if each has its own."""
-        moved = [step for step in self.steps if (step.errors[c] if self.is_one_vs_rest else step.is_update)]
-        return mean_plane([(1, step.planes[c]) for step in moved]) if moved else self.steps[-1].planes[c]
+        """Return the mean of plane c over updates; in one-vs-rest training, over its own updates."""
+        updated = [step for step in self.steps if (step.errors[c] if self.is_one_vs_rest else step.is_update)]
+        return mean_plane([(1, step.planes[c]) for step in updated]) if updated else self.steps[-1].planes[c]
 
 
 def mean_plane(counted: Sequence[tuple[int, PerceptronPlane]]) -> PerceptronPlane:
-    """Return the mean of planes that count several times."""
+    """Return the weighted mean of (count, plane) pairs."""
     total = sum(count for count, _ in counted)
     weights: ExactVector = {}
     for count, plane in counted:
@@ -287,31 +289,33 @@ def run_perceptron(
     codes: Sequence[int],
     sizes: Sequence[Fraction],
     classes: Sequence[Any],
-    rules: PerceptronParameters,
+    parameters: PerceptronParameters,
 ) -> PerceptronHistory:
-    """Run a perceptron over rows until a pass is clean or the passes are used up.
+    """Train a perceptron until a pass has no update, or for `max_iter` passes.
 
-    `sizes` is what an error of 1 multiplies each row with: the rate, times its weight.
+    `sizes` are the step sizes of the rows: the rate times the weight of the row.
     """
-    separate = len(classes) > 2 and rules.multiclass == "one-vs-rest"
-    judge: UpdateRule = (
-        _two_class_errors if len(classes) == 2 else _one_vs_rest_errors if separate else _joint_errors
+    is_one_vs_rest = len(classes) > 2 and parameters.multiclass == "one-vs-rest"
+    plane_errors: UpdateRule = (
+        _two_class_errors if len(classes) == 2 else _one_vs_rest_errors if is_one_vs_rest else _joint_errors
     )
     planes = (PerceptronPlane({}, Fraction(0)),) * (1 if len(classes) == 2 else len(classes))
     steps: list[PerceptronStep] = []
-    held = 0
-    for number in range(rules.max_iter):
-        clean = True
-        for row in _row_order(len(rows), rules, number):
+    n_stored = 0
+    for number in range(parameters.max_iter):
+        is_clean = True
+        for row in _row_order(len(rows), parameters, number):
             scores = tuple(plane.score(rows[row]) for plane in planes)
-            correct, wrong = judge(planes, scores, codes[row], rules)
-            if any(wrong):
-                clean = False
-                moves = [(plane, error * sizes[row]) for plane, error in zip(planes, wrong, strict=True)]
+            correct, row_errors = plane_errors(planes, scores, codes[row], parameters)
+            if any(row_errors):
+                is_clean = False
+                updates = [
+                    (plane, error * sizes[row]) for plane, error in zip(planes, row_errors, strict=True)
+                ]
                 planes = tuple(
-                    p.add_multiple(size, rows[row], rules.bias) if size else p for p, size in moves
+                    p.add_multiple(size, rows[row], parameters.bias) if size else p for p, size in updates
                 )
-                held += sum(len(plane.weights) for plane in planes)
+                n_stored += sum(len(plane.weights) for plane in planes)
             step = PerceptronStep(
                 number + 1,
                 row,
@@ -320,77 +324,94 @@ def run_perceptron(
                 signs=tuple(int(score >= 0) for score in scores),
                 prediction=classes[predict_code(scores)],
                 correct=correct,
-                errors=wrong,
-                updates=tuple(_scale_vector(rows[row], error * sizes[row]) for error in wrong),
+                errors=row_errors,
+                updates=tuple(_scale_vector(rows[row], error * sizes[row]) for error in row_errors),
                 planes=planes,
             )
             steps.append(step)
-            held += len(planes)
-            if held > MAX_STORED_NUMBERS:
+            n_stored += len(planes)
+            if n_stored > MAX_STORED_NUMBERS:
                 raise _size_error(len(steps), number + 1)
-        if clean:
+        if is_clean:
             break
-    return PerceptronHistory(tuple(steps), clean, separate)
+    return PerceptronHistory(tuple(steps), is_clean, is_one_vs_rest)
 
 
 def _scale_vector(x: ExactVector, size: Fraction) -> ExactVector:
     return {name: size * value for name, value in x.items()} if size else {}
 
 
-def _row_order(n: int, rules: PerceptronParameters, number: int) -> Iterator[int]:
-    return iter(pass_order(n, int(rules.random_state), number).tolist() if rules.shuffle else range(n))
+def _row_order(n: int, parameters: PerceptronParameters, number: int) -> Iterator[int]:
+    return iter(
+        pass_order(n, int(parameters.random_state), number).tolist() if parameters.shuffle else range(n)
+    )
 
 
 def _two_class_errors(
-    planes: tuple[PerceptronPlane, ...], scores: Sequence[Fraction], code: int, rules: PerceptronParameters
+    planes: tuple[PerceptronPlane, ...],
+    scores: Sequence[Fraction],
+    code: int,
+    parameters: PerceptronParameters,
 ) -> tuple[bool, PlaneErrors]:
-    error = _plane_error(scores[0], code, planes[0], rules)
+    error = _plane_error(scores[0], code, planes[0], parameters)
     return (scores[0] >= 0) == bool(code), (error,)
 
 
 def _one_vs_rest_errors(
-    planes: tuple[PerceptronPlane, ...], scores: Sequence[Fraction], code: int, rules: PerceptronParameters
+    planes: tuple[PerceptronPlane, ...],
+    scores: Sequence[Fraction],
+    code: int,
+    parameters: PerceptronParameters,
 ) -> tuple[bool, PlaneErrors]:
-    wanted = [int(c == code) for c in range(len(planes))]
-    wrong = tuple(_plane_error(*each, rules) for each in zip(scores, wanted, planes, strict=True))
-    return all((score >= 0) == bool(want) for score, want in zip(scores, wanted, strict=True)), wrong
+    targets = [int(c == code) for c in range(len(planes))]
+    row_errors = tuple(
+        _plane_error(score, target, plane, parameters)
+        for score, target, plane in zip(scores, targets, planes, strict=True)
+    )
+    correct = all((score >= 0) == bool(target) for score, target in zip(scores, targets, strict=True))
+    return correct, row_errors
 
 
-def _plane_error(score: Fraction, code: int, plane: PerceptronPlane, rules: PerceptronParameters) -> int:
-    """Return the true class minus the predicted one; within the margin, as if it had been mistaken."""
+def _plane_error(score: Fraction, code: int, plane: PerceptronPlane, parameters: PerceptronParameters) -> int:
+    """Return the true minus the predicted code; a row within the margin counts as an error."""
     sign = int(score >= 0)
-    if sign == code and _is_within_margin(abs(score), [plane], rules):
+    if sign == code and _is_within_margin(abs(score), [plane], parameters):
         return 2 * code - 1
     return code - sign
 
 
 def _joint_errors(
-    planes: tuple[PerceptronPlane, ...], scores: Sequence[Fraction], code: int, rules: PerceptronParameters
+    planes: tuple[PerceptronPlane, ...],
+    scores: Sequence[Fraction],
+    code: int,
+    parameters: PerceptronParameters,
 ) -> tuple[bool, PlaneErrors]:
     others = [c for c in range(len(planes)) if c != code]
     rival = max(others, key=lambda c: (scores[c], -c))
     correct = best_class(scores) == code
-    wrong = [0] * len(planes)
-    if not correct or _is_within_margin(scores[code] - scores[rival], planes, rules):
-        wrong[code], wrong[rival] = 1, -1
-    return correct, tuple(wrong)
+    row_errors = [0] * len(planes)
+    if not correct or _is_within_margin(scores[code] - scores[rival], planes, parameters):
+        row_errors[code], row_errors[rival] = 1, -1
+    return correct, tuple(row_errors)
 
 
 def best_class(scores: Sequence[Fraction]) -> int:
-    """Return the place of the highest score, the first of equals."""
+    """Return the code of the highest score, the first among ties."""
     return max(range(len(scores)), key=lambda c: (scores[c], -c))
 
 
 def predict_code(scores: Sequence[Fraction]) -> int:
-    """Return the place of the predicted class: the second of two from 0 on, else the best of many."""
+    """Return the code of the predicted class: for two classes by the sign, else by the highest score."""
     return int(scores[0] >= 0) if len(scores) == 1 else best_class(scores)
 
 
-def _is_within_margin(lead: Fraction, planes: Sequence[PerceptronPlane], rules: PerceptronParameters) -> bool:
-    """Whether a right verdict leads by less than the margin; with `relative`, times the norm of w."""
-    margin = rules.exact_margin
-    if rules.relative:
-        # The norm is a root, its square is rational: all stays exact.
+def _is_within_margin(
+    lead: Fraction, planes: Sequence[PerceptronPlane], parameters: PerceptronParameters
+) -> bool:
+    """Whether a correct row leads by less than the margin (with `relative`, times the norm of w)."""
+    margin = parameters.exact_margin
+    if parameters.relative:
+        # Comparing squares avoids the irrational norm.
         return lead**2 < margin**2 * sum(w**2 for plane in planes for w in plane.weights.values())
     return lead < margin
 

@@ -1,7 +1,7 @@
-"""Rows and columns unlike those a model was trained on.
+"""Detect rows and columns unlike those a model was trained on.
 
-A row is flagged when it has a category never seen, a number far from every class, or mostly words
-never seen. A column is tested as a whole: is its distribution in these rows that of training?
+A row is flagged if it has an unseen category, a number far from every class, or mostly unseen words. Every
+column is tested for a shift of its distribution against training.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from weigh.model.distributions.weights import format_value
 from weigh.source import Chunk
 from weigh.text import format_quantity, html_paragraph, html_table, text_table, to_json_value, truncate
 
-MAX_FAMILIAR_DEVIATIONS = 6.0  # spreads from the nearest class's mean
-MIN_UNKNOWN_WORD_SHARE = 0.5  # share of a text's words
+MAX_FAMILIAR_DEVIATIONS = 6.0  # standard deviations from the mean of the nearest class
+MIN_UNKNOWN_WORD_SHARE = 0.5  # of the words of a text
 MAX_LISTED_ROWS = 10
 MAX_PLOTTED_COLUMNS = 20
 
 
 @dataclass(frozen=True)
 class NoveltyReason:
-    """Why a row is unfamiliar: which column, its value there, and what is odd about it.
+    """Why a row was flagged: the column, its value and the reason.
 
-    `what` is the same for all of a sort: `a value never seen`, `a number far from every class` (which may
-    have been seen all the same) or `mostly new words`.
+    `what` is the type of reason: `a value never seen`, `a number far from every class` (which may occur in
+    training nevertheless) or `mostly new words`.
     """
 
     column: str
@@ -49,13 +49,13 @@ class NoveltyReason:
 
 @dataclass(frozen=True)
 class UnfamiliarRow:
-    """A flagged row, by its number (the first is 0), with the reasons."""
+    """The number of a flagged row (the first is 0), and the reasons."""
 
     row: int
     reasons: tuple[NoveltyReason, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The row for JSON."""
+        """Return the row as JSON-compatible data."""
         return {"row": self.row, "reasons": [vars(reason) for reason in self.reasons]}
 
 
@@ -63,8 +63,8 @@ class UnfamiliarRow:
 class Unfamiliar:
     """The result of `unfamiliar`: flagged rows, and how each column compares with training.
 
-    `columns` has the columns that could be tested (20 rows or more); `shifted` those among them
-    that differ both surely (p below 0.001) and notably (an effect of 0.1 or more).
+    `columns` are the columns with enough rows for a test (20); `shifted` those with a significant (p < 0.001)
+    and large enough (effect ≥ 0.1) difference.
     """
 
     n_rows: int
@@ -73,17 +73,17 @@ class Unfamiliar:
 
     @property
     def shifted(self) -> tuple[ColumnShift, ...]:
-        """The columns whose distribution is not that of training, most shifted first."""
+        """The columns whose distribution has shifted, largest effect first."""
         return tuple(sorted((c for c in self.columns if c.shifted), key=lambda c: -c.effect))
 
     @property
     def kinds(self) -> dict[str, int]:
-        """How many rows have what is odd, the most frequent first."""
-        found = Counter(what for row in self.rows for what in {reason.what for reason in row.reasons})
-        return dict(sorted(found.items(), key=lambda each: (-each[1], each[0])))
+        """The number of rows per type of reason, most frequent first."""
+        counts = Counter(what for row in self.rows for what in {reason.what for reason in row.reasons})
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return the result as JSON-compatible data."""
         return {
             "n_rows": self.n_rows,
             "rows": [row.to_dict() for row in self.rows],
@@ -91,7 +91,7 @@ class Unfamiliar:
         }
 
     def __str__(self) -> str:
-        lines = [f"  row {each.row:,}: {reason}" for each in self.rows for reason in each.reasons]
+        lines = [f"  row {row.row:,}: {reason}" for row in self.rows for reason in row.reasons]
         listed = lines[:MAX_LISTED_ROWS] + [f"  … and {len(lines) - MAX_LISTED_ROWS:,} more"] * (
             len(lines) > MAX_LISTED_ROWS
         )
@@ -106,7 +106,7 @@ class Unfamiliar:
     __repr__ = __str__
 
     def told(self) -> str:
-        """The columns that have shifted, as text."""
+        """Return the shifted columns as text."""
         if not self.shifted:
             return self._headline
         return f"{self._headline}\n{text_table(self._shift_rows(), indent='  ')}"
@@ -121,54 +121,56 @@ class Unfamiliar:
 
     def _shift_rows(self) -> list[list[str]]:
         rows = [["column", "training", "these rows", "effect", "p"]]
-        for each in self.shifted[:MAX_LISTED_ROWS]:
-            before, now = truncate(each.before, 18), truncate(each.now, 18)
-            rows.append([truncate(each.column, 22), before, now, f"{each.effect:.2f}", each.p_text])
+        for shift in self.shifted[:MAX_LISTED_ROWS]:
+            before, now = truncate(shift.before, 18), truncate(shift.now, 18)
+            rows.append([truncate(shift.column, 22), before, now, f"{shift.effect:.2f}", shift.p_text])
         return rows
 
     def plot(self) -> Any:
-        """Return a picture of how far each column is from training, the farthest first."""
+        """Plot the effect of each column, largest first."""
         from weigh.pictures import bar_chart
 
         if not self.columns:
             raise errors.Unsupported(
-                f"{self._headline} There is nothing to draw; what is odd about single rows is in `rows`."
+                f"{self._headline} There is nothing to draw; flagged rows are in `rows`."
             )
-        farthest = sorted(self.columns, key=lambda each: -each.effect)[:MAX_PLOTTED_COLUMNS]
+        largest = sorted(self.columns, key=lambda column: -column.effect)[:MAX_PLOTTED_COLUMNS]
         groups = {True: "shifted", False: "as in training"}
         rows = [
-            {"group": groups[each.shifted], "name": each.column, "value": round(each.effect, 9)}
+            {"group": groups[column.shifted], "name": column.column, "value": round(column.effect, 9)}
             for shifted in (True, False)
-            for each in farthest
-            if each.shifted is shifted
+            for column in largest
+            if column.shifted is shifted
         ]
         return bar_chart(
             rows,
-            x="effect: share of rows, or spreads of the mean",
+            x="effect: share of rows, or standard deviations of the mean",
             title=summarise_flagged_rows(len(self.rows), self.n_rows),
         )
 
     def _repr_html_(self) -> str:
-        odd = [
-            [f"{each.row:,}", reason.column, reason.value, reason.why]
-            for each in self.rows
-            for reason in each.reasons
+        reasons = [
+            [f"{row.row:,}", reason.column, reason.value, reason.why]
+            for row in self.rows
+            for reason in row.reasons
         ]
         hidden = (
-            [["…", f"and {len(odd) - MAX_LISTED_ROWS:,} more", "", ""]] if len(odd) > MAX_LISTED_ROWS else []
+            [["…", f"and {len(reasons) - MAX_LISTED_ROWS:,} more", "", ""]]
+            if len(reasons) > MAX_LISTED_ROWS
+            else []
         )
         head = summarise_flagged_rows(len(self.rows), self.n_rows)
-        rows = html_table(head, [["row", "column", "value", "why"], *odd[:MAX_LISTED_ROWS], *hidden], 4)
+        rows = html_table(head, [["row", "column", "value", "why"], *reasons[:MAX_LISTED_ROWS], *hidden], 4)
         shifts = (
             html_table(self._headline, self._shift_rows(), 3)
             if self.shifted
             else html_paragraph(self._headline)
         )
-        return f"<div>{rows if odd else html_paragraph(head)}{shifts}</div>"
+        return f"<div>{rows if reasons else html_paragraph(head)}{shifts}</div>"
 
 
 def summarise_flagged_rows(flagged: int, n_rows: int) -> str:
-    """The sentence that says how many rows were flagged."""
+    """Return a sentence with the number of flagged rows."""
     return f"{format_quantity(flagged, 'row')} of {n_rows:,} unlike the training rows."
 
 
@@ -177,16 +179,16 @@ def unfamiliar(model: Any, rows: Any) -> Unfamiliar:
 
     Parameters
     ----------
-    model : a naive Bayes model, or an estimator that holds one
+    model : a naive Bayes model or fitted estimator
     rows : rows of any storage, or a source
     """
-    watch = NoveltyDetector(getattr(model, "model_", model))
-    found = [flagged for chunk in watch.model.chunks(rows) for flagged in watch.flag_rows(chunk)]
-    return watch.result(found)
+    detector = NoveltyDetector(getattr(model, "model_", model))
+    flagged = [row for chunk in detector.model.chunks(rows) for row in detector.flag_rows(chunk)]
+    return detector.result(flagged)
 
 
 class NoveltyDetector:
-    """Looks at rows chunk by chunk, as they are predicted; memory stays bounded."""
+    """Flags rows chunk by chunk and accumulates column counts, in bounded memory."""
 
     def __init__(self, model: Any) -> None:
         model = getattr(model, "uncalibrated", model)
@@ -204,7 +206,7 @@ class NoveltyDetector:
         self._known_values = [frozenset(part.training_names()) for part in model.distributions]
 
     def flag_rows(self, chunk: Chunk) -> Iterator[UnfamiliarRow]:
-        """Yield the flagged rows of a chunk in the schema's names, and remember its columns."""
+        """Yield the flagged rows of a chunk in the schema's names, and count its columns."""
         blocks = self.model.schema.encode(chunk)
         reasons: dict[int, list[NoveltyReason]] = {}
         for part, known, counter, block in zip(
@@ -219,11 +221,11 @@ class NoveltyDetector:
             yield UnfamiliarRow(chunk.first_row + row, tuple(reasons[row]))
 
     def summary(self) -> str:
-        """How many rows were flagged so far, and which columns have shifted, as text."""
+        """Return the number of flagged rows so far and the shifted columns as text."""
         return f"{summarise_flagged_rows(self.n_flagged, self.n_rows)} {self.result([]).told()}"
 
     def result(self, rows: list[UnfamiliarRow]) -> Unfamiliar:
-        """The rows flagged so far together with the columns of all rows seen."""
+        """Return the given flagged rows together with the column tests of all rows seen."""
         shifts = tuple(shift for counter in self._counters for shift in counter.shifts())
         return Unfamiliar(self.n_rows, tuple(rows), shifts)
 
@@ -243,8 +245,8 @@ def _find_unusual_values(
 def _find_unseen_levels(
     name: str, known: frozenset[Any], block: CategoryBlock
 ) -> Iterator[tuple[int, NoveltyReason]]:
-    new = np.array([level not in known for level in block.levels] + [False], dtype=bool)
-    for row in np.flatnonzero(new[block.codes]).tolist():
+    is_new = np.array([level not in known for level in block.levels] + [False], dtype=bool)
+    for row in np.flatnonzero(is_new[block.codes]).tolist():
         yield row, NoveltyReason(name, format_value(block.levels[block.codes[row]]), "never seen")
 
 
@@ -254,10 +256,10 @@ def _find_distant_numbers(
     if not len(part.weights.mean):
         return
     nearest = np.full(block.n_rows, np.inf)
-    for mean, spread in zip(part.mean.tolist(), part.deviation.tolist(), strict=True):
-        np.minimum(nearest, np.abs(block.values - mean) / spread, out=nearest)
+    for mean, deviation in zip(part.mean.tolist(), part.deviation.tolist(), strict=True):
+        np.minimum(nearest, np.abs(block.values - mean) / deviation, out=nearest)
     for row in np.flatnonzero(nearest > MAX_FAMILIAR_DEVIATIONS).tolist():
-        why = f"{nearest[row]:,.1f} spreads from the nearest class"
+        why = f"{nearest[row]:,.1f} standard deviations from the nearest class"
         yield (
             row,
             NoveltyReason(name, format_value(float(block.values[row])), why, "a number far from every class"),
@@ -267,14 +269,14 @@ def _find_distant_numbers(
 def _find_unseen_words(
     name: str, known: frozenset[Any], block: SparseBlock
 ) -> Iterator[tuple[int, NoveltyReason]]:
-    new = np.array([word not in known for word in block.names], dtype=bool)
-    if not new.any():
+    is_new = np.array([word not in known for word in block.names], dtype=bool)
+    if not is_new.any():
         return
     amounts = np.ones(len(block.indices)) if block.values is None else block.values
     lengths = _row_sums(block, amounts)
-    strange = _row_sums(block, np.where(new[block.indices], amounts, 0.0))
-    for row in np.flatnonzero((lengths > 0) & (strange >= MIN_UNKNOWN_WORD_SHARE * lengths)).tolist():
-        share = "all" if strange[row] == lengths[row] else f"{strange[row]:,.10g} of {lengths[row]:,.10g}"
+    n_unseen = _row_sums(block, np.where(is_new[block.indices], amounts, 0.0))
+    for row in np.flatnonzero((lengths > 0) & (n_unseen >= MIN_UNKNOWN_WORD_SHARE * lengths)).tolist():
+        share = "all" if n_unseen[row] == lengths[row] else f"{n_unseen[row]:,.10g} of {lengths[row]:,.10g}"
         first = block.names[block.indices[block.indptr[row] : block.indptr[row + 1]][0]]
         value = f"{first} …" if lengths[row] > 1 else first
         yield row, NoveltyReason(name, value, f"{share} words never seen", "mostly new words")

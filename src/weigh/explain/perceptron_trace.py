@@ -1,4 +1,4 @@
-"""Traces: every step of a perceptron, in exact fractions."""
+"""Trace every step of a perceptron in exact rational arithmetic."""
 
 from __future__ import annotations
 
@@ -42,15 +42,14 @@ from weigh.model.perceptron import check_hypothesis
 from weigh.source.missing import to_markers
 from weigh.text import truncate
 
-MAX_PRINTED_STEPS = 60  # steps that are printed unless more are asked for
+MAX_PRINTED_STEPS = 60  # default limit for printing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Trace:
     """The steps of a perceptron over labelled rows, exact: a decimal such as 0.1 means one tenth.
 
-    `names` are the features in order, `classes` the classes; a positive score speaks for the second
-    of two.
+    `names` are the features in order. For two classes, a positive score predicts the second.
     """
 
     names: tuple[str, ...]
@@ -64,37 +63,37 @@ class Trace:
 
     @property
     def steps(self) -> tuple[PerceptronStep, ...]:
-        """Every row met, in order."""
+        """All steps, in order."""
         return self.history.steps
 
     @property
     def mistakes(self) -> int:
-        """How many rows were mistaken; with one plane per class against the rest, by any of them."""
+        """The number of mistakes; in one-vs-rest training, of rows that any plane misclassifies."""
         return sum(not step.correct for step in self.steps)
 
     @property
     def updates(self) -> int:
-        """How often a plane moved: at mistakes, and within the margin."""
+        """The number of updates, after mistakes and within the margin."""
         if self.history.is_one_vs_rest:
             return sum(abs(error) for step in self.steps for error in step.errors)
         return sum(step.is_update for step in self.steps)
 
     @property
     def converged(self) -> bool:
-        """Whether the last pass was clean, without an update."""
+        """Whether the last pass had no update."""
         return self.history.converged
 
     @property
     def passes(self) -> int:
-        """How many passes were made, the clean one included."""
+        """The number of passes, including the last one without updates."""
         return self.steps[-1].iteration
 
     @cached_property
     def uses_decimals(self) -> bool:
-        """Whether numbers are written as decimals: where rows or the rate have them, not other fractions."""
+        """Whether to write decimals: rows and step sizes have short decimals and are not all integers."""
         values = (value for row in self.rows for value in row.values())
-        below = {number.denominator for number in (*self.step_sizes, *values)}
-        return below != {1} and all(10**MAX_NUMBER_WIDTH % each == 0 for each in below)
+        denominators = {number.denominator for number in (*self.step_sizes, *values)}
+        return denominators != {1} and all(10**MAX_NUMBER_WIDTH % d == 0 for d in denominators)
 
     def weights(self, keep: str | None = None) -> Any:
         """Return (w by feature, b) as the learner keeps them: "last", "averaged" or "lazy".
@@ -104,7 +103,7 @@ class Trace:
         keep = self._resolve_keep(keep)
         if keep == "voted":
             raise errors.Unsupported(
-                "A voted perceptron has no single weights: all its planes vote. They are in `voted`; "
+                "A voted perceptron has no single weight vector: all its planes vote. They are in `voted`; "
                 "weights('averaged') is their mean."
             )
         planes = [self._dense_plane(plane) for plane in self.history.planes(keep)]
@@ -112,33 +111,33 @@ class Trace:
 
     @property
     def voted(self) -> list[tuple[int, Any, Any]]:
-        """The planes that vote: (c, w by feature, b), where c is how many steps the plane lasted.
+        """The voting planes as (c, w by feature, b), where c is the number of steps the plane survived.
 
         For more than two classes w and b are mappings from each class.
         """
-        found: list[tuple[int, Any, Any]] = []
+        result: list[tuple[int, Any, Any]] = []
         for count, planes in self.history.hypotheses:
-            full = [self._dense_plane(plane) for plane in planes]
-            if len(full) == 1:
-                found.append((count, full[0].weights, full[0].bias))
+            dense = [self._dense_plane(plane) for plane in planes]
+            if len(dense) == 1:
+                result.append((count, dense[0].weights, dense[0].bias))
             else:
-                named = dict(zip(self.classes, full, strict=True))
-                weights = {label: plane.weights for label, plane in named.items()}
-                found.append((count, weights, {label: plane.bias for label, plane in named.items()}))
-        return found
+                by_class = dict(zip(self.classes, dense, strict=True))
+                weights = {label: plane.weights for label, plane in by_class.items()}
+                result.append((count, weights, {label: plane.bias for label, plane in by_class.items()}))
+        return result
 
     def score(self, row: Any, keep: str | None = None) -> Any:
         """Return the exact score of a row: w·x + b, or the votes for the second class minus those against.
 
-        A row is a mapping from columns to values, a mapping from features to numbers, where others
-        are 0, or one number per feature.
+        A row is a mapping from columns to values, a mapping from features to numbers (others are 0), or
+        one number per feature.
         For more than two classes, the result is a mapping from each class to its score.
         """
         scores = self._scores(self._exact_row(row), self._resolve_keep(keep))
         return scores[0] if len(self.classes) == 2 else dict(zip(self.classes, scores, strict=True))
 
     def predict(self, row: Any, keep: str | None = None) -> Any:
-        """Return the class of a row: the second of two from 0 on, else the best of many."""
+        """Return the predicted class of a row: for two classes by the sign, else by the highest score."""
         scores = self._scores(self._exact_row(row), self._resolve_keep(keep))
         return self.classes[predict_code(scores)]
 
@@ -159,7 +158,8 @@ class Trace:
             if len(values) != len(self.names):
                 raise errors.DataError(
                     f"The row has {len(values):,} numbers, the trace {len(self.names):,} features: "
-                    f"{errors.quote_names(self.names)}. Give one number per feature, or a mapping from columns."
+                    f"{errors.quote_names(self.names)}. Give one number per feature, or a mapping from "
+                    f"columns."
                 )
             row = dict(zip(self.names, values, strict=True))
         if not self._name_set.issuperset(row) and self.schema is not None and self.schema.named:
@@ -170,14 +170,14 @@ class Trace:
         return {name: exact_fraction(value) for name, value in row.items() if value}
 
     def _encode_row(self, row: Mapping[str, Any], schema: Schema) -> ExactVector:
-        """Return the features of a row of columns; levels and words that were never met add nothing."""
+        """Encode a row of columns as features; unseen levels and words contribute nothing."""
         for name in row:
             if name not in schema.names and name != schema.label:
                 raise errors.unknown_column_error(str(name), schema.names, "The table of the trace")
-        found = build_design_matrix(
+        design = build_design_matrix(
             {name: [row.get(name)] for name in schema.names}, [0], without_vocabulary_limits(schema)
         )
-        return exact_vectors(found, found.names)[0]
+        return exact_vectors(design, design.names)[0]
 
     @cached_property
     def _name_set(self) -> frozenset[str]:
@@ -198,8 +198,8 @@ class Trace:
 
         Parameters
         ----------
-        passes : the first passes, by their number, or a list of passes, of which the first is 1
-        most : how many steps to write at most
+        passes : the number of passes from the first, or a list of pass numbers, starting at 1
+        most : the maximum number of steps
         """
         writer = TRACE_WRITERS.get(format)
         if writer is None:
@@ -209,14 +209,14 @@ class Trace:
         return writer(self, select_passes(self, passes), most)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything for JSON; a number that is not whole is the text of its fraction, "7/10"."""
+        """Return the trace as JSON-compatible data; non-integers are strings such as "7/10"."""
         return trace_to_dict(self)
 
     def to_html(self, path: str | os.PathLike[str] | None = None) -> str:
-        """Return a page that needs no network, and write it to a file if `path` is given.
+        """Return a self-contained HTML page, and write it to `path` if given.
 
-        It holds the table and, for two features and two classes, a picture of the plane that turns
-        step by step, which needs the extra `report`: pip install '.[report]' in a checkout.
+        It contains the table and, for two features and two classes, an animation of the separating line,
+        which needs the extra `report`: pip install '.[report]' in a checkout.
         """
         page = trace_html_page(self)
         if path is not None:
@@ -230,10 +230,10 @@ class Trace:
         return page
 
     def plot(self, at: int = 1) -> Any:
-        """Return the picture of the plane that turns, of two features and classes, at one of its steps."""
+        """Plot the separating line of two features and two classes; the slider starts at step `at`."""
         if not is_two_dimensional(self):
             raise errors.Unsupported(
-                f"The plane is drawn for two features and two classes, got {len(self.names):,} features and "
+                f"plot needs two features and two classes, got {len(self.names):,} features and "
                 f"{len(self.classes):,} classes. Its steps are in `table()`."
             )
         return plot_plane_steps(self, check_integer("plot", "at", at, 1))
@@ -248,18 +248,18 @@ class Trace:
         return self.table("html", most=MAX_PRINTED_STEPS)
 
 
-def _plane_votes(scores: list[Fraction], separate: bool) -> list[int]:
-    """Return what one hypothesis says: 1 or −1 by each plane alone, or 1 for the best class of all."""
-    if len(scores) == 1 or separate:
+def _plane_votes(scores: list[Fraction], is_one_vs_rest: bool) -> list[int]:
+    """Return the votes of one hypothesis: ±1 per plane or, in joint training, 1 for the best class."""
+    if len(scores) == 1 or is_one_vs_rest:
         return [1 if score >= 0 else -1 for score in scores]
     return [int(c == best_class(scores)) for c in range(len(scores))]
 
 
 def trace(learner: Any, X: Any, y: Any = None) -> Trace:
-    """Follow a perceptron over labelled rows, step by step, in exact fractions.
+    """Trace the training of a perceptron on labelled rows in exact fractions.
 
-    The steps are worked out anew from the definition, with the parameters of the learner; it need
-    not be fitted, and is left as it is.
+    The steps are computed from the definition with the parameters of the learner, which need not be fitted
+    and is not changed.
 
     Parameters
     ----------
@@ -267,65 +267,65 @@ def trace(learner: Any, X: Any, y: Any = None) -> Trace:
     X : rows of any storage, as for `fit`
     y : one label per row, or the name of the label column
     """
-    rules = PerceptronParameters.from_learner(learner)
+    parameters = PerceptronParameters.from_learner(learner)
     if isinstance(X, DesignMatrix) and y is None:
-        found = X
+        design = X
     else:
-        found = build_design_matrix(X, y, rules.columns, missing=to_markers(rules.missing, "Perceptron"))
-    rules.check_kinds(found.schema)
-    check_trace_rows(found, rules)
-    names, classes, codes = tuple(found.names), tuple(found.classes), found.codes.tolist()
-    rows = exact_vectors(found, names)
-    weights = None if found.weights is None else found.weights.tolist()
-    sizes = rules.step_sizes(codes, classes, weights)
-    run = run_perceptron(rows, codes, sizes, classes, rules)
-    return Trace(names, classes, tuple(rows), tuple(codes), tuple(sizes), rules, run, found.schema)
+        design = build_design_matrix(
+            X, y, parameters.columns, missing=to_markers(parameters.missing, "Perceptron")
+        )
+    parameters.check_kinds(design.schema)
+    check_trace_rows(design, parameters)
+    names, classes, codes = tuple(design.names), tuple(design.classes), design.codes.tolist()
+    rows = exact_vectors(design, names)
+    weights = None if design.weights is None else design.weights.tolist()
+    sizes = parameters.step_sizes(codes, classes, weights)
+    history = run_perceptron(rows, codes, sizes, classes, parameters)
+    return Trace(names, classes, tuple(rows), tuple(codes), tuple(sizes), parameters, history, design.schema)
 
 
 MAX_TRACE_STEPS = 50_000
 
 
-def check_trace_rows(found: DesignMatrix, rules: PerceptronParameters) -> None:
-    """Refuse what has no trace, before any work is done."""
-    if not found.n_rows:
+def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters) -> None:
+    """Raise an error for rows that cannot be traced, before any work is done."""
+    if not design.n_rows:
         raise errors.DataError("There are no rows to learn from.")
-    if len(found.classes) < 2:
+    if len(design.classes) < 2:
         raise errors.LabelError(
-            f"A perceptron separates classes, and all {found.n_rows:,} rows are of one class, "
-            f"{found.classes[0]!r}. Give rows of another class too."
+            f"A perceptron separates classes, and all {design.n_rows:,} rows are of one class, "
+            f"{design.classes[0]!r}. Give rows of another class too."
         )
-    steps = found.n_rows * rules.max_iter
+    steps = design.n_rows * parameters.max_iter
     if steps > MAX_TRACE_STEPS:
-        fitting = MAX_TRACE_STEPS // found.n_rows
-        advice = f"max_iter={fitting} or fewer rows" if fitting else "fewer rows"
+        max_passes = MAX_TRACE_STEPS // design.n_rows
+        advice = f"max_iter={max_passes} or fewer rows" if max_passes else "fewer rows"
         raise errors.Unsupported(
-            f"A trace of {found.n_rows:,} rows × {rules.max_iter:,} passes may take {steps:,} exact steps; "
-            f"{MAX_TRACE_STEPS:,} are the most. Take {advice}."
+            f"A trace of {design.n_rows:,} rows × {parameters.max_iter:,} passes may take {steps:,} exact steps; "
+            f"the limit is {MAX_TRACE_STEPS:,}. Use {advice}."
         )
-    if found.weights is not None:
-        raise errors.Unsupported(
-            "A trace counts every row once, and these rows have weights. Leave them out."
-        )
-    if len(set(found.names)) < len(found.names):
-        twice = next(name for name in found.names if list(found.names).count(name) > 1)
-        raise errors.ColumnError(f"Two features are named {twice!r}; a trace tells them by their names.")
-    if not np.isfinite(found.values).all():
-        place = int(np.flatnonzero(~np.isfinite(found.values))[0])
-        row = int(np.searchsorted(found.indptr, place, side="right")) - 1
-        name = found.names[int(found.indices[place])]
+    if design.weights is not None:
+        raise errors.Unsupported("A trace does not support row weights. Remove them.")
+    if len(set(design.names)) < len(design.names):
+        duplicate = next(name for name in design.names if list(design.names).count(name) > 1)
+        raise errors.ColumnError(f"Two features are named {duplicate!r}; a trace needs unique names.")
+    if not np.isfinite(design.values).all():
+        entry = int(np.flatnonzero(~np.isfinite(design.values))[0])
+        row = int(np.searchsorted(design.indptr, entry, side="right")) - 1
+        name = design.names[int(design.indices[entry])]
         raise errors.DataError(
-            f"Row {row:,} has {float(found.values[place])} for {name!r}; a perceptron adds finite numbers "
-            f"only. Leave the row out or mend it."
+            f"Row {row:,} has {float(design.values[entry])} for {name!r}; a perceptron needs finite "
+            f"numbers. Remove or correct the row."
         )
 
 
 def without_vocabulary_limits(schema: Schema) -> Schema:
-    """Return the schema that finds all words of a row, of which those of the trace are weighed."""
+    """Return the schema without vocabulary limits, so that it encodes all words of a single row."""
     kinds = [_without_limits(kind) for kind in schema.kinds]
     if any(isinstance(kind, BagOfWordsKind) and kind.buckets for kind in kinds):
         raise errors.Unsupported(
-            "A trace tells buckets by the words that were seen in them, so that other rows cannot be put "
-            "into them. Take Text() without buckets, or give the row as numbers, one per feature."
+            "A trace names hash buckets after the words seen in them, so it cannot encode other rows. Use "
+            "Text() without buckets, or give the row as numbers, one per feature."
         )
     return replace(schema, kinds=kinds)
 
@@ -334,9 +334,9 @@ def _without_limits(kind: Kind) -> Kind:
     return replace(kind, min_count=1, max_words=None) if isinstance(kind, BagOfWordsKind) else kind
 
 
-def exact_vectors(found: DesignMatrix, names: Sequence[str]) -> list[ExactVector]:
-    """Return the rows as exact numbers by the names of their features."""
-    indices, values, ends = found.indices.tolist(), found.values.tolist(), found.indptr.tolist()
+def exact_vectors(design: DesignMatrix, names: Sequence[str]) -> list[ExactVector]:
+    """Return the rows as mappings from feature to exact non-zero value."""
+    indices, values, ends = design.indices.tolist(), design.values.tolist(), design.indptr.tolist()
     return [
         {
             names[at]: exact_fraction(value)
@@ -347,12 +347,12 @@ def exact_vectors(found: DesignMatrix, names: Sequence[str]) -> list[ExactVector
     ]
 
 
-MAX_PLOTTED_STEPS = 150  # steps that a picture holds
-MAX_TABLE_STEPS = 1_000  # steps that the table of a page holds
+MAX_PLOTTED_STEPS = 150  # steps in the animation
+MAX_TABLE_STEPS = 1_000  # steps in the table of a page
 
 
 def trace_html_page(trace: Trace) -> str:
-    """Return the page."""
+    """Return the HTML page of a trace."""
     body = trace_html(trace, select_passes(trace, None), MAX_TABLE_STEPS)
     if len(trace.classes) > 2:
         return pictures.charts_page([], f"Perceptron of {len(trace.classes):,} classes", body)
@@ -361,33 +361,32 @@ def trace_html_page(trace: Trace) -> str:
         return pictures.charts_page([], title, body)
     shown = len(_plotted_steps(trace))
     if shown < len(trace.steps):
-        told = f"The picture shows {shown:,} steps that move the plane, of {len(trace.steps):,} in all."
-        body = f"<p>{told}</p>{body}"
+        body = f"<p>The picture shows {shown:,} updates, of {len(trace.steps):,} steps in all.</p>{body}"
     return pictures.charts_page([plot_plane_steps(trace)], title, body)
 
 
 def is_two_dimensional(trace: Trace) -> bool:
-    """Whether there is a picture: of two features and two classes."""
+    """Whether the trace has two features and two classes, and so can be plotted."""
     return len(trace.names) == 2 and len(trace.classes) == 2
 
 
 def _plotted_steps(trace: Trace) -> tuple[PerceptronStep, ...]:
-    """Return the steps of the picture: all, or, of a long run, the first that move the plane."""
+    """Return the steps to animate: all of them or, in a long trace, the first updates."""
     if len(trace.steps) <= MAX_PLOTTED_STEPS:
         return trace.steps
     return tuple(step for step in trace.steps if step.is_update)[:MAX_PLOTTED_STEPS] or trace.steps[:1]
 
 
 def plot_plane_steps(trace: Trace, at: int = 1) -> Any:
-    """Return the picture of the plane that turns, at one of its steps."""
+    """Return the animated plot of the separating line, starting at a step."""
     labels = (truncate(trace.classes[0], 30), truncate(trace.classes[1], 30))
     first, second = trace.names
     points = [
         pictures.LabelledPoint(float(row.get(first, 0)), float(row.get(second, 0)), labels[code])
         for row, code in zip(trace.rows, trace.codes, strict=True)
     ]
-    turns = [_plane_step(trace, step) for step in _plotted_steps(trace)]
-    return pictures.animate_plane(points, turns, labels, (truncate(first, 40), truncate(second, 40)), at)
+    steps = [_plane_step(trace, step) for step in _plotted_steps(trace)]
+    return pictures.animate_plane(points, steps, labels, (truncate(first, 40), truncate(second, 40)), at)
 
 
 def _plane_step(trace: Trace, step: PerceptronStep) -> pictures.PlaneStep:
@@ -402,5 +401,6 @@ def _plane_step(trace: Trace, step: PerceptronStep) -> pictures.PlaneStep:
         not step.correct,
         f"Iteration {step.iteration}, row {step.row}: w·x+b = {score}, so {truncate(step.prediction, 20)}: "
         f"{verdict}{margin}",
-        f"error {step.error}; w = {format_exact_vector(w, trace.uses_decimals)}, b = {format_fraction(step.bias, trace.uses_decimals)}",
+        f"error {step.error}; w = {format_exact_vector(w, trace.uses_decimals)}, "
+        f"b = {format_fraction(step.bias, trace.uses_decimals)}",
     )

@@ -1,4 +1,4 @@
-"""`strongest`: what speaks most for each class of a model."""
+"""The strongest features of each class of a naive Bayes or linear model."""
 
 from __future__ import annotations
 
@@ -17,43 +17,46 @@ from weigh.text import format_float, format_percent, format_signed, html_table, 
 
 
 class FeaturesByClass(ABC):
-    """What speaks for each class: prints as one table per class."""
+    """The features of each class; prints as one table per class."""
 
     classes: Mapping[Any, Sequence[Any]]
     unit: ClassVar[str] = "weight"
 
     @abstractmethod
-    def table_rows(self, found: Sequence[Any]) -> list[list[str]]:
-        """Return the table of one class's features, its head first."""
+    def table_rows(self, features: Sequence[Any]) -> list[list[str]]:
+        """Return the table of the features of one class, header first."""
 
     @abstractmethod
-    def feature_bar(self, each: Any) -> tuple[str, float]:
-        """Return the name and the size of one feature."""
+    def feature_bar(self, feature: Any) -> tuple[str, float]:
+        """Return the name and the bar length of one feature."""
 
     def class_title(self, label: Any) -> str:
-        """Return what the features of a class do."""
+        """Return the title of a class, such as "speaks for spam"."""
         return f"speaks for {label}"
 
     def to_dict(self) -> dict[str, Any]:
-        """The features by class, for JSON."""
-        return {str(label): [each.to_dict() for each in found] for label, found in self.classes.items()}
+        """Return the features by class as JSON-compatible data."""
+        return {
+            str(label): [feature.to_dict() for feature in features]
+            for label, features in self.classes.items()
+        }
 
     def plot(self) -> Any:
-        """Return a picture of the features, a panel for each class."""
+        """Plot the features, with one panel per class."""
         from weigh.pictures import bar_chart
         from weigh.pictures.chart_data import clip_infinite
 
-        found = [
-            (self.class_title(label), *self.feature_bar(each))
+        bars = [
+            (self.class_title(label), *self.feature_bar(feature))
             for label in self.classes
-            for each in self.classes[label]
+            for feature in self.classes[label]
         ]
-        if not found:
+        if not bars:
             raise errors.Unsupported("No feature speaks for any class, so there is nothing to draw.")
-        sizes = clip_infinite([size for *_, size in found])
+        sizes = clip_infinite([size for *_, size in bars])
         rows = [
             {"group": title, "name": name, "value": size}
-            for (title, name, _), size in zip(found, sizes, strict=True)
+            for (title, name, _), size in zip(bars, sizes, strict=True)
         ]
         return bar_chart(rows, x=self.unit)
 
@@ -67,52 +70,57 @@ class FeaturesByClass(ABC):
         return "".join(html_table(title, rows) for title, rows in self._tables())
 
     def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
-        for label, found in self.classes.items():
-            rows = self.table_rows(found)
+        for label, features in self.classes.items():
+            rows = self.table_rows(features)
             title = self.class_title(label)
-            yield (f"What {title}:", rows) if found else (f"Nothing {title}.", [[""]])
+            yield (f"What {title}:", rows) if features else (f"Nothing {title}.", [[""]])
 
 
 @dataclass(frozen=True, repr=False)
 class StrongestFeatures(FeaturesByClass):
-    """The strongest features of each class asked for, strongest first."""
+    """The strongest features of each requested class, strongest first."""
 
     classes: dict[Any, tuple[Strength, ...]]
     unit: ClassVar[str] = "nats"
 
-    def table_rows(self, found: Sequence[Strength]) -> list[list[str]]:
-        """Return the table of one class's features, its head first."""
+    def table_rows(self, features: Sequence[Strength]) -> list[list[str]]:
+        """Return the table of the features of one class, header first."""
         rows = [["", "nats", "in class", "in the rest"]]
-        for each in found:
-            write = _format_mean if each.is_number else format_percent
+        for feature in features:
+            format_value = _format_mean if feature.is_number else format_percent
             rows.append(
-                [truncate(each.name, 40), format_signed(each.nats), write(each.own), write(each.rest)]
+                [
+                    truncate(feature.name, 40),
+                    format_signed(feature.nats),
+                    format_value(feature.own),
+                    format_value(feature.rest),
+                ]
             )
         return rows
 
-    def feature_bar(self, each: Strength) -> tuple[str, float]:
+    def feature_bar(self, feature: Strength) -> tuple[str, float]:
         """Return the feature with its value, and its evidence."""
-        return each.name, each.nats
+        return feature.name, feature.nats
 
 
 def strongest(model: Any, label: Any = None, most: int = 10) -> StrongestFeatures | LargestWeights:
-    """The features that speak most for each class, or for the class `label` only.
+    """Return the features that speak most for each class, or for the class `label` only.
 
-    Of a linear model, such as a perceptron's or a logistic regression's, these are the features with the
-    greatest weights; of a linear regression those that raise and that lower what is predicted most.
+    For a linear classifier, such as a perceptron or logistic regression, these are the features with the
+    largest weights; for a linear regression, those that raise and lower the prediction most.
 
     Parameters
     ----------
-    model : a naive Bayes or linear model, a linear regression, or an estimator that holds one
+    model : a naive Bayes or linear model, a linear regression, or a fitted estimator
     label : a class; None means all
-    most : how many features to list per class
+    most : the maximum number of features per class
     """
     model = getattr(model, "model_", model)
-    # How sure a model is changes nothing about what it looks for.
+    # Calibration does not change the weights.
     model = getattr(model, "uncalibrated", model)
     if not isinstance(model, BayesModel | LinearModel | RegressionModel):
         raise errors.Unsupported(
-            f"strongest reads a naive Bayes or linear model, got {type(model).__name__}; explain single rows "
+            f"strongest needs a naive Bayes or linear model, got {type(model).__name__}; explain single rows "
             f"instead."
         )
     if most < 1:
@@ -132,14 +140,14 @@ def strongest(model: Any, label: Any = None, most: int = 10) -> StrongestFeature
     wanted = model.classes if label is None else [label]
     if isinstance(model, LinearModel):
         return largest_weights(model, wanted, most)
-    # The complement's own weights say the same in another form; the definition here needs P(value | class).
+    # Complement naive Bayes has no P(value | class), which the strengths are defined by.
     model = replace(model, complement=False) if model.complement else model
     prior = model.class_distribution.log_probabilities
-    found = {
-        each: feature_strengths(model.distributions, prior, model.classes.index(each), most)
-        for each in wanted
+    strengths = {
+        name: feature_strengths(model.distributions, prior, model.classes.index(name), most)
+        for name in wanted
     }
-    return StrongestFeatures(found)
+    return StrongestFeatures(strengths)
 
 
 def _format_mean(number: float) -> str:
@@ -148,70 +156,76 @@ def _format_mean(number: float) -> str:
 
 @dataclass(frozen=True)
 class FeatureWeight:
-    """One feature that speaks for a class: by how much one unit of it moves the class ahead of the rest."""
+    """One feature, and the lead over the other classes that one unit of it gives its class."""
 
     feature: str
     weight: float
 
     def to_dict(self) -> dict[str, Any]:
-        """The feature for JSON."""
+        """Return the feature as JSON-compatible data."""
         return {"feature": self.feature, "weight": self.weight}
 
 
 @dataclass(frozen=True, repr=False)
 class LargestWeights(FeaturesByClass):
-    """The heaviest features of each class asked for, heaviest first."""
+    """The features with the largest weights of each requested class, largest first."""
 
     classes: dict[Any, tuple[FeatureWeight, ...]]
 
-    def table_rows(self, found: Sequence[FeatureWeight]) -> list[list[str]]:
-        """Return the table of one class's features, its head first."""
+    def table_rows(self, features: Sequence[FeatureWeight]) -> list[list[str]]:
+        """Return the table of the features of one class, header first."""
         return [
             ["", "weight"],
-            *([truncate(each.feature, 50), format_signed(each.weight, 4)] for each in found),
+            *([truncate(feature.feature, 50), format_signed(feature.weight, 4)] for feature in features),
         ]
 
-    def feature_bar(self, each: FeatureWeight) -> tuple[str, float]:
+    def feature_bar(self, feature: FeatureWeight) -> tuple[str, float]:
         """Return the feature and its weight."""
-        return each.feature, each.weight
+        return feature.feature, feature.weight
 
 
 @dataclass(frozen=True, repr=False)
 class LargestRegressionWeights(LargestWeights):
-    """The features of a regression that raise what is predicted most, and those that lower it most."""
+    """The features of a regression that raise and that lower the prediction most."""
 
     label: str = "the prediction"
 
     def class_title(self, label: Any) -> str:
-        """Return what the features of a side do."""
+        """Return the title of a direction, such as "raises price"."""
         return f"{label} {self.label}"
 
-    def table_rows(self, found: Sequence[FeatureWeight]) -> list[list[str]]:
-        """Return the table of one side's features, its head first."""
-        rows = ([truncate(each.feature, 50), f"{each.weight:+.5g}".replace("-", "−")] for each in found)
+    def table_rows(self, features: Sequence[FeatureWeight]) -> list[list[str]]:
+        """Return the table of the features of one direction, header first."""
+        rows = (
+            [truncate(feature.feature, 50), f"{feature.weight:+.5g}".replace("-", "−")]
+            for feature in features
+        )
         return [["", "weight"], *rows]
 
 
 def largest_regression_weights(model: RegressionModel, most: int) -> LargestRegressionWeights:
-    """Return the features with the greatest weights above and below zero, each per unit of the feature."""
+    """Return the features with the largest positive and negative weights, per unit of the feature."""
     names, coef = model.features, model.coef
     sides = {"raises": _top_weights(names, coef, most), "lowers": _top_weights(names, -coef, most)}
-    lowered = tuple(FeatureWeight(each.feature, -each.weight) for each in sides["lowers"])
+    lowered = tuple(FeatureWeight(feature.feature, -feature.weight) for feature in sides["lowers"])
     return LargestRegressionWeights({**sides, "lowers": lowered}, model.label or "the prediction")
 
 
 def largest_weights(model: LinearModel, classes: Sequence[Any], most: int) -> LargestWeights:
-    """Return the features whose weights exceed the mean of the other classes' most; of votes, the mean's."""
+    """Return the features whose weights most exceed the mean weight of the other classes.
+
+    A voted perceptron is represented by its average.
+    """
     linear = model.keep("averaged") if isinstance(model, VotedModel) else model
     names, coef = linear.features, np.atleast_2d(linear.coef)
     table = np.vstack([-coef[0], coef[0]]) if len(coef) == 1 else coef - _mean_of_other_classes(coef)
     return LargestWeights(
-        {each: _top_weights(names, table[model.classes.index(each)], most) for each in classes}
+        {label: _top_weights(names, table[model.classes.index(label)], most) for label in classes}
     )
 
 
 def _mean_of_other_classes(coef: Floats) -> Floats:
-    """Return, for each class, the mean weights of all others."""
+    """Return the mean weights of all other classes, [classes, features]."""
     return np.asarray((coef.sum(axis=0) - coef) / (len(coef) - 1))
 
 

@@ -1,4 +1,4 @@
-"""The likelihood, the prior and the posterior of one or two parameters, over a grid of them."""
+"""Likelihood, prior and posterior over a grid of one or two parameters."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.text import format_float, html_table, text_table, truncate
 
-MAX_PLOTTED_DEPTH = 12.0  # nats below the top that a picture of two parameters tells apart
+MAX_PLOTTED_DEPTH = 12.0  # nats below the maximum; contour plots clip lower values
 
 ModeLocation = tuple[Fraction | float, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Surface:
-    """The result of `surface`: natural logarithms over one parameter, or two.
+    """The result of `surface`: log-likelihood, log-prior and log-posterior on a grid.
 
-    `logs` maps "likelihood", "prior" and "posterior", those that there are, to their logarithms: [x], or of
-    two parameters [y, x]. `tops` maps them to the parameters at which they are greatest, found from the
-    formula and not from the grid; one without a single top is left out. `title` says what is shown.
+    `logs` maps "likelihood", "prior" and "posterior" (where defined) to natural logarithms, [x] for one
+    parameter or [y, x] for two. `tops` maps them to the location of their maximum, found analytically or by
+    Newton's method and not from the grid; those without a unique maximum are omitted.
     """
 
     title: str
@@ -35,20 +35,21 @@ class Surface:
     tops: Mapping[str, ModeLocation]
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return the result as JSON-compatible data."""
         return {
             "title": self.title,
             "parameters": list(self.names),
             "x": self.x.tolist(),
             "y": None if self.y is None else self.y.tolist(),
             "logs": {part: logs.tolist() for part, logs in self.logs.items()},
-            "tops": {part: [float(each) for each in top] for part, top in self.tops.items()},
+            "tops": {part: [float(value) for value in top] for part, top in self.tops.items()},
         }
 
     def plot(self, which: str | None = None) -> Any:
-        """Return a picture: of one parameter all curves together, of two the surface of one of them.
+        """Plot all curves for one parameter, or filled contours of one function for two.
 
-        `which` is "likelihood", "prior" or "posterior"; None takes the last that there is.
+        `which` is "likelihood", "prior" or "posterior"; None plots the last available one (for one
+        parameter, all).
         """
         if which is not None and which not in self.logs:
             raise errors.parameter_error("plot", "which", f"one of {errors.quote_names(self.logs)}", which)
@@ -62,13 +63,13 @@ class Surface:
         step = float(self.x[1] - self.x[0])
         rows = []
         for part in parts:
-            # All enclose the same area, or the likelihood would lie flat beside the densities.
-            heights = np.exp(self.logs[part] - self.logs[part].max())
-            heights /= heights.sum() * step
+            # Normalise the area to 1; otherwise the likelihood would look flat beside the densities.
+            density = np.exp(self.logs[part] - self.logs[part].max())
+            density /= density.sum() * step
             top = f", top at {_format_parameter(self.tops[part][0])}" if part in self.tops else ""
             rows += [
                 {"series": part + top, "x": x, "y": y}
-                for x, y in zip(self.x.tolist(), heights.tolist(), strict=True)
+                for x, y in zip(self.x.tolist(), density.tolist(), strict=True)
             ]
         marks = [(float(top[0]), "") for part, top in self.tops.items() if part in parts]
         return line_chart(rows, self.names[0], "density", self.title, marks=marks)
@@ -103,8 +104,8 @@ class Surface:
 
     def _rows(self) -> list[list[str]]:
         heads = [truncate(name, 24) for name in self.names]
-        found = ([part, *map(_format_parameter, top)] for part, top in self.tops.items())
-        return [["greatest at", *heads], *found]
+        rows = ([part, *map(_format_parameter, top)] for part, top in self.tops.items())
+        return [["greatest at", *heads], *rows]
 
 
 def _format_parameter(number: Fraction | float) -> str:

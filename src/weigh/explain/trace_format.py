@@ -1,4 +1,4 @@
-"""A trace as a table per pass: in text of at most 80 columns, in HTML, in LaTeX."""
+"""Format a trace as one table per pass: text of at most 80 columns, HTML, LaTeX or JSON."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from weigh.explain.exact_perceptron import PerceptronPlane, PerceptronStep
     from weigh.explain.perceptron_trace import Trace
 
-MAX_NAMED_FEATURES = 6  # features that are named where vectors are too long
+MAX_NAMED_FEATURES = 6  # features listed where whole vectors are too long
 LABEL_WIDTH = 10
-MAX_CLASS_VECTOR_WIDTH = 16  # signs of a vector with one entry per class
+MAX_CLASS_VECTOR_WIDTH = 16  # characters of a vector with one entry per class
 NO_BREAK_SPACE = "\u00a0"
 
 
 @dataclass(frozen=True)
 class TraceCells:
-    """How the steps of a trace are written: vectors as a whole, or their entries by name."""
+    """Formats the cells of a trace, with whole vectors or with entries by feature name."""
 
     trace: Trace
     is_by_name: bool
 
     @property
     def header(self) -> list[str]:
-        """The titles of the columns."""
+        """The column headers."""
         rate = "" if self.trace.parameters.exact_rate == 1 else "rate × "
         rate += "" if set(self.trace.step_sizes) == {self.trace.parameters.exact_rate} else "weight × "
         front = ["row"] if self.trace.parameters.shuffle else []
@@ -49,7 +49,7 @@ class TraceCells:
         return len(self.trace.classes) == 2
 
     def step_cells(self, step: PerceptronStep) -> list[str]:
-        """The cells of a step."""
+        """Return the cells of a step."""
         front = [str(step.row)] if self.trace.parameters.shuffle else []
         correct = "yes" if step.correct else "no"
         if not self._has_one_plane:
@@ -74,35 +74,35 @@ class TraceCells:
         return [*front, self._format_numbers(step.update), self._format_numbers(step.weights), bias]
 
     def _format_scores(self, step: PerceptronStep) -> str:
-        """All scores or, of many classes, the highest and, if it is another, that of the true class."""
-        told = self._format_vector(step.scores)
-        if len(told) <= MAX_CLASS_VECTOR_WIDTH:
-            return told
-        own = step.scores[self.trace.classes.index(step.label)]
+        """Return all scores or, for many classes, the highest and, if it differs, that of the true class."""
+        text = self._format_vector(step.scores)
+        if len(text) <= MAX_CLASS_VECTOR_WIDTH:
+            return text
+        true_score = step.scores[self.trace.classes.index(step.label)]
         top = self._format_number(max(step.scores))
-        return top if own == max(step.scores) else f"{top}, true {self._format_number(own)}"
+        return top if true_score == max(step.scores) else f"{top}, true {self._format_number(true_score)}"
 
     def _format_signs(self, step: PerceptronStep) -> str:
-        """The signs of all classes or, of many classes, the names of those whose sign is 1."""
-        told = _format_integers(step.signs)
-        return told if len(told) <= MAX_CLASS_VECTOR_WIDTH else self._class_names(step.signs, 1) or "none"
+        """Return all signs or, for many classes, the names of those with sign 1."""
+        text = _format_integers(step.signs)
+        return text if len(text) <= MAX_CLASS_VECTOR_WIDTH else self._class_names(step.signs, 1) or "none"
 
     def _format_errors(self, step: PerceptronStep) -> str:
-        """Whose weights grow and whose shrink."""
+        """Return the errors, as a vector or as +class and -class."""
         if not step.is_update:
             return "0"
-        told = _format_integers(step.errors)
-        if not self.trace.history.is_one_vs_rest or len(told) > MAX_CLASS_VECTOR_WIDTH:
+        text = _format_integers(step.errors)
+        if not self.trace.history.is_one_vs_rest or len(text) > MAX_CLASS_VECTOR_WIDTH:
             names = (f"+{self._class_names(step.errors, 1)}", f"-{self._class_names(step.errors, -1)}")
-            told = " ".join(name for name in names if len(name) > 1)
-        return f"{told} (margin)" if step.correct else told
+            text = " ".join(name for name in names if len(name) > 1)
+        return f"{text} (margin)" if step.correct else text
 
     def _class_names(self, entries: Sequence[int], entry: int) -> str:
         pairs = zip(self.trace.classes, entries, strict=True)
-        return truncate(",".join(str(label) for label, own in pairs if own == entry), LABEL_WIDTH)
+        return truncate(",".join(str(label) for label, value in pairs if value == entry), LABEL_WIDTH)
 
     def _format_scaled_row(self, step: PerceptronStep) -> str:
-        """The rate times the row, which an error of 1 adds and one of −1 takes away."""
+        """Return the step size times the row, which an error of 1 adds and −1 subtracts."""
         for error, update in zip(step.errors, step.updates, strict=True):
             if error:
                 return self._format_numbers({name: error * number for name, number in update.items()})
@@ -118,13 +118,13 @@ class TraceCells:
         )
 
     def closing_lines(self, step: PerceptronStep) -> Iterator[str]:
-        """The planes after a pass, where the rows do not show them."""
+        """Yield the planes after a pass, if the table does not show them."""
         if not self._has_one_plane:
             for label, plane in zip(self.trace.classes, step.planes, strict=True):
                 yield f"{truncate(label, 30)}: {self._format_plane(plane)}"
 
     def opening_lines(self) -> Iterator[str]:
-        """What the rows are, which class is which, where the run starts."""
+        """Yield the number of rows, the classes, the features and the initial weights."""
         trace = self.trace
         size = f"Perceptron over {format_quantity(len(trace.rows), 'row')}"
         if len(trace.classes) == 2:
@@ -139,11 +139,11 @@ class TraceCells:
             yield f"Initialize: w = {self._format_numbers({})} and b = 0"
 
     def result_lines(self) -> Iterator[str]:
-        """What the learner keeps of it all."""
+        """Yield the final weights that the learner keeps."""
         trace, keep = self.trace, self.trace.parameters.keep
         if keep == "voted":
-            held = format_quantity(len(trace.history.hypotheses), "hypothesis votes", "hypotheses vote")
-            yield f"Voted: {held}, each as often as it lasted steps."
+            hypotheses = format_quantity(len(trace.history.hypotheses), "hypothesis votes", "hypotheses vote")
+            yield f"Voted: {hypotheses}, each weighted by the number of steps it survived."
         elif len(trace.classes) == 2:
             yield f"{keep.capitalize()}: {self._format_plane(trace.weights())}"
         else:
@@ -154,19 +154,21 @@ class TraceCells:
         if not self.is_by_name:
             return f"w = {self._format_numbers(plane.weights)} and b = {self._format_number(plane.bias)}"
         largest = sorted(plane.weights.items(), key=lambda pair: -abs(pair[1]))
-        told = self._join_by_name({name: self._format_number(weight) for name, weight in largest if weight})
-        return f"b = {self._format_number(plane.bias)}; {told or 'all weights 0'}"
+        weights = self._join_by_name(
+            {name: self._format_number(weight) for name, weight in largest if weight}
+        )
+        return f"b = {self._format_number(plane.bias)}; {weights or 'all weights 0'}"
 
     def _format_numbers(self, numbers: Mapping[str, Fraction]) -> str:
         if self.is_by_name:
             return self._join_by_name({name: self._format_number(number) for name, number in numbers.items()})
         return self._format_vector(numbers.get(name, Fraction(0)) for name in self.trace.names)
 
-    def _join_by_name(self, told: Mapping[str, str]) -> str:
-        some = [f"{truncate(name, 24)} {text}" for name, text in list(told.items())[:MAX_NAMED_FEATURES]]
-        some += [f"… {len(told) - MAX_NAMED_FEATURES} more"] if len(told) > MAX_NAMED_FEATURES else []
-        # Lines are to break between features only.
-        return ", ".join(each.replace(" ", NO_BREAK_SPACE) for each in some)
+    def _join_by_name(self, texts: Mapping[str, str]) -> str:
+        entries = [f"{truncate(name, 24)} {text}" for name, text in list(texts.items())[:MAX_NAMED_FEATURES]]
+        entries += [f"… {len(texts) - MAX_NAMED_FEATURES} more"] if len(texts) > MAX_NAMED_FEATURES else []
+        # Lines may break only between features.
+        return ", ".join(entry.replace(" ", NO_BREAK_SPACE) for entry in entries)
 
     def _format_number(self, number: Fraction) -> str:
         return format_fraction(number, self.trace.uses_decimals)
@@ -180,13 +182,13 @@ def _format_integers(numbers: Sequence[int]) -> str:
 
 
 LINE_WIDTH = 80
-MIN_NAMES_WIDTH = 26  # signs that a last column of names needs; with fewer it goes below its row
+MIN_NAMES_WIDTH = 26  # a narrower last column goes below its row
 CONTINUATION_INDENT = 6
 
 
 @dataclass(frozen=True)
 class PassTable:
-    """One pass: a title, a head, a row per step, and how many steps are left out."""
+    """The table of one pass, with the number of omitted steps."""
 
     title: str
     header: list[str]
@@ -197,34 +199,34 @@ class PassTable:
 
     @property
     def hidden_steps_note(self) -> str:
-        """How many steps are left out, in words."""
+        """The note about omitted steps."""
         return f"… and {format_quantity(self.n_hidden, 'more step')}"
 
 
 def select_passes(trace: Trace, passes: int | Sequence[int] | None) -> list[int]:
-    """Return the numbers of the passes to write."""
+    """Return the numbers of the selected passes."""
     if passes is None:
         return list(range(1, trace.passes + 1))
     wanted = list(range(1, min(passes, trace.passes) + 1)) if isinstance(passes, int) else list(passes)
     if not wanted or not all(1 <= number <= trace.passes for number in wanted):
-        must = f"a number of passes, or a list of numbers from 1 to {trace.passes}"
-        raise errors.parameter_error("table", "passes", must, passes)
+        requirement = f"a number of passes, or a list of numbers from 1 to {trace.passes}"
+        raise errors.parameter_error("table", "passes", requirement, passes)
     return wanted
 
 
 def trace_summary(trace: Trace) -> str:
-    """Return in one sentence how the run ended."""
-    made = format_quantity(trace.mistakes, "mistake")
+    """Return mistakes, updates and convergence in one line."""
+    text = format_quantity(trace.mistakes, "mistake")
     within = sum(step.correct and step.is_update for step in trace.steps)
     if within:
-        made += f" and {format_quantity(within, 'update')} within the margin"
+        text += f" and {format_quantity(within, 'update')} within the margin"
     if trace.converged:
-        return f"{made}; converged: nothing changes in iteration {trace.passes:,}"
-    return f"{made} in {format_quantity(trace.passes, 'iteration')}; not converged"
+        return f"{text}; converged: nothing changes in iteration {trace.passes:,}"
+    return f"{text} in {format_quantity(trace.passes, 'iteration')}; not converged"
 
 
 def _pass_tables(trace: Trace, cells: TraceCells, passes: list[int], most: int | None) -> list[PassTable]:
-    """Return the passes; the steps beyond `most` are counted in the last one that has any."""
+    """Return one table per pass; the last one counts the steps beyond `most`."""
     wanted = set(passes)
     steps = [step for step in trace.steps if step.iteration in wanted]
     shown = steps if most is None else steps[: max(most, 1)]
@@ -250,7 +252,7 @@ def _pass_table(title: str, steps: Sequence[PerceptronStep], cells: TraceCells) 
 
 
 def _choose_layout(trace: Trace, passes: list[int], most: int | None) -> tuple[TraceCells, list[PassTable]]:
-    """Return the passes with whole vectors if they fit a line, else with what changes by name."""
+    """Return the tables with whole vectors if they fit the line width, else with entries by name."""
     whole = TraceCells(trace, is_by_name=False)
     if len(trace.names) <= LINE_WIDTH // 4:
         blocks = _pass_tables(trace, whole, passes, most)
@@ -289,14 +291,14 @@ def _table_lines(block: PassTable, cells: TraceCells) -> list[str]:
     below = indent > LINE_WIDTH - MIN_NAMES_WIDTH
     lines = []
     for cell, row in zip(front, table, strict=True):
-        told = textwrap.wrap(
+        wrapped = textwrap.wrap(
             row[-1], LINE_WIDTH - (CONTINUATION_INDENT if below else indent), break_on_hyphens=False
         )
         if below:
-            lines += [cell, *(" " * CONTINUATION_INDENT + more for more in told)]
+            lines += [cell, *(" " * CONTINUATION_INDENT + line for line in wrapped)]
         else:
-            lines.append(f"{cell.ljust(indent)}{''.join(told[:1])}".rstrip())
-            lines += [" " * indent + more for more in told[1:]]
+            lines.append(f"{cell.ljust(indent)}{''.join(wrapped[:1])}".rstrip())
+            lines += [" " * indent + line for line in wrapped[1:]]
     return [line if len(line) <= LINE_WIDTH else line[: LINE_WIDTH - 1] + "…" for line in lines]
 
 
@@ -305,17 +307,17 @@ def _wrap_line(line: str) -> str:
 
 
 def trace_html(trace: Trace, passes: list[int], most: int | None = None) -> str:
-    """Return the trace as HTML; rows at which the weights changed have the class "update"."""
+    """Return the trace as HTML; rows with an update have the class "update"."""
     cells, blocks = _choose_layout(trace, passes, most)
     parts = [_html_paragraph(line) for line in cells.opening_lines()]
     for block in blocks:
         head = "".join(f"<th>{escape_html(cell)}</th>" for cell in block.header)
         rows = []
-        for cells_of_row, wrong in zip(block.rows, block.is_update, strict=True):
-            filled = "".join(f"<td>{escape_html(cell)}</td>" for cell in cells_of_row)
+        for row, is_update in zip(block.rows, block.is_update, strict=True):
+            filled = "".join(f"<td>{escape_html(cell)}</td>" for cell in row)
             rows.append(
                 f'<tr class="update" style="background:#d6336c1f">{filled}</tr>'
-                if wrong
+                if is_update
                 else f"<tr>{filled}</tr>"
             )
         parts.append(
@@ -335,7 +337,7 @@ def _html_paragraph(line: str) -> str:
 
 
 def trace_latex(trace: Trace, passes: list[int], most: int | None = None) -> str:
-    """Return the trace as LaTeX: a tabular per pass."""
+    """Return the trace as LaTeX, with one tabular per pass."""
     cells, blocks = _choose_layout(trace, passes, most)
     parts = [_latex_line(line) for line in cells.opening_lines()]
     for block in blocks:
@@ -388,23 +390,23 @@ def _latex_line(line: str) -> str:
 TraceWriter = Callable[["Trace", list[int], int | None], str]
 TRACE_WRITERS: dict[str, TraceWriter] = {"text": trace_text, "html": trace_html, "latex": trace_latex}
 
-MAX_NUMBER_WIDTH = 12  # signs of an exact number; longer ones are rounded in print
+MAX_NUMBER_WIDTH = 12  # characters of an exact number; longer ones are rounded
 
 
 def format_fraction(number: Fraction, decimal: bool = False) -> str:
-    """A number for people: whole, a fraction or, if asked for, a decimal; rounded if it is too long."""
+    """Format a number as an integer, a fraction or a decimal; round it if it is too long."""
     text = format_rational(number) if decimal else str(number)
-    # With its point, a rounded number is not taken for a whole one.
+    # The # flag keeps the decimal point, so that a rounded number does not look like an integer.
     return text if len(text) <= MAX_NUMBER_WIDTH else f"{float(number):#.6g}"
 
 
 def format_exact_vector(numbers: Iterable[Fraction], decimal: bool = False) -> str:
-    """A vector for people, such as (0,-1,1/2)."""
+    """Format a vector such as (0,-1,1/2)."""
     return f"({','.join(format_fraction(number, decimal) for number in numbers)})"
 
 
 def trace_to_dict(trace: Trace) -> dict[str, Any]:
-    """The trace as plain data."""
+    """Return the trace as JSON-compatible data."""
     kept = {} if trace.parameters.keep == "voted" else {"weights": _weights_to_dict(trace.weights())}
     return {
         "features": list(trace.names),

@@ -1,4 +1,4 @@
-"""Single values of a row that, were they others, would change its verdict."""
+"""Find all changes of a single value of a row that flip its verdict."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from weigh.model.distributions.word_weights import FlagWeights, ValueWeights
 from weigh.model.evidence.strengths import MAX_PLAUSIBLE_DEVIATIONS
 from weigh.text import to_json_value
 
-MAX_NUMBER_COLUMNS = 200  # numbers side by side that are tried one by one
-# How far past a crossing the verdict is asked for, of the way to it: far off, ties reach further.
+MAX_NUMBER_COLUMNS = 200  # numeric columns of a block that are tried
+# Relative distances past a crossing at which the verdict is checked: ties reach further for large distances.
 CROSSING_MARGINS = (1e-9, 1e-6, 1e-3)
 
 
 @dataclass(frozen=True)
 class ValueChange:
-    """A value that is `now` so and would change the verdict to `becomes`.
+    """A change of a feature from `now` to `to` that changes the verdict to `becomes`.
 
-    `to` is another level of a category or flag; of a number it says "above" or "below" which `threshold`.
+    `to` is another level of a category or flag, or "above" or "below" the `threshold` of a number.
     """
 
     feature: str
@@ -37,14 +37,14 @@ class ValueChange:
     threshold: float | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The change for JSON."""
+        """Return the change as JSON-compatible data."""
         names = ("feature", "now", "to", "becomes", "threshold")
         return {name: to_json_value(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True, eq=False)
 class LevelAlternatives:
-    """Other values of the feature with a key, each with what it adds to the scores, [values, classes]."""
+    """Other values of a category or flag, with their contributions to the scores, [values, classes]."""
 
     key: int
     feature: str
@@ -55,9 +55,9 @@ class LevelAlternatives:
 
 @dataclass(frozen=True, eq=False)
 class NumberVariation:
-    """A number that may move by u: it adds `square` u² + `slope` u more to the scores.
+    """A number that may change by u, which adds `quadratic` u² + `linear` u to the scores.
 
-    Values below `low` or above `high` are practically never met.
+    Values below `low` or above `high` are implausible.
     """
 
     feature: str
@@ -68,81 +68,87 @@ class NumberVariation:
     high: float = np.inf
 
     def has_values_beyond(self, threshold: float, side: int) -> bool:
-        """Whether there are values on that side of a threshold."""
+        """Whether there are plausible values on the given side of a threshold."""
         return threshold < self.high if side > 0 else threshold > self.low
 
 
 def find_value_changes(row: AdditiveRow, verdict: int, goal: int | None) -> list[ValueChange]:
-    """Return every single change that flips the verdict: all other levels, and the nearest thresholds."""
-    numbers = {(part, unit.key): at for at, (part, unit) in enumerate(row.removable_features)}
+    """Return all single changes that flip the verdict: other levels and nearest thresholds."""
+    index_by_key = {(part, feature.key): at for at, (part, feature) in enumerate(row.removable_features)}
     scores = row.scores()
-    found: list[ValueChange] = []
+    changes: list[ValueChange] = []
     terms: Any = zip(row.model.schema.column_groups, row.model.terms, row.blocks, strict=True)
     for at, (part, term, block) in enumerate(terms):
-        for way in value_alternatives(term, block, part.kind.name):
-            if isinstance(way, NumberVariation):
-                found += _threshold_changes(row, way, scores, verdict)
-            elif (at, way.key) in numbers:
-                found += _level_changes(row, way, row.scores([numbers[at, way.key]]), verdict)
-    return [each for each in found if goal is None or each.becomes == row.model.classes[goal]]
+        for option in value_alternatives(term, block, part.kind.name):
+            if isinstance(option, NumberVariation):
+                changes += _threshold_changes(row, option, scores, verdict)
+            elif (at, option.key) in index_by_key:
+                scores_without = row.scores([index_by_key[at, option.key]])
+                changes += _level_changes(row, option, scores_without, verdict)
+    return [change for change in changes if goal is None or change.becomes == row.model.classes[goal]]
 
 
 def _level_changes(
-    row: AdditiveRow, choice: LevelAlternatives, rest: Floats, verdict: int
+    row: AdditiveRow, option: LevelAlternatives, scores_without: Floats, verdict: int
 ) -> Iterator[ValueChange]:
-    scores = rest + choice.contributions
-    for value, best, each in zip(choice.values, row.model.best(scores).tolist(), scores, strict=True):
-        if best != verdict and not np.isneginf(each).all():
-            yield ValueChange(choice.feature, choice.now, value, row.model.classes[best])
+    scores = scores_without + option.contributions
+    for value, best, value_scores in zip(option.values, row.model.best(scores).tolist(), scores, strict=True):
+        if best != verdict and not np.isneginf(value_scores).all():
+            yield ValueChange(option.feature, option.now, value, row.model.classes[best])
 
 
 def _threshold_changes(
-    row: AdditiveRow, way: NumberVariation, scores: Floats, verdict: int
+    row: AdditiveRow, number: NumberVariation, scores: Floats, verdict: int
 ) -> Iterator[ValueChange]:
-    """Yield how far the number must rise, and how far it must fall, for another class to win."""
-    a, b = (each[verdict] - each for each in (way.quadratic, way.linear))
-    places = _score_crossings(a, b, scores[0, verdict] - scores[0])
+    """Yield the nearest thresholds above and below the number beyond which another class wins."""
+    a, b = (slopes[verdict] - slopes for slopes in (number.quadratic, number.linear))
+    crossings = _score_crossings(a, b, scores[0, verdict] - scores[0])
     for side, word in ((1, "above"), (-1, "below")):
-        ahead = sorted((u for u in places if u * side > 0), key=abs)
-        for u, far in itertools.product(ahead, CROSSING_MARGINS):
-            near = u * (1 + far)
-            moved = scores + way.quadratic * near**2 + way.linear * near
+        on_side = sorted((u for u in crossings if u * side > 0), key=abs)
+        for u, margin in itertools.product(on_side, CROSSING_MARGINS):
+            beyond = u * (1 + margin)
+            moved = scores + number.quadratic * beyond**2 + number.linear * beyond
             best = int(row.model.best(moved)[0])
             if best != verdict:
-                at = way.now + (u if far == CROSSING_MARGINS[0] else near)
-                if way.has_values_beyond(at, side):
-                    told = f"{word} {at:.6g}"
-                    yield ValueChange(way.feature, format_value(way.now), told, row.model.classes[best], at)
+                threshold = number.now + (u if margin == CROSSING_MARGINS[0] else beyond)
+                if number.has_values_beyond(threshold, side):
+                    yield ValueChange(
+                        number.feature,
+                        format_value(number.now),
+                        f"{word} {threshold:.6g}",
+                        row.model.classes[best],
+                        threshold,
+                    )
                 break
 
 
 def _score_crossings(a: Floats, b: Floats, lead: Floats) -> list[float]:
-    """Return where a u² + b u + lead is zero for some class, in a form that loses no digits."""
-    found: list[float] = []
+    """Return the non-zero real roots of a u² + b u + lead for all classes, without cancellation."""
+    roots: list[float] = []
     for square, slope, ahead in zip(a.tolist(), b.tolist(), lead.tolist(), strict=True):
         if not np.isfinite(ahead) or (square == 0 and slope == 0):
             continue
         if square == 0:
-            found.append(-ahead / slope)
+            roots.append(-ahead / slope)
             continue
-        inside = slope * slope - 4 * square * ahead
-        if inside < 0:
+        discriminant = slope * slope - 4 * square * ahead
+        if discriminant < 0:
             continue
-        q = -0.5 * (slope + np.copysign(np.sqrt(inside), slope))
-        found += [float(u) for u in ((q / square), (ahead / q if q else 0.0))]
-    return [u for u in found if np.isfinite(u) and u != 0]
+        q = -0.5 * (slope + np.copysign(np.sqrt(discriminant), slope))
+        roots += [float(u) for u in ((q / square), (ahead / q if q else 0.0))]
+    return [u for u in roots if np.isfinite(u) and u != 0]
 
 
 @singledispatch
 def value_alternatives(term: Any, block: Any, kind: str) -> list[LevelAlternatives | NumberVariation]:
-    """Return in which ways the value of the one row of a block could be another; a text's are not tried."""
+    """Return the alternatives to the value in the only row of a block; none for texts."""
     return []
 
 
 @value_alternatives.register
 def _(term: LevelWeights, block: CategoryBlock, kind: str) -> list[LevelAlternatives | NumberVariation]:
-    found = list(term.contributions(block, 0))
-    if not found:
+    current = list(term.contributions(block, 0))
+    if not current:
         return []
     levels, table = list(term.levels), term.table[:-1]
     if term.reference_level is not None:
@@ -151,7 +157,7 @@ def _(term: LevelWeights, block: CategoryBlock, kind: str) -> list[LevelAlternat
     other = [at for at, level in enumerate(levels) if level != now]
     return [
         LevelAlternatives(
-            0, term.name, found[0].value, [format_value(levels[at]) for at in other], table[other]
+            0, term.name, current[0].value, [format_value(levels[at]) for at in other], table[other]
         )
     ]
 
@@ -161,15 +167,20 @@ def _(term: GaussianWeights, block: NumberBlock, kind: str) -> list[LevelAlterna
     now = float(block.values[0])
     if np.isnan(now) or not len(term.mean):
         return []
-    steep = 1.0 / term.deviation**2
-    # Which values training held is not remembered, but where they are to be expected.
+    precision = 1.0 / term.deviation**2
+    # Training values are not stored; their plausible range follows from mean and deviation.
     low, high = (
         term.mean - MAX_PLAUSIBLE_DEVIATIONS * term.deviation,
         term.mean + MAX_PLAUSIBLE_DEVIATIONS * term.deviation,
     )
     return [
         NumberVariation(
-            term.name, now, -0.5 * steep, -steep * (now - term.mean), float(low.min()), float(high.max())
+            term.name,
+            now,
+            -0.5 * precision,
+            -precision * (now - term.mean),
+            float(low.min()),
+            float(high.max()),
         )
     ]
 
@@ -186,17 +197,17 @@ def _(term: LinearNumberTerm, block: NumberBlock, kind: str) -> list[LevelAltern
 
 @value_alternatives.register
 def _(term: ValueWeights, block: Any, kind: str) -> list[LevelAlternatives | NumberVariation]:
-    none = np.zeros(term.table.shape[1])
-    found = term.occurrences(block, 0)[:MAX_NUMBER_COLUMNS]
+    zeros = np.zeros(term.table.shape[1])
+    occurrences = term.occurrences(block, 0)[:MAX_NUMBER_COLUMNS]
     if kind == "flag":
-        return [LevelAlternatives(at, name, "1", ["0"], none[None]) for at, _, name in found]
-    return [NumberVariation(name, now, none, term.table[at]) for at, now, name in found]
+        return [LevelAlternatives(at, name, "1", ["0"], zeros[None]) for at, _, name in occurrences]
+    return [NumberVariation(name, now, zeros, term.table[at]) for at, now, name in occurrences]
 
 
 @value_alternatives.register
 def _(term: FlagWeights, block: Any, kind: str) -> list[LevelAlternatives | NumberVariation]:
-    here, absent = term.flag_states(block, 0)
+    present, absent = term.flag_states(block, 0)
     if not term.fixed:
         return []
-    on = [LevelAlternatives(at, term.names[at], "1", ["0"], term.absent[[at]]) for at in here]
+    on = [LevelAlternatives(at, term.names[at], "1", ["0"], term.absent[[at]]) for at in present]
     return [*on, *(LevelAlternatives(at, term.names[at], "0", ["1"], term.present[[at]]) for at in absent)]

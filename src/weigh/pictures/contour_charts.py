@@ -81,7 +81,7 @@ def decision_regions(
         *_point_layers(alt, point_rows, names, {**encoding, "tooltip": tooltip}),
     ]
     chart = alt.layer(*layers).properties(width=SQUARE_SIZE - 40, height=SQUARE_SIZE - 80)
-    return apply_style(chart, describe_chart("Decision regions", title, x, y, description), title)
+    return apply_style(chart, describe_chart("Regions", title, x, y, description), title)
 
 
 def _region_layer(alt: Any, grid: RowGrid, names: list[str], fill: Any, encoding: dict[str, Any]) -> Any:

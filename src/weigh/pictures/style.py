@@ -30,7 +30,7 @@ def import_altair() -> Any:
     """Import Altair on first use; it is an optional dependency."""
     try:
         import altair as alt
-        import vl_convert
+        import vl_convert  # noqa: F401
     except ImportError as cause:
         raise errors.Unsupported(
             "Pictures are drawn with Altair and vl-convert, which are not installed. "
