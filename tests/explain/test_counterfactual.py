@@ -30,13 +30,13 @@ ROW = a_row(MODERATE, ("ham",))
 
 def features(row: Row, columns: dict[str, Any]) -> list[tuple[str, str | None]]:
     """What can be removed from a row: a column's value, or a word of a text."""
-    found: list[tuple[str, str | None]] = []
+    result: list[tuple[str, str | None]] = []
     for name, kind in columns.items():
         if kind == "skip" or row[name] is None:
             continue
         words = row[name].split() if isinstance(row[name], str) else row[name]
-        found += [(name, word) for word in dict.fromkeys(words)] if name in WORDY else [(name, None)]
-    return found
+        result += [(name, word) for word in dict.fromkeys(words)] if name in WORDY else [(name, None)]
+    return result
 
 
 def without(row: Row, gone: tuple[tuple[str, str | None], ...]) -> Row:
@@ -72,16 +72,16 @@ def check(model: Any, row: Row, columns: dict[str, Any]) -> None:
     verdict = every[0][1]
     assume(verdict is not None)
     best = min((k for k, said in every if said not in (verdict, None)), default=None)
-    found = weigh.flip(model, table([row]))
-    assert found.verdict == verdict
-    assert (len(found.removed) if found.flips else None) == best
+    result = weigh.flip(model, table([row]))
+    assert result.verdict == verdict
+    assert (len(result.removed) if result.flips else None) == best
     for goal in model.classes:
         if goal != verdict:
             best = min((k for k, said in every if said == goal), default=None)
-            found = weigh.flip(model, table([row]), to=goal)
-            assert (len(found.removed) if found.flips else None) == best
-            assert found.becomes == (goal if found.flips else None)
-            assert found.is_smallest
+            result = weigh.flip(model, table([row]), to=goal)
+            assert (len(result.removed) if result.flips else None) == best
+            assert result.becomes == (goal if result.flips else None)
+            assert result.is_smallest
 
 
 @pytest.mark.parametrize("prior", [1.0, None])
@@ -129,7 +129,7 @@ def test_single_changes_are_those_that_flip_when_all_are_tried(
     scores = model.score_chunk(next(model.chunks(table([row]))))
     assume(not np.isneginf(scores).all())
     verdict = model.classes[model.best(scores)[0]]
-    found = weigh.flip(model, table([row]), changes=True).changes
+    result = weigh.flip(model, table([row]), changes=True).changes
     for name, values in LEVELS.items():
         known = model.levels.get(name, values)
         if row[name] is None or not known:
@@ -141,10 +141,10 @@ def test_single_changes_are_those_that_flip_when_all_are_tried(
             for value, best, each in zip(known, model.best(scores).tolist(), scores, strict=True)
             if not np.isneginf(each).all() and model.classes[best] != verdict
         ]
-        assert [(each.to, each.becomes) for each in found if each.feature == name] == [
+        assert [(each.to, each.becomes) for each in result if each.feature == name] == [
             pair for pair in said if pair[0] != str(row[name] if name != "known" else int(row[name]))
         ]
-    for each in found:
+    for each in result:
         # Farther off the model's own rule of ties moves a threshold, a little.
         if each.threshold is not None and abs(each.threshold) < 1e5:
             assert_threshold(model, row, each, verdict)
@@ -165,9 +165,9 @@ def test_a_threshold_of_a_plane_is_where_it_crosses_zero() -> None:
     model = (
         weigh.LogisticRegression().fit([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [4.0, 1.0]], [0, 0, 1, 1]).model_
     )
-    found = weigh.flip(model, [[3.0, 1.0]], changes=True).changes
+    result = weigh.flip(model, [[3.0, 1.0]], changes=True).changes
     w, b = model.coef, float(model.intercept)
-    assert {each.feature: each.threshold for each in found} == pytest.approx(
+    assert {each.feature: each.threshold for each in result} == pytest.approx(
         {"x0": -(b + w[1]) / w[0], "x1": -(b + 3 * w[0]) / w[1]}
     )
 
@@ -177,7 +177,7 @@ def thresholds(model: Any, row: Any) -> dict[str, float]:
     return {f"{each.feature} {each.to.split()[0]}": each.threshold for each in changes}
 
 
-def test_thresholds_beyond_three_spreads_of_every_class_are_left_out() -> None:
+def test_thresholds_beyond_three_standard_deviations_of_every_class_are_omitted() -> None:
     # Both columns share their spreads: the border is a line, and x0 alone has to go far to cross it.
     rows = [[1.0, 0.0], [2.0, 0.1], [3.0, 0.2], [2.0, 5.0], [3.0, 5.1], [4.0, 5.2]]
     kinds = dict.fromkeys(["x0", "x1"], weigh.Number(spread="shared"))
@@ -187,46 +187,46 @@ def test_thresholds_beyond_three_spreads_of_every_class_are_left_out() -> None:
     assert thresholds(model, [[2.0, 2.594]]) == pytest.approx({"x1 above": 2.601})
 
 
-def test_a_number_far_off_may_come_back() -> None:
+def test_an_implausible_number_may_return_to_the_plausible_range() -> None:
     sizes = {"x": [1.0, 2.0, 3.0, 8.0, 9.0, 10.0], "y": ["a"] * 3 + ["b"] * 3}
     model = weigh.NaiveBayes().fit(sizes, "y").model_
     assert thresholds(model, {"x": 1e6}) == pytest.approx({"x below": 5.5})
 
 
-def test_what_is_removed_and_what_is_left_add_up_to_the_lead() -> None:
+def test_removed_and_remaining_features_sum_to_the_lead() -> None:
     iris = load_iris()
     model = weigh.NaiveBayes().fit(iris.data, iris.target_names[iris.target]).model_
     for row in iris.data[::10]:
-        found = weigh.flip(model, [row.tolist()])
-        if not found.flips:
+        result = weigh.flip(model, [row.tolist()])
+        if not result.flips:
             continue
         evidence = next(model.explain_chunk(next(model.chunks([row.tolist()]))))
-        lead = sum(each.nats for each in evidence.rows_between(found.verdict, found.becomes))
-        assert found.lead == pytest.approx(lead, rel=1e-9)
+        lead = sum(each.nats for each in evidence.rows_between(result.verdict, result.becomes))
+        assert result.lead == pytest.approx(lead, rel=1e-9)
         changed = [
-            np.nan if f"x{at}" in {r.feature for r in found.removed} else x for at, x in enumerate(row)
+            np.nan if f"x{at}" in {r.feature for r in result.removed} else x for at, x in enumerate(row)
         ]
-        assert model.predict([changed]).tolist() == [found.becomes]
-        assert model.predict_proba([changed]).max() == pytest.approx(found.afterwards)
-        assert sum(each.nats for each in found.left) < 1e-9
+        assert model.predict([changed]).tolist() == [result.becomes]
+        assert model.predict_proba([changed]).max() == pytest.approx(result.afterwards)
+        assert sum(each.nats for each in result.left) < 1e-9
 
 
 def test_a_word_is_removed_with_all_its_occurrences() -> None:
     texts = {"text": ["free free money", "lunch noon", "free win"], "label": ["spam", "ham", "spam"]}
     model = weigh.NaiveBayes(columns={"text": "text"}, class_prior="uniform").fit(texts, "label").model_
-    found = weigh.flip(model, {"text": "free free free lunch"})
-    assert [row.title for row in found.removed] == ["text: free × 3"]
-    assert found.becomes == "ham"
+    result = weigh.flip(model, {"text": "free free free lunch"})
+    assert [row.title for row in result.removed] == ["text: free × 3"]
+    assert result.becomes == "ham"
 
 
-def test_where_no_removal_flips_it_says_so() -> None:
+def test_an_impossible_flip_is_reported() -> None:
     model = (
         weigh.NaiveBayes(columns="category").fit([["a"], ["a"], ["a"], ["b"]], ["x", "x", "x", "y"]).model_
     )
-    found = weigh.flip(model, [["a"]])
-    assert not found.flips
-    assert found.removed == ()
-    assert str(found).splitlines() == [
+    result = weigh.flip(model, [["a"]])
+    assert not result.flips
+    assert result.removed == ()
+    assert str(result).splitlines() == [
         "x (probability 87.80 %). No removal of features makes it anything else.",
         "",
         "1 single other value flips it:",
@@ -241,7 +241,7 @@ def test_a_tie_is_decided_by_the_models_rule() -> None:
     assert weigh.flip(model, [["b"]]).becomes == "x"
 
 
-def test_a_search_that_takes_too_long_says_that_a_smaller_set_may_do(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_aborted_search_reports_that_a_smaller_set_may_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
     X = (rng.random((60, 12)) < 0.5).astype(float)
     y = np.array(["a", "b", "c"])[rng.integers(0, 3, 60)]
@@ -275,9 +275,9 @@ def test_a_calibrated_model_that_keeps_its_verdicts_flips_like_the_model_inside(
     inner = weigh.NaiveBayes().fit(iris.data, iris.target).model_
     calibrated = weigh.calibrate(inner, iris.data, iris.target, method="temperature")
     row = iris.data[60:61]
-    found, plain = weigh.flip(calibrated, row), weigh.flip(inner, row)
+    result, plain = weigh.flip(calibrated, row), weigh.flip(inner, row)
     slope = calibrated.calibration.slope
-    for ours, theirs in ((found.removed, plain.removed), (found.left, plain.left)):
+    for ours, theirs in ((result.removed, plain.removed), (result.left, plain.left)):
         assert [each.feature for each in ours] == [each.feature for each in theirs]
         assert [each.nats for each in ours] == pytest.approx([each.nats * slope for each in theirs])
     moved = weigh.calibrate(inner, iris.data, iris.target, method="platt")
@@ -290,18 +290,18 @@ def test_the_probabilities_of_a_flip_are_those_of_the_calibrated_model(learner: 
     X, y = load_iris(return_X_y=True)
     calibrated = weigh.calibrate(learner.fit(X[::2], y[::2]), X[1::2], y[1::2])
     for row in X[50:150:10]:
-        found = weigh.flip(calibrated, row[None])
+        result = weigh.flip(calibrated, row[None])
         shares = calibrated.predict_proba(row[None])[0]
-        assert found.unit == "nats"
-        assert found.probability == pytest.approx(shares[found.verdict], rel=1e-12)
-        assert found.lead == pytest.approx(np.log(shares[found.verdict] / shares[found.against]), rel=1e-6)
-        if found.flips:
+        assert result.unit == "nats"
+        assert result.probability == pytest.approx(shares[result.verdict], rel=1e-12)
+        assert result.lead == pytest.approx(np.log(shares[result.verdict] / shares[result.against]), rel=1e-6)
+        if result.flips:
             rest = [
-                np.nan if f"x{j}" in {each.feature for each in found.removed} else v
+                np.nan if f"x{j}" in {each.feature for each in result.removed} else v
                 for j, v in enumerate(row)
             ]
             after = calibrated.predict_proba(np.array([rest]))[0]
-            assert found.afterwards == pytest.approx(after[found.becomes], rel=1e-9)
+            assert result.afterwards == pytest.approx(after[result.becomes], rel=1e-9)
 
 
 @pytest.mark.parametrize("keep", ["last", "averaged"])
@@ -309,18 +309,18 @@ def test_a_perceptrons_points_are_those_of_its_scores(keep: str) -> None:
     X, y = load_iris(return_X_y=True)
     model = weigh.Perceptron(keep=keep).fit(X, y).model_
     for row in X[40:140:20]:
-        found, scores = weigh.flip(model, row[None]), model.scores(row[None])[0]
-        assert found.unit == "points"
-        assert found.lead == pytest.approx(scores[found.verdict] - scores[found.against], rel=1e-9)
+        result, scores = weigh.flip(model, row[None]), model.scores(row[None])[0]
+        assert result.unit == "points"
+        assert result.lead == pytest.approx(scores[result.verdict] - scores[result.against], rel=1e-9)
 
 
-def test_what_was_not_found_is_not_told_as_impossible() -> None:
+def test_an_aborted_search_is_not_reported_as_impossible() -> None:
     X, y = load_iris(return_X_y=True)
     model = weigh.NaiveBayes().fit(X, y)
     none = replace(weigh.flip(model, X[:1]), becomes=None, removed=(), wanted=2)
     assert "No removal of features makes it 2." in str(none)
     told = str(replace(none, is_smallest=False)).replace("\n", " ")
-    assert "No removal of features was found that makes it 2; there may be one." in told
+    assert "No removal of features was result that makes it 2; there may be one." in told
     assert "No removal of features makes it" not in told
 
 
@@ -329,7 +329,7 @@ def test_other_models_are_refused_with_a_reason() -> None:
     X, y = iris.data, iris.target
     with pytest.raises(errors.Unsupported, match="A regression has no verdict"):
         weigh.flip(weigh.LinearRegression().fit(X[:, :3], X[:, 3]), X[:1, :3])
-    with pytest.raises(errors.Unsupported, match="Its score is no sum"):
+    with pytest.raises(errors.Unsupported, match="This model is not additive"):
         weigh.flip(weigh.Threshold().fit(X, y), X[:1])
     with pytest.raises(errors.Unsupported, match=r"keep\('averaged'\)"):
         weigh.flip(weigh.Perceptron(keep="voted").fit(X, y), X[:1])
@@ -339,7 +339,7 @@ def test_other_models_are_refused_with_a_reason() -> None:
         weigh.flip("model", X[:1])
 
 
-def test_wrong_questions_are_refused() -> None:
+def test_invalid_arguments_are_rejected() -> None:
     iris = load_iris()
     model = weigh.NaiveBayes().fit(iris.data, iris.target).model_
     with pytest.raises(errors.DataError, match="one row, got 2"):
@@ -353,23 +353,23 @@ def test_wrong_questions_are_refused() -> None:
 def test_a_flip_prints_within_eighty_columns_and_as_json_html_and_a_picture() -> None:
     texts = {"text": ["<script>alert(1)</script> " + "w" * 99, "lunch noon"], "label": ["a" * 90, "b"]}
     model = weigh.NaiveBayes(columns={"text": "text"}).fit(texts, "label").model_
-    found = weigh.flip(model, {"text": texts["text"][1]})
-    assert found.flips
-    assert max(map(len, str(found).splitlines())) <= 80
-    assert json.loads(json.dumps(found.to_dict()))["becomes"] == found.becomes
+    result = weigh.flip(model, {"text": texts["text"][1]})
+    assert result.flips
+    assert max(map(len, str(result).splitlines())) <= 80
+    assert json.loads(json.dumps(result.to_dict()))["becomes"] == result.becomes
     assert "<script>" not in weigh.flip(model, {"text": texts["text"][0]})._repr_html_()
-    drawn = json.dumps(found.plot().to_dict())
+    drawn = json.dumps(result.plot().to_dict())
     assert all(f'"group": "{group}"' in drawn for group in ("removed", "left"))
 
 
 @pytest.mark.parametrize("to", [np.array(["b"]), np.array(["a", "b"]), ["b"]])
-def test_a_class_is_one_value_and_no_array(to: Any) -> None:
+def test_the_target_class_must_be_a_scalar(to: Any) -> None:
     learner = weigh.NaiveBayes().fit({"x": ["u", "v"], "y": ["a", "b"]}, "y")
     with pytest.raises(errors.LabelError, match="The model has no class"):
         weigh.flip(learner, {"x": ["u"]}, to=to)
 
 
-def test_halves_of_signs_stay_out_of_html() -> None:
+def test_lone_surrogates_are_removed_from_html() -> None:
     name = "a\ud800b"
     learner = weigh.NaiveBayes().fit({name: ["u", "v", "v"], "y": ["a", name, name]}, "y")
     flip, evidence = weigh.flip(learner, {name: ["u"]}), learner.explain({name: ["u"]})[0]

@@ -1,4 +1,4 @@
-"""`regions`: verdicts over a plane are those of predict; straight boundaries and margins are found."""
+"""`regions`: verdicts over a plane are those of predict; straight boundaries and margins are result."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ def mixed(n: int = 80) -> dict[str, Any]:
     return {"a": a, "kind": kind, "b": b, "c": c, "label": label}
 
 
-def test_verdicts_and_probabilities_are_those_of_the_model_with_the_others_held() -> None:
+def test_the_grid_has_the_predictions_of_the_model_with_other_columns_fixed() -> None:
     table = mixed()
     learner = weigh.NaiveBayes().fit(table, "label")
-    found = weigh.regions(learner, table, across="a", up="b", cells=7)
-    assert found.held == {"kind": "usual", "c": float(np.median(table["c"]))}
-    x, y = np.meshgrid(found.x, found.y)
-    held = {name: [value] * 49 for name, value in found.held.items()}
+    result = weigh.regions(learner, table, across="a", up="b", cells=7)
+    assert result.held == {"kind": "usual", "c": float(np.median(table["c"]))}
+    x, y = np.meshgrid(result.x, result.y)
+    held = {name: [value] * 49 for name, value in result.held.items()}
     rows = {"a": x.ravel(), "b": y.ravel(), **held}
-    said = [[found.classes[code] for code in line] for line in found.verdicts.tolist()]
+    said = [[result.classes[code] for code in line] for line in result.verdicts.tolist()]
     assert np.ravel(said).tolist() == learner.predict(rows).tolist()
-    assert found.shares.ravel() == pytest.approx(learner.predict_proba(rows).max(axis=1), abs=0)
+    assert result.shares.ravel() == pytest.approx(learner.predict_proba(rows).max(axis=1), abs=0)
 
 
 def test_the_rows_keep_their_own_verdicts_and_wrong_ones_are_counted() -> None:
     table = mixed()
     learner = weigh.NaiveBayes().fit(table, "label")
-    found = weigh.regions(learner, table)
-    assert (found.across, found.up) == ("a", "b")
-    assert [spot.verdict for spot in found.spots] == learner.predict(table).tolist()
-    assert found.errors == int((learner.predict(table) != table["label"]).sum())
-    assert found.errors > 0
+    result = weigh.regions(learner, table)
+    assert (result.across, result.up) == ("a", "b")
+    assert [spot.verdict for spot in result.spots] == learner.predict(table).tolist()
+    assert result.errors == int((learner.predict(table) != table["label"]).sum())
+    assert result.errors > 0
 
 
-def test_held_values_can_be_stated() -> None:
+def test_fixed_values_can_be_given() -> None:
     table = mixed()
     learner = weigh.NaiveBayes().fit(table, "label")
     usual, rare = (weigh.regions(learner, table, hold={"kind": kind}, cells=9) for kind in ("usual", "rare"))
@@ -59,21 +59,21 @@ def test_held_values_can_be_stated() -> None:
 
 def test_the_boundary_of_a_plane_is_its_weights() -> None:
     learner = weigh.Perceptron(shuffle=False, keep="last").fit(APART, "label")
-    found = weigh.regions(learner, APART)
-    assert found.boundary is not None
-    assert found.boundary.w == pytest.approx(tuple(learner.coef_[0]))
-    assert found.boundary.b == pytest.approx(float(learner.intercept_[0]))
+    result = weigh.regions(learner, APART)
+    assert result.boundary is not None
+    assert result.boundary.w == pytest.approx(tuple(learner.coef_[0]))
+    assert result.boundary.b == pytest.approx(float(learner.intercept_[0]))
 
 
 def test_the_margin_is_the_distance_of_the_nearest_row_times_the_length_of_the_weights() -> None:
     learner = weigh.Perceptron(shuffle=False, keep="last", max_iter=100).fit(APART, "label")
-    found = weigh.regions(learner, APART)
-    assert found.margin is not None
-    assert found.boundary is not None
-    assert found.margin / math.hypot(*found.boundary.w) == pytest.approx(learner.certificate_.margin)
+    result = weigh.regions(learner, APART)
+    assert result.margin is not None
+    assert result.boundary is not None
+    assert result.margin / math.hypot(*result.boundary.w) == pytest.approx(learner.certificate_.margin)
 
 
-def test_margins_are_told_only_where_all_rows_are_right_and_no_column_is_held() -> None:
+def test_margins_need_all_rows_correct_and_no_fixed_column() -> None:
     wrong = {**APART, "label": ["no", "yes", "no", "yes"]}
     learner = weigh.LogisticRegression().fit(wrong, "label")
     assert weigh.regions(learner, wrong).margin is None
@@ -81,7 +81,7 @@ def test_margins_are_told_only_where_all_rows_are_right_and_no_column_is_held() 
     assert weigh.regions(weigh.LogisticRegression().fit(wide, "label"), wide).margin is None
 
 
-def test_own_spreads_give_no_straight_boundary_and_a_shared_one_does() -> None:
+def test_only_a_shared_variance_gives_a_linear_boundary() -> None:
     table = {name: mixed()[name] for name in ("a", "b", "label")}
     for spread, is_straight in (("own", False), ("shared", True)):
         learner = weigh.NaiveBayes(columns=weigh.Number(spread=spread)).fit(table, "label")
@@ -89,7 +89,7 @@ def test_own_spreads_give_no_straight_boundary_and_a_shared_one_does() -> None:
 
 
 @pytest.mark.parametrize("learner", [DecisionTreeClassifier(max_depth=3), LogisticRegression()])
-def test_classifiers_of_scikit_learn_are_asked_alike(learner: Any) -> None:
+def test_scikit_learn_classifiers_are_supported(learner: Any) -> None:
     table = mixed()
     frame = pd.DataFrame({"a": table["a"], "b": table["b"]})
     learner.fit(frame, table["label"])
@@ -108,11 +108,11 @@ def test_arrays_without_labels_are_drawn_by_their_verdicts() -> None:
     table = mixed()
     X = np.column_stack([table["a"], table["b"]])
     learner = weigh.LogisticRegression().fit(X, table["label"])
-    found = weigh.regions(learner, X, cells=5)
-    assert (found.across, found.up) == ("x0", "x1")
-    assert found.errors == 0
-    assert {spot.label for spot in found.spots} == {None}
-    assert found.plot().to_dict()
+    result = weigh.regions(learner, X, cells=5)
+    assert (result.across, result.up) == ("x0", "x1")
+    assert result.errors == 0
+    assert {spot.label for spot in result.spots} == {None}
+    assert result.plot().to_dict()
 
 
 def test_the_picture_has_areas_the_boundary_both_margins_and_the_points() -> None:
@@ -123,23 +123,23 @@ def test_the_picture_has_areas_the_boundary_both_margins_and_the_points() -> Non
     assert [row["label"] for row in rows if "wrong" in row] == ["no", "no", "yes", "yes"]
 
 
-def test_a_straight_function_is_found_and_another_is_not() -> None:
+def test_only_linear_scores_are_fitted() -> None:
     x, y = (each.ravel() for each in np.meshgrid(np.linspace(0, 1, 5), np.linspace(5, 9, 5)))
-    found = fit_linear_score(x, y, 2 * x - 3 * y + 1)
-    assert found is not None
-    assert (*found.w, found.b) == pytest.approx((2, -3, 1))
+    result = fit_linear_score(x, y, 2 * x - 3 * y + 1)
+    assert result is not None
+    assert (*result.w, result.b) == pytest.approx((2, -3, 1))
     assert fit_linear_score(x, y, x * y) is None
     assert fit_linear_score(x, y, 0 * x) is None
 
 
-def test_a_line_is_cut_to_its_box() -> None:
+def test_a_line_is_clipped_to_its_box() -> None:
     assert LinearScore((1.0, 1.0), 0.0).line(1.0, (0.0, 1.0), (0.0, 1.0)) == [(0.0, 1.0), (1.0, 0.0)]
     assert LinearScore((1.0, 0.0), 0.0).line(0.5, (0.0, 1.0), (0.0, 1.0)) == [(0.5, 0.0), (0.5, 1.0)]
     assert LinearScore((1.0, 1.0), 0.0).line(9.0, (0.0, 1.0), (0.0, 1.0)) == []
 
 
 @pytest.mark.parametrize(
-    ("ask", "error", "told"),
+    ("call", "error", "message"),
     [
         (
             lambda: weigh.regions(weigh.NaiveBayes().fit(mixed(), "label"), mixed(), across="kind"),
@@ -176,48 +176,48 @@ def test_a_line_is_cut_to_its_box() -> None:
         ),
     ],
 )
-def test_what_has_no_regions_is_refused(ask: Any, error: Any, told: str) -> None:
-    with pytest.raises(error) as refusal:
-        ask()
-    assert str(refusal.value) == told
+def test_invalid_arguments_are_rejected(call: Any, error: Any, message: str) -> None:
+    with pytest.raises(error) as raised:
+        call()
+    assert str(raised.value) == message
 
 
 PLACES = np.random.default_rng(0).normal(size=(60, 2))
 SIDES = np.where(PLACES[:, 0] > 0, "a", "b")
 
 
-def test_labels_are_third_as_everywhere() -> None:
+def test_labels_are_the_third_argument() -> None:
     for learner in (weigh.NaiveBayes(), DecisionTreeClassifier()):
         learner.fit(PLACES, SIDES)
-        found = weigh.regions(learner, PLACES, SIDES, cells=5)
-        assert [spot.label for spot in found.spots] == SIDES.tolist()
+        result = weigh.regions(learner, PLACES, SIDES, cells=5)
+        assert [spot.label for spot in result.spots] == SIDES.tolist()
 
 
 @pytest.mark.parametrize(
     "learner", [weigh.NaiveBayes(), weigh.LogisticRegression(), weigh.Perceptron(), DecisionTreeClassifier()]
 )
-def test_rows_that_span_no_plane_are_refused(learner: Any) -> None:
+def test_rows_without_a_finite_range_are_rejected(learner: Any) -> None:
     learner.fit(PLACES, SIDES)
-    with pytest.raises(errors.ColumnError, match="column 'x0' holds numbers as large as 5"):
+    with pytest.raises(errors.ColumnError, match="column 'x0' has numbers as large as 5"):
         weigh.regions(learner, PLACES * [2.5e307, 1], SIDES)
-    with pytest.raises(errors.ColumnError, match="column 'x0' holds no number that is known"):
+    with pytest.raises(errors.ColumnError, match="column 'x0' has no finite number"):
         weigh.regions(learner, PLACES * np.nan, SIDES)
     for constant in (0.0, 1e30):
-        found = weigh.regions(learner, PLACES * 0 + constant, SIDES, cells=4)
-        assert found.x[0] < constant < found.x[-1]
+        result = weigh.regions(learner, PLACES * 0 + constant, SIDES, cells=4)
+        assert result.x[0] < constant < result.x[-1]
 
 
-def test_scores_beyond_all_numbers_give_no_line() -> None:
+def test_infinite_scores_give_no_line() -> None:
     x, y = np.arange(4.0), np.arange(4.0) % 2
     assert fit_linear_score(x, y, np.array([0.0, 1.0, np.inf, np.nan])) is None
 
 
 @pytest.mark.parametrize(
-    ("rows", "given", "error", "told"),
+    ("rows", "given", "error", "message"),
     [
-        (None, {}, errors.DataError, "a table [rows, columns], got None."),
-        (PLACES[:, 0], {}, errors.DataError, "a table [rows, columns], got ndarray of shape 60."),
-        (PLACES[:0], {}, errors.DataError, "a table [rows, columns], got ndarray of shape 0×2."),
+        (None, {}, errors.DataError, "classifier, got None."),
+        (PLACES[:, 0], {}, errors.DataError, "classifier, got ndarray of shape 60."),
+        (PLACES[:0], {}, errors.DataError, "classifier, got ndarray of shape 0×2."),
         (PLACES, {"label": SIDES[:5]}, errors.LabelError, "each of the 60 rows, got ndarray of shape 5."),
         (PLACES, {"label": "side"}, errors.LabelError, "each of the 60 rows, got 'side'."),
         (PLACES, {"across": PLACES}, errors.ColumnError, "The classifier has no column"),
@@ -231,14 +231,16 @@ def test_scores_beyond_all_numbers_give_no_line() -> None:
         (pd.DataFrame(PLACES), {"label": "side"}, errors.ColumnError, "The table has no column 'side'"),
     ],
 )
-def test_rows_of_a_foreign_classifier_are_looked_at(rows: Any, given: Any, error: Any, told: str) -> None:
+def test_rows_for_scikit_learn_classifiers_are_validated(
+    rows: Any, given: Any, error: Any, message: str
+) -> None:
     learner = DecisionTreeClassifier().fit(PLACES, SIDES)
-    with pytest.raises(error) as refusal:
+    with pytest.raises(error) as raised:
         weigh.regions(learner, rows, **given)
-    assert told in str(refusal.value)
+    assert message in str(raised.value)
 
 
-def test_several_labels_per_row_have_no_regions() -> None:
+def test_multi_output_classifiers_are_rejected() -> None:
     with pytest.raises(errors.LabelError, match="The labels are lists"):
         weigh.regions(weigh.Perceptron().fit(PLACES, SIDES), PLACES, [["a"]] * 60)
     both = DecisionTreeClassifier().fit(PLACES, np.column_stack([SIDES, SIDES]))

@@ -36,8 +36,8 @@ def bursty_texts(rng, n):
 def shift(first, second, kind="text"):
     table = {"t": first, "y": ["a", "b"] * (len(first) // 2)}
     model = weigh.NaiveBayes(columns={"t": kind}).fit(table, "y")
-    (found,) = weigh.unfamiliar(model, {"t": second}).columns
-    return found
+    (result,) = weigh.unfamiliar(model, {"t": second}).columns
+    return result
 
 
 KINDS = {
@@ -53,27 +53,27 @@ KINDS = {
 @pytest.mark.parametrize("sizes", [(600, 300), (100, 600), (600, 30)])
 def test_a_random_split_is_no_shift(kind, texts, sizes):
     rng = np.random.default_rng(5)
-    found = shift(texts(rng, sizes[0]), texts(rng, sizes[1]), kind)
-    assert found.effect < 0.06
-    assert found.p > 1e-3
-    assert not found.shifted
+    result = shift(texts(rng, sizes[0]), texts(rng, sizes[1]), kind)
+    assert result.effect < 0.06
+    assert result.p > 1e-3
+    assert not result.shifted
 
 
-def test_p_values_of_random_splits_are_even():
+def test_p_values_of_random_splits_are_uniform():
     rng = np.random.default_rng(6)
-    found = [shift(zipf_texts(rng, 200), zipf_texts(rng, 100)).p for _ in range(60)]
-    assert stats.kstest(found, "uniform").pvalue > 0.01
+    result = [shift(zipf_texts(rng, 200), zipf_texts(rng, 100)).p for _ in range(60)]
+    assert stats.kstest(result, "uniform").pvalue > 0.01
 
 
-def test_the_new_words_of_a_shift_are_told_with_what_is_to_be_expected():
+def test_a_shift_to_new_words_is_reported_with_the_expected_share():
     rng = np.random.default_rng(7)
     texts = zipf_texts(rng, 1000, 5_000)
-    found = shift(texts, zipf_texts(rng, 300, 5_000, ends="x"))
+    result = shift(texts, zipf_texts(rng, 300, 5_000, ends="x"))
     _, counts = np.unique(" ".join(texts).split(), return_counts=True)
-    assert found.shifted
-    assert found.before == f"new words {(counts == 1).sum() / counts.sum():.2%}".replace("%", " %")
-    assert found.now.startswith("new words ")
-    assert float(found.now.split()[-2]) > 25
+    assert result.shifted
+    assert result.before == f"new words {(counts == 1).sum() / counts.sum():.2%}".replace("%", " %")
+    assert result.now.startswith("new words ")
+    assert float(result.now.split()[-2]) > 25
 
 
 def test_the_effect_of_other_frequent_words_is_their_share():
@@ -82,10 +82,13 @@ def test_the_effect_of_other_frequent_words_is_their_share():
     def texts(hours):
         return [f"{text} {hours[at % 2]}" for at, text in enumerate(zipf_texts(rng, 400, 50, 3))]
 
-    found = shift(texts(["early", "late"]), texts(["late", "late"]))
-    assert found.shifted
-    assert found.effect == pytest.approx(0.125, abs=0.02)
-    assert {found.before, found.now} in ({"early 12.50 %", "early 0.00 %"}, {"late 12.50 %", "late 25.00 %"})
+    result = shift(texts(["early", "late"]), texts(["late", "late"]))
+    assert result.shifted
+    assert result.effect == pytest.approx(0.125, abs=0.02)
+    assert {result.before, result.now} in (
+        {"early 12.50 %", "early 0.00 %"},
+        {"late 12.50 %", "late 25.00 %"},
+    )
 
 
 def test_the_rows_of_training_have_fewer_new_words_and_no_shift():
@@ -106,21 +109,21 @@ def test_the_p_value_is_that_of_fishers_f(freedom, f):
     assert _f_test_p_value(f * freedom * 2.5, freedom, 2.5) == pytest.approx(expected, rel=0.1)
 
 
-def test_the_excess_of_single_draws_is_one_and_of_repeated_ones_how_often():
+def test_overdispersion_is_one_for_single_draws_and_the_multiplicity_for_repeated_ones():
     rng = np.random.default_rng(11)
     groups = rng.multinomial(10_000, np.full(200, 1 / 200), size=ROW_GROUPS).astype(float)
     assert _overdispersion(groups, 199) == pytest.approx(1.0, abs=0.05)
     assert _overdispersion(3 * groups, 199) == pytest.approx(3.0, abs=0.15)
 
 
-def test_a_p_value_is_never_told_as_zero():
+def test_a_p_value_is_never_printed_as_zero():
     assert ColumnShift("c", "G", 0.0, 1.0, "", "").p_text == "< 1e-300"
     assert ColumnShift("c", "G", 2.34e-12, 1.0, "", "").p_text == "2.3e-12"
 
 
 @pytest.mark.parametrize("freedom", [1, 2, 3, 5, 10, 37, 200, 1_001, 20_000, 300_000])
 @pytest.mark.parametrize("share", [1e-6, 0.1, 0.5, 0.9, 0.99, 1.0, 1.001, 1.01, 1.1, 1.5, 3.0, 20.0])
-def test_the_tail_equals_scipys(freedom, share):
+def test_the_chi_square_tail_equals_that_of_scipy(freedom, share):
     x = share * freedom
     assert chi_square_tail(x, freedom) == pytest.approx(float(chdtrc(freedom, x)), rel=1e-8, abs=1e-300)
 
@@ -135,7 +138,7 @@ def test_with_one_degree_of_freedom_it_is_the_tail_of_a_squared_normal():
         assert chi_square_tail(x, 1) == pytest.approx(math.erfc(math.sqrt(x / 2)), rel=1e-12)
 
 
-def test_the_ends_are_one_and_zero():
+def test_the_chi_square_tail_is_one_at_zero_and_zero_at_infinity():
     assert chi_square_tail(0.0, 3) == 1.0
     assert chi_square_tail(math.inf, 3) == 0.0
     assert chi_square_tail(1e6, 3) == 0.0
@@ -147,8 +150,8 @@ def test_explaining_imports_neither_scipy_nor_scikit_learn():
         "columns = {'a': ['u', 'v'] * 30, 'y': ['p', 'q'] * 30}\n"
         "source = weigh.source.rows(columns, 'y')\n"
         "model = weigh.engines.run(weigh.learn.BayesTask.for_source(source, 'auto'), source)\n"
-        "found = weigh.explain.novelty_detection(model, {'a': ['u'] * 60})\n"
-        "assert found.shifted, found\n"
+        "result = weigh.explain.unfamiliar(model, {'a': ['u'] * 60})\n"
+        "assert result.shifted, result\n"
         "assert not {'scipy', 'sklearn'} & set(sys.modules), sorted(sys.modules)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)

@@ -31,14 +31,14 @@ def one(**changes):
 
 
 def reasons(**changes):
-    found = weigh.unfamiliar(MODEL, one(**changes)).rows
-    return [str(reason) for row in found for reason in row.reasons]
+    result = weigh.unfamiliar(MODEL, one(**changes)).rows
+    return [str(reason) for row in result for reason in row.reasons]
 
 
 def test_the_training_rows_are_familiar():
-    found = weigh.unfamiliar(MODEL, ROWS)
-    assert (found.n_rows, found.rows, found.shifted) == (N, (), ())
-    assert str(found) == "0 rows of 2,000 unlike the training rows.\n\nNo column of 4 has shifted."
+    result = weigh.unfamiliar(MODEL, ROWS)
+    assert (result.n_rows, result.rows, result.shifted) == (N, (), ())
+    assert str(result) == "0 rows of 2,000 unlike the training rows.\n\nNo column of 4 has shifted."
 
 
 def test_a_level_never_seen_is_flagged():
@@ -58,7 +58,7 @@ def test_texts_of_unknown_words_are_flagged_by_their_share():
     assert reasons(name="felix unheard words") == ["name = felix …: 2 of 3 words never seen"]
 
 
-def test_what_is_odd_is_told_by_what_was_found():
+def test_flagged_rows_are_counted_by_type_of_reason():
     rows = [
         one(animal="giraffe"),
         one(animal="ant", height=5.5),
@@ -79,16 +79,16 @@ def test_missing_values_are_not_unfamiliar():
 
 def test_columns_that_shift_are_found_and_others_are_not():
     rows = ROWS | {"height": TABLE["height"] + 0.2, "animal": ["cat"] * N}
-    found = weigh.unfamiliar(MODEL, rows)
-    assert [each.column for each in found.shifted] == ["height", "animal"]
-    assert found.shifted[0].effect == pytest.approx(2.0, abs=0.1)
-    assert "2 columns of 4 shifted:" in str(found)
-    assert max(map(len, str(found).splitlines())) <= 80
+    result = weigh.unfamiliar(MODEL, rows)
+    assert [each.column for each in result.shifted] == ["height", "animal"]
+    assert result.shifted[0].effect == pytest.approx(2.0, abs=0.1)
+    assert "2 columns of 4 shifted:" in str(result)
+    assert max(map(len, str(result).splitlines())) <= 80
 
 
 def test_a_flag_that_shifts_is_found():
-    found = weigh.unfamiliar(MODEL, ROWS | {"tame": np.zeros(N, dtype=bool)})
-    assert [(each.column, each.now) for each in found.shifted] == [("tame", "1 0.00 %")]
+    result = weigh.unfamiliar(MODEL, ROWS | {"tame": np.zeros(N, dtype=bool)})
+    assert [(each.column, each.now) for each in result.shifted] == [("tame", "1 0.00 %")]
 
 
 def test_the_g_test_is_that_of_scipy():
@@ -97,7 +97,7 @@ def test_the_g_test_is_that_of_scipy():
     assert g_test(table) == pytest.approx(expected, rel=1e-12)
 
 
-def test_rare_values_are_taken_together():
+def test_rare_values_are_pooled():
     table = np.array([[100.0, 90.0, 1.0, 1.0], [110.0, 95.0, 0.0, 2.0]])
     pooled = np.array([[100.0, 90.0, 2.0], [110.0, 95.0, 2.0]])
     expected = stats.chi2_contingency(pooled, correction=False, lambda_="log-likelihood").pvalue
@@ -114,9 +114,9 @@ def test_chunks_give_the_same_answer_as_the_whole():
     whole = weigh.unfamiliar(MODEL, rows)
     watch = NoveltyDetector(MODEL)
     source = weigh.rows(rows)
-    found = [row for chunk in source.chunks(size=300) for row in watch.flag_rows(chunk)]
-    assert [row.row for row in found] == [7, 507, 1007, 1507]
-    again = watch.result(found)
+    result = [row for chunk in source.chunks(size=300) for row in watch.flag_rows(chunk)]
+    assert [row.row for row in result] == [7, 507, 1007, 1507]
+    again = watch.result(result)
     assert (again.rows, again.n_rows) == (whole.rows, whole.n_rows)
     assert [each.p for each in again.columns] == pytest.approx([each.p for each in whole.columns])
     assert watch.n_flagged == 4
@@ -128,7 +128,7 @@ def test_json_holds_everything():
     assert {column["column"]: column["shifted"] for column in data["columns"]}["height"] is True
 
 
-def test_models_without_training_rows_are_refused():
+def test_models_without_training_rows_are_rejected():
     with pytest.raises(errors.Unsupported, match="got LinearModel, which does not remember"):
         weigh.unfamiliar(
             weigh.NaiveBayes().fit({"a": ["x", "y"], "y": [0, 1]}, "y").model_.linear(), {"a": "x"}

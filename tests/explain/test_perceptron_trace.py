@@ -23,96 +23,96 @@ def perceptron(**parameters: Any) -> Any:
 
 
 def test_decimals_are_taken_as_they_are_written() -> None:
-    found = trace(perceptron(rate=0.1, max_iter=1), [[0.1], [0.7]], ["a", "b"])
-    assert [step.update for step in found.steps] == [{"x0": F(-1, 100)}, {"x0": F(7, 100)}]
-    assert found.steps[1].score == F(-107, 1000)
+    result = trace(perceptron(rate=0.1, max_iter=1), [[0.1], [0.7]], ["a", "b"])
+    assert [step.update for step in result.steps] == [{"x0": F(-1, 100)}, {"x0": F(7, 100)}]
+    assert result.steps[1].score == F(-107, 1000)
 
 
-def test_a_right_row_within_the_margin_is_learned_too() -> None:
-    found = trace(perceptron(margin=1.0, max_iter=1), [[1.0], [1.0], [-1.0], [-2.0]], ["b", "b", "a", "a"])
-    assert [(step.score, step.correct, step.error) for step in found.steps] == [
+def test_a_correct_row_within_the_margin_causes_an_update() -> None:
+    result = trace(perceptron(margin=1.0, max_iter=1), [[1.0], [1.0], [-1.0], [-2.0]], ["b", "b", "a", "a"])
+    assert [(step.score, step.correct, step.error) for step in result.steps] == [
         (0, True, 1),
         (2, True, 0),
         (0, False, -1),
         (-4, True, 0),
     ]
-    assert (found.mistakes, found.updates) == (1, 2)
-    assert "       yes  1 (margin)" in str(found)
-    assert "1 mistake and 1 update within the margin in 1 iteration; not converged." in str(found)
+    assert (result.mistakes, result.updates) == (1, 2)
+    assert "       yes  1 (margin)" in str(result)
+    assert "1 mistake and 1 update within the margin in 1 iteration; not converged." in str(result)
 
 
 def test_a_lead_that_equals_the_margin_is_enough() -> None:
-    found = trace(perceptron(margin=2.0, max_iter=1), [[1.0], [1.0]], ["b", "a"])
-    assert [step.error for step in found.steps] == [1, -1]
-    found = trace(perceptron(margin=2.0, max_iter=1), [[1.0], [1.0], [-1.0]], ["b", "b", "a"])
-    assert [step.error for step in found.steps] == [1, 0, -1]
+    result = trace(perceptron(margin=2.0, max_iter=1), [[1.0], [1.0]], ["b", "a"])
+    assert [step.error for step in result.steps] == [1, -1]
+    result = trace(perceptron(margin=2.0, max_iter=1), [[1.0], [1.0], [-1.0]], ["b", "b", "a"])
+    assert [step.error for step in result.steps] == [1, 0, -1]
 
 
 @pytest.mark.parametrize(("margin", "error"), [(1.0, 0), (1.25, 0), (1.26, 1)])
 def test_a_relative_margin_is_in_lengths_of_w(margin: float, error: int) -> None:
     # After row 0 w is (-3, -4), of length 5, and b is -1; row 1 scores 25/4, that is 5/4 lengths.
     rows = [[3.0, 4.0], [-1.0, -1.0625]]
-    found = trace(perceptron(margin=margin, relative=True, max_iter=1), rows, ["a", "b"])
-    assert found.steps[0].weights == {"x0": -3, "x1": -4}
-    assert found.steps[1].score == F(25, 4)
-    assert found.steps[1].error == error
+    result = trace(perceptron(margin=margin, relative=True, max_iter=1), rows, ["a", "b"])
+    assert result.steps[0].weights == {"x0": -3, "x1": -4}
+    assert result.steps[1].score == F(25, 4)
+    assert result.steps[1].error == error
 
 
 def test_without_bias_b_stays_zero() -> None:
-    found = trace(perceptron(bias=False), AND, "both")
-    assert {step.bias for step in found.steps} == {0}
+    result = trace(perceptron(bias=False), AND, "both")
+    assert {step.bias for step in result.steps} == {0}
 
 
 def test_weights_of_classes_and_the_rate_multiply_an_update() -> None:
-    found = trace(perceptron(rate=0.5, class_weight={"no": 3}, max_iter=1), AND, "both")
-    assert [step.bias for step in found.steps] == [F(-3, 2), F(-3, 2), F(-3, 2), -1]
-    assert "rate × weight × error × x" in str(found)
+    result = trace(perceptron(rate=0.5, class_weight={"no": 3}, max_iter=1), AND, "both")
+    assert [step.bias for step in result.steps] == [F(-3, 2), F(-3, 2), F(-3, 2), -1]
+    assert "rate × weight × error × x" in str(result)
     balanced = trace(perceptron(class_weight="balanced", max_iter=1), AND, "both")
     assert [step.bias for step in balanced.steps][-1] == F(-2, 3) + 2
 
 
 def test_shuffled_rows_come_in_the_order_of_their_pass() -> None:
-    found = trace(perceptron(shuffle=True, random_state=3, max_iter=2), AND, "both")
+    result = trace(perceptron(shuffle=True, random_state=3, max_iter=2), AND, "both")
     orders = [np.random.default_rng([3, number]).permutation(4).tolist() for number in (0, 1)]
-    assert [step.row for step in found.steps] == orders[0] + orders[1]
-    assert str(found).splitlines()[5].startswith("row  w·x+b")
+    assert [step.row for step in result.steps] == orders[0] + orders[1]
+    assert str(result).splitlines()[5].startswith("row  w·x+b")
 
 
 def test_joint_classes_add_the_row_to_the_true_class_and_take_it_from_the_mistaken_one() -> None:
-    found = trace(perceptron(max_iter=1), *THREE)
-    first, second = found.steps[:2]
+    result = trace(perceptron(max_iter=1), *THREE)
+    first, second = result.steps[:2]
     assert (first.scores, first.prediction, first.correct) == ((0, 0, 0), "u", True)
     assert (second.prediction, second.errors) == ("u", (-1, 1, 0))
     assert second.updates == ({"x1": -1}, {"x1": 1}, {})
     assert [plane.bias for plane in second.planes] == [-1, 1, 0]
-    assert "argmax(·)" in str(found)
+    assert "argmax(·)" in str(result)
 
 
-def test_one_against_the_rest_is_a_perceptron_per_class() -> None:
+def test_one_vs_rest_trains_one_perceptron_per_class() -> None:
     rows, labels = THREE
-    found = trace(perceptron(max_iter=3, multiclass="one-vs-rest"), rows, labels)
+    result = trace(perceptron(max_iter=3, multiclass="one-vs-rest"), rows, labels)
     for c, label in enumerate("uvw"):
         own = trace(perceptron(max_iter=3), rows, [str(int(each == label)) for each in labels])
-        assert [step.planes[c] for step in found.steps[: len(own.steps)]] == [
+        assert [step.planes[c] for step in result.steps[: len(own.steps)]] == [
             step.planes[0] for step in own.steps
         ]
-        assert [step.errors[c] for step in found.steps[: len(own.steps)]] == [
+        assert [step.errors[c] for step in result.steps[: len(own.steps)]] == [
             step.error for step in own.steps
         ]
 
 
 def test_steps_with_several_planes_do_not_pretend_to_have_one() -> None:
-    with pytest.raises(errors.Unsupported) as refusal:
+    with pytest.raises(errors.Unsupported) as raised:
         trace(perceptron(max_iter=1), *THREE).steps[0].weights  # noqa: B018
-    assert str(refusal.value) == (
-        "The step moves 3 planes, one per class. Take its `planes`, `scores`, `errors` and `updates`."
+    assert str(raised.value) == (
+        "The step has 3 planes, one per class. Use its `planes`, `scores`, `errors` and `updates`."
     )
 
 
 @pytest.mark.parametrize("keep", ["last", "averaged", "lazy", "voted"])
 @pytest.mark.parametrize("multiclass", ["joint", "one-vs-rest"])
 @pytest.mark.parametrize("n_classes", [2, 3])
-def test_the_native_perceptron_goes_the_same_way(keep: str, multiclass: str, n_classes: int) -> None:
+def test_the_native_perceptron_makes_the_same_updates(keep: str, multiclass: str, n_classes: int) -> None:
     rng = np.random.default_rng([n_classes, len(keep)])
     for seed in range(20):
         rows = rng.integers(-3, 4, (9, 3)).astype(float)
@@ -121,31 +121,34 @@ def test_the_native_perceptron_goes_the_same_way(keep: str, multiclass: str, n_c
         learner = weigh.Perceptron(
             keep, margin=margin, rate=rate, max_iter=4, random_state=seed, multiclass=multiclass
         )
-        found, fitted = trace(learner, rows, labels), learner.fit(rows, labels)
-        told = (fitted.certificate_.mistakes, fitted.certificate_.updates, fitted.certificate_.passes)
-        assert (found.mistakes, found.updates, found.passes) == told
-        assert found.converged == fitted.certificate_.converged
-        scores = [found.score(row) for row in rows]
+        result, fitted = trace(learner, rows, labels), learner.fit(rows, labels)
+        expected = (fitted.certificate_.mistakes, fitted.certificate_.updates, fitted.certificate_.passes)
+        assert (result.mistakes, result.updates, result.passes) == expected
+        assert result.converged == fitted.certificate_.converged
+        scores = [result.score(row) for row in rows]
         exact = [list(map(float, each.values())) if n_classes > 2 else float(each) for each in scores]
         np.testing.assert_allclose(fitted.decision_function(rows), exact, rtol=1e-12, atol=1e-12)
 
 
-def test_a_relative_margin_goes_the_same_way_natively() -> None:
+def test_the_native_perceptron_makes_the_same_updates_with_a_relative_margin() -> None:
     rng = np.random.default_rng(8)
     for seed in range(20):
         rows, labels = rng.integers(-3, 4, (9, 3)).astype(float), np.arange(9) % (2 + seed % 2)
         learner = weigh.Perceptron(margin=0.7, relative=True, max_iter=4, random_state=seed)
-        found, fitted = trace(learner, rows, labels), learner.fit(rows, labels)
-        assert (found.mistakes, found.updates) == (fitted.certificate_.mistakes, fitted.certificate_.updates)
+        result, fitted = trace(learner, rows, labels), learner.fit(rows, labels)
+        assert (result.mistakes, result.updates) == (
+            fitted.certificate_.mistakes,
+            fitted.certificate_.updates,
+        )
 
 
 def test_a_row_may_be_columns_features_or_numbers() -> None:
     table = {"colour": ["red", "blue", "green"], "size": [1.5, 2.0, 0.5], "y": [0, 1, 0]}
-    found = trace(perceptron(), table, "y")
-    assert found.names == ("colour=blue", "colour=green", "colour=red", "size")
+    result = trace(perceptron(), table, "y")
+    assert result.names == ("colour=blue", "colour=green", "colour=red", "size")
     features = {"colour=red": 1, "size": 2}
-    assert found.score({"colour": "red", "size": 2}) == found.score(features) == found.score([0, 0, 1, 2])
-    assert found.score({"colour": "violet", "size": 2}) == found.score({"size": 2})
+    assert result.score({"colour": "red", "size": 2}) == result.score(features) == result.score([0, 0, 1, 2])
+    assert result.score({"colour": "violet", "size": 2}) == result.score({"size": 2})
 
 
 def test_a_design_is_traced_as_it_is() -> None:
@@ -154,10 +157,10 @@ def test_a_design_is_traced_as_it_is() -> None:
 
 
 def test_data_for_json_hold_whole_numbers_and_fractions_as_text() -> None:
-    found = trace(perceptron(keep="averaged", max_iter=1), AND, "both").to_dict()
-    assert json.loads(json.dumps(found)) == found
-    assert found["weights"] == {"w": {"x": "1/4", "y": "1/4"}, "b": "-3/4"}
-    assert found["steps"][3] == {
+    result = trace(perceptron(keep="averaged", max_iter=1), AND, "both").to_dict()
+    assert json.loads(json.dumps(result)) == result
+    assert result["weights"] == {"w": {"x": "1/4", "y": "1/4"}, "b": "-3/4"}
+    assert result["steps"][3] == {
         "iteration": 1,
         "row": 3,
         "label": "yes",
@@ -173,7 +176,7 @@ def test_data_for_json_hold_whole_numbers_and_fractions_as_text() -> None:
 
 
 @pytest.mark.parametrize(
-    ("ask", "error", "told"),
+    ("call", "error", "message"),
     [
         (
             lambda: trace(weigh.NaiveBayes(), AND, "both"),
@@ -189,7 +192,7 @@ def test_data_for_json_hold_whole_numbers_and_fractions_as_text() -> None:
             lambda: trace(perceptron(scale="unit"), AND, "both"),
             errors.Unsupported,
             "Perceptron(scale='unit') learns from rescaled rows, but a trace shows the arithmetic on the "
-            "values as they are. Take scale=None, or rescale the rows first.",
+            "original values. Use scale=None, or rescale the rows first.",
         ),
         (
             lambda: trace(perceptron(rate=0), AND, "both"),
@@ -209,8 +212,8 @@ def test_data_for_json_hold_whole_numbers_and_fractions_as_text() -> None:
         (
             lambda: trace(perceptron(max_iter=100), np.ones((600, 1)), [0, 1] * 300),
             errors.Unsupported,
-            "A trace of 600 rows × 100 passes may take 60,000 exact steps; 50,000 are the most. "
-            "Take max_iter=83 or fewer rows.",
+            "A trace of 600 rows × 100 passes may take 60,000 exact steps; the limit is 50,000. "
+            "Use max_iter=83 or fewer rows.",
         ),
         (
             lambda: trace(perceptron(), {"x": [1, 2], "y": [0, 0]}, "y"),
@@ -232,7 +235,7 @@ def test_data_for_json_hold_whole_numbers_and_fractions_as_text() -> None:
         (
             lambda: trace(perceptron(keep="voted"), AND, "both").weights(),
             errors.Unsupported,
-            "A voted perceptron has no single weights: all its planes vote. They are in `voted`; "
+            "A voted perceptron has no single weight vector: all its planes vote. They are in `voted`; "
             "weights('averaged') is their mean.",
         ),
         (
@@ -247,10 +250,10 @@ def test_data_for_json_hold_whole_numbers_and_fractions_as_text() -> None:
         ),
     ],
 )
-def test_what_cannot_be_traced_is_refused(ask: Any, error: Any, told: str) -> None:
-    with pytest.raises(error) as refusal:
-        ask()
-    assert str(refusal.value) == told
+def test_invalid_arguments_are_rejected(call: Any, error: Any, message: str) -> None:
+    with pytest.raises(error) as raised:
+        call()
+    assert str(raised.value) == message
 
 
 def by_hand(values: list[float], names: list[str]) -> DesignMatrix:
@@ -264,16 +267,14 @@ def by_hand(values: list[float], names: list[str]) -> DesignMatrix:
     )
 
 
-def test_designs_of_infinite_numbers_or_doubtful_names_are_refused() -> None:
-    with pytest.raises(
-        errors.DataError, match="Row 1 has inf for 'q'; a perceptron adds finite numbers only"
-    ):
+def test_infinite_numbers_and_duplicate_names_are_rejected() -> None:
+    with pytest.raises(errors.DataError, match="Row 1 has inf for 'q'; a perceptron needs finite numbers"):
         trace(perceptron(), by_hand([1.0, np.inf], ["p", "q"]))
     with pytest.raises(errors.ColumnError, match="Two features are named 'p'"):
         trace(perceptron(), by_hand([1.0, 2.0], ["p", "p"]))
 
 
-def test_more_numbers_than_can_be_held_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_traces_of_too_many_numbers_are_rejected(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("weigh.explain.exact_perceptron.MAX_STORED_NUMBERS", 10)
     with pytest.raises(errors.Unsupported, match="holds more than 10 exact numbers after 6 steps, in pass 2"):
         trace(perceptron(), AND, "both")

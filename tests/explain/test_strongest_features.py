@@ -30,20 +30,20 @@ def test_strength_is_the_log_ratio_of_the_two_probabilities():
 
 
 def test_absent_flags_speak_too_and_nothing_that_speaks_against_is_listed():
-    found = {(each.feature, each.value): each.nats for each in weigh.strongest(MODEL).classes["spam"]}
-    assert found["CS373", "0"] == pytest.approx(math.log((3 / 4) / (3 / 5)))
-    assert ("CS373", "1") not in found
-    assert min(found.values()) > 0
+    result = {(each.feature, each.value): each.nats for each in weigh.strongest(MODEL).classes["spam"]}
+    assert result["CS373", "0"] == pytest.approx(math.log((3 / 4) / (3 / 5)))
+    assert ("CS373", "1") not in result
+    assert min(result.values()) > 0
 
 
 def test_other_classes_are_pooled_by_their_priors():
     table = {"x": ["a", "b", "a", "a", "b", "b"], "y": ["p", "p", "q", "r", "r", "r"]}
     model = weigh.NaiveBayes().fit(table, "y").model_
-    found = {each.value: each for each in weigh.strongest(model, "p").classes["p"]}
+    result = {each.value: each for each in weigh.strongest(model, "p").classes["p"]}
     # P(b | q) = 1/3 with prior 1/6, P(b | r) = 3/5 with prior 3/6, and p is one half each.
     assert weigh.strongest(model, "q").classes["q"][0].value == "a"
-    assert set(found) == {"a"}
-    assert found["a"].rest == pytest.approx((2 / 3 * 1 + 2 / 5 * 3) / 4)
+    assert set(result) == {"a"}
+    assert result["a"].rest == pytest.approx((2 / 3 * 1 + 2 / 5 * 3) / 4)
 
 
 def test_words_and_the_complement_have_the_same_strongest_words():
@@ -62,9 +62,9 @@ def test_numbers_are_ranked_by_the_evidence_they_give_on_average():
     nb = weigh.NaiveBayes().fit({"x": x, "y": y}, "y")
     scores = nb.model_.scores({"x": x[y == "high"]})
     average = float((scores[:, 0] - scores[:, 1]).mean())
-    (found,) = weigh.strongest(nb, "high").classes["high"]
-    assert found.is_number
-    assert found.nats == pytest.approx(average, rel=0.02)
+    (result,) = weigh.strongest(nb, "high").classes["high"]
+    assert result.is_number
+    assert result.nats == pytest.approx(average, rel=0.02)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_numbers_are_ranked_by_the_evidence_they_give_on_average():
         ((0.0, 1.0), (0.0, 1.0), "nowhere"),
     ],
 )
-def test_the_range_that_speaks_for_a_class_is_said_in_words(own, rest, words):
+def test_the_range_that_speaks_for_a_class_is_printed(own, rest, words):
     assert favourable_range(own, rest) == words
 
 
@@ -99,22 +99,22 @@ def test_divergence_is_zero_for_equal_curves_and_half_the_square_of_a_shift():
 
 def test_certain_values_are_infinitely_strong_and_json_can_hold_them():
     nb = weigh.NaiveBayes(prior=None).fit({"x": ["a", "a", "b"], "y": [0, 0, 1]}, "y")
-    found = weigh.strongest(nb)
-    assert found.classes[0][0].nats == math.inf
-    assert json.loads(json.dumps(found.to_dict()))["0"][0]["nats"] == "inf"
+    result = weigh.strongest(nb)
+    assert result.classes[0][0].nats == math.inf
+    assert json.loads(json.dumps(result.to_dict()))["0"][0]["nats"] == "inf"
 
 
 def test_it_prints_and_renders():
-    found = weigh.strongest(MODEL, "spam", most=1)
-    assert str(found) == (
+    result = weigh.strongest(MODEL, "spam", most=1)
+    assert str(result) == (
         "What speaks for spam:\n"
         "                   nats  in class  in the rest\n"
         "  investment = 1  +0.63   75.00 %      40.00 %"
     )
-    assert ">What speaks for spam:</caption>" in found._repr_html_()
+    assert ">What speaks for spam:</caption>" in result._repr_html_()
 
 
-def test_classes_that_nothing_speaks_for_are_said_so():
+def test_classes_without_features_are_reported():
     nb = weigh.NaiveBayes().fit({"x": ["a", "a"], "y": [0, 1]}, "y")
     assert str(weigh.strongest(nb, 0)) == "Nothing speaks for 0."
 
@@ -124,26 +124,26 @@ def test_classes_that_nothing_speaks_for_are_said_so():
     [
         ((MODEL, "ham"), errors.LabelError, "no class 'ham'; it has 'not-spam', 'spam'"),
         ((MODEL, None, 0), errors.ParameterError, "strongest: most must be at least 1, got 0"),
-        ((JOINT,), errors.Unsupported, "reads a naive Bayes or linear model, got JointModel"),
+        ((JOINT,), errors.Unsupported, "needs a naive Bayes or linear model, got JointModel"),
     ],
 )
-def test_what_has_no_answer_is_refused(arguments, error, told):
+def test_invalid_arguments_are_rejected(arguments, error, told):
     with pytest.raises(error, match=told):
         weigh.strongest(*arguments)
 
 
-def test_a_linear_model_tells_its_heaviest_features():
-    found = weigh.strongest(MODEL.linear())
-    best = found.classes["spam"][0]
+def test_a_linear_model_lists_its_largest_weights():
+    result = weigh.strongest(MODEL.linear())
+    best = result.classes["spam"][0]
     assert best.feature == "investment"
     linear = MODEL.linear()
     assert (
         best.weight == dict(zip(linear.features, linear.coef, strict=True))["investment"] == max(linear.coef)
     )
-    assert str(found).startswith("What speaks for not-spam:")
+    assert str(result).startswith("What speaks for not-spam:")
 
 
-def test_several_classes_are_weighed_against_the_mean_of_the_others():
+def test_weights_are_relative_to_the_mean_of_the_other_classes():
     rows = {"x": ["a", "a", "b", "b", "c", "c"], "y": [0, 0, 1, 1, 2, 2]}
     model = weigh.Perceptron(keep="last", shuffle=False).fit(rows, "y").model_
     coef = dict(zip(model.features, model.coef.T.tolist(), strict=True))["x=b"]
@@ -152,7 +152,7 @@ def test_several_classes_are_weighed_against_the_mean_of_the_others():
     assert best.weight == coef[1] - (coef[0] + coef[2]) / 2
 
 
-def test_one_class_has_no_rest():
+def test_a_single_class_is_rejected():
     with pytest.raises(errors.Unsupported, match="one class only"):
         weigh.strongest(weigh.NaiveBayes().fit({"x": ["a", "b"], "y": [1, 1]}, "y"))
 
@@ -180,15 +180,15 @@ def test_a_logistic_regression_has_the_heaviest_features_of_each_class() -> None
 def test_a_regression_has_what_raises_and_what_lowers_its_predictions() -> None:
     table = {"up": [0.0, 1, 0, 2], "down": [1.0, 0, 2, 3], "none": [0.0, 0, 0, 0], "y": [-3.0, 2, -6, -5]}
     learner = weigh.LinearRegression().fit(table, "y")
-    found = weigh.strongest(learner)
-    assert {side: [each.feature for each in listed] for side, listed in found.classes.items()} == {
+    result = weigh.strongest(learner)
+    assert {side: [each.feature for each in listed] for side, listed in result.classes.items()} == {
         "raises": ["up"],
         "lowers": ["down"],
     }
-    assert str(found) == (
+    assert str(result) == (
         "What raises y:\n      weight\n  up      +2\n\nWhat lowers y:\n        weight\n  down      −3"
     )
-    assert found.to_dict()["lowers"][0]["weight"] == pytest.approx(-3)
+    assert result.to_dict()["lowers"][0]["weight"] == pytest.approx(-3)
     with pytest.raises(errors.LabelError, match=r"^A regression predicts numbers and has no class 1\. Leave"):
         weigh.strongest(learner, 1)
     flat = weigh.LinearRegression().fit({"x": [1.0, 2.0], "y": [3.0, 3.0]}, "y").model_

@@ -47,15 +47,15 @@ def test_a_number_is_written_as_a_decimal_where_asked() -> None:
 
 
 def test_numbers_are_decimals_where_the_rows_have_decimals() -> None:
-    found = trace(perceptron(keep="averaged", max_iter=1), [[0.5], [1.5]], ["a", "b"])
-    assert found.uses_decimals
-    assert "Averaged: w = (0.25) and b = -0.5" in str(found)
+    result = trace(perceptron(keep="averaged", max_iter=1), [[0.5], [1.5]], ["a", "b"])
+    assert result.uses_decimals
+    assert "Averaged: w = (0.25) and b = -0.5" in str(result)
 
 
-def test_many_features_are_told_by_name_where_they_change() -> None:
+def test_changes_of_many_features_are_listed_by_name() -> None:
     rows = np.eye(30)[:4] + np.eye(30)[4]
-    found = str(trace(perceptron(max_iter=1), rows, ["a", "b", "a", "b"]))
-    assert found == (
+    result = str(trace(perceptron(max_iter=1), rows, ["a", "b", "a", "b"]))
+    assert result == (
         "Perceptron over 4 rows: b is 1, a is 0.\n"
         "30 features; all weights and b start at 0.\n"
         "\n"
@@ -74,7 +74,7 @@ def test_many_features_are_told_by_name_where_they_change() -> None:
 @pytest.mark.parametrize("multiclass", ["joint", "one-vs-rest"])
 @pytest.mark.parametrize("n_classes", [2, 3, 12])
 @pytest.mark.parametrize("width", [2, 5, 40])
-def test_no_line_is_longer_than_80_signs(multiclass: str, n_classes: int, width: int) -> None:
+def test_no_line_is_longer_than_80_characters(multiclass: str, n_classes: int, width: int) -> None:
     rng = np.random.default_rng(width)
     table: dict[str, Any] = {f"a rather long name {at}": rng.integers(-99, 99, 24) / 8 for at in range(width)}
     labels = [f"a class of {at % n_classes} with a long name" for at in range(24)]
@@ -83,26 +83,26 @@ def test_no_line_is_longer_than_80_signs(multiclass: str, n_classes: int, width:
     assert max(map(len, printed.splitlines())) <= 80
 
 
-def test_what_is_not_shown_is_counted() -> None:
-    found = trace(perceptron(), AND, "both")
-    assert found.passes == 6
-    shown = found.table(most=6)
+def test_omitted_steps_are_counted() -> None:
+    result = trace(perceptron(), AND, "both")
+    assert result.passes == 6
+    shown = result.table(most=6)
     assert shown.count("Iteration") == 2
     assert "\n… and 18 more steps\n" in shown
-    assert "… and 18 more steps" in found.table("html", most=6)
-    assert r"\dots{} and 18 more steps" in found.table("latex", most=6)
+    assert "… and 18 more steps" in result.table("html", most=6)
+    assert r"\dots{} and 18 more steps" in result.table("latex", most=6)
 
 
 def test_passes_are_chosen_by_number_or_one_by_one() -> None:
-    found = trace(perceptron(), AND, "both")
-    assert re.findall(r"Iteration \d+:", found.table(passes=2)) == ["Iteration 1:", "Iteration 2:"]
-    assert re.findall(r"Iteration \d+:", found.table(passes=[3, 6])) == ["Iteration 3:", "Iteration 6:"]
-    assert found.table(passes=99) == found.table()
+    result = trace(perceptron(), AND, "both")
+    assert re.findall(r"Iteration \d+:", result.table(passes=2)) == ["Iteration 1:", "Iteration 2:"]
+    assert re.findall(r"Iteration \d+:", result.table(passes=[3, 6])) == ["Iteration 3:", "Iteration 6:"]
+    assert result.table(passes=99) == result.table()
 
 
 def test_the_latex_table_word_for_word() -> None:
-    found = trace(perceptron(keep="averaged", max_iter=1), AND, "both")
-    assert found.table("latex") == (
+    result = trace(perceptron(keep="averaged", max_iter=1), AND, "both")
+    assert result.table("latex") == (
         "Perceptron over 4 rows: yes is 1, no is 0.\n"
         "\n"
         "x = (x, y)\n"
@@ -156,10 +156,10 @@ def test_html_escapes_predictions_and_changes() -> None:
     assert not re.search("<[iu]>", several + changes)
 
 
-def test_html_marks_the_steps_that_move_the_plane() -> None:
-    found = trace(perceptron(), AND, "both")
-    assert found.table("html").count('<tr class="update"') == found.updates
-    assert found._repr_html_() == found.table("html")
+def test_html_marks_updates() -> None:
+    result = trace(perceptron(), AND, "both")
+    assert result.table("html").count('<tr class="update"') == result.updates
+    assert result._repr_html_() == result.table("html")
 
 
 def markup_of(page: str) -> str:
@@ -168,14 +168,14 @@ def markup_of(page: str) -> str:
 
 
 def test_a_page_of_two_features_holds_all_it_needs(tmp_path: Path) -> None:
-    found = trace(perceptron(), AND, "both")
+    result = trace(perceptron(), AND, "both")
     path = tmp_path / "and.html"
-    page = found.to_html(path)
+    page = result.to_html(path)
     assert path.read_text("utf-8") == page
     assert len(page.encode()) < 1_500_000
     assert page.count('<div class="chart">') == 1
     assert not re.search(r"https?:|//|\bsrc=|\bhref=|@import|url\(", markup_of(page))
-    assert found.table("html") in page
+    assert result.table("html") in page
 
 
 def test_a_page_of_other_features_is_the_table_alone() -> None:
@@ -189,10 +189,10 @@ def test_a_page_of_other_features_is_the_table_alone() -> None:
 
 def test_a_long_run_stays_below_the_size_of_a_page() -> None:
     rng = np.random.default_rng(0)
-    found = trace(perceptron(max_iter=40), rng.normal(size=(60, 2)).round(3), rng.integers(0, 2, 60))
-    page = found.to_html()
+    result = trace(perceptron(max_iter=40), rng.normal(size=(60, 2)).round(3), rng.integers(0, 2, 60))
+    page = result.to_html()
     assert len(page.encode()) < 1_500_000
-    assert "<p>The picture shows 150 steps that move the plane, of 2,400 in all.</p>" in page
+    assert "<p>The picture shows 150 updates, of 2,400 steps in all.</p>" in page
     assert "… and 1,400 more steps" in page
 
 
@@ -209,7 +209,7 @@ def test_words_of_the_data_cannot_leave_the_script_of_a_page() -> None:
     assert "\\u003c/script>" in data[1]
 
 
-def test_a_page_that_cannot_be_written_is_told_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_write_is_reported_and_leaves_no_file(tmp_path: Path) -> None:
     with pytest.raises(errors.FileError) as refusal:
         trace(perceptron(), AND, "both").to_html(tmp_path / "nowhere" / "page.html")
     assert str(refusal.value).endswith(
@@ -217,13 +217,12 @@ def test_a_page_that_cannot_be_written_is_told_and_leaves_nothing(tmp_path: Path
     )
 
 
-def test_the_picture_of_a_step_can_be_had_alone() -> None:
-    found = trace(perceptron(), AND, "both")
-    (step,) = [each for each in found.plot(at=4).to_dict()["params"] if each["name"] == "step"]
-    assert (step["value"], step["bind"]["max"]) == (4, len(found.steps))
+def test_a_single_step_can_be_plotted() -> None:
+    result = trace(perceptron(), AND, "both")
+    (step,) = [each for each in result.plot(at=4).to_dict()["params"] if each["name"] == "step"]
+    assert (step["value"], step["bind"]["max"]) == (4, len(result.steps))
     with pytest.raises(errors.Unsupported) as refusal:
         trace(perceptron(), np.eye(3), ["a", "b", "a"]).plot()
     assert str(refusal.value) == (
-        "The plane is drawn for two features and two classes, got 3 features and 2 classes. "
-        "Its steps are in `table()`."
+        "plot needs two features and two classes, got 3 features and 2 classes. Its steps are in `table()`."
     )

@@ -97,7 +97,7 @@ def layers(chart: Any, mark: str) -> list[tuple[dict[str, Any], list[dict[str, A
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
-def test_every_chart_is_drawn_without_a_browser_and_told_to_screen_readers(kind: str, tmp_path: Path) -> None:
+def test_every_chart_renders_without_a_browser_and_has_a_description(kind: str, tmp_path: Path) -> None:
     chart = sample(kind, HOSTILE)
     pictures.image(chart, tmp_path / "x.png")
     pictures.image(chart, tmp_path / "x.svg")
@@ -112,7 +112,7 @@ def test_every_chart_is_drawn_without_a_browser_and_told_to_screen_readers(kind:
 
 
 @pytest.mark.parametrize("kind", SAMPLES)
-def test_hostile_names_stay_text_without_signs_that_no_file_can_hold(kind: str) -> None:
+def test_hostile_names_are_escaped_and_invalid_characters_replaced(kind: str) -> None:
     page = pictures.charts_page([sample(kind, HOSTILE)], HOSTILE)
     assert "<script>alert" not in page
     (embedded,) = re.findall(r'<script type="application/json">(.*?)</script>', page, re.DOTALL)
@@ -121,7 +121,7 @@ def test_hostile_names_stay_text_without_signs_that_no_file_can_hold(kind: str) 
     assert '"background": "transparent"' in told
 
 
-def test_what_is_told_can_be_given_and_is_else_made_of_titles() -> None:
+def test_the_description_defaults_to_the_titles() -> None:
     rows = [{"name": "a", "value": 1}]
     assert (
         pictures.bar_chart(rows, "nats", "Words", description="One bar.").to_dict()["description"]
@@ -145,7 +145,7 @@ def test_fitted_curves_are_thin_and_dashed_in_the_colour_of_their_series() -> No
     assert [row["x"] for row in band] == [1]
 
 
-def test_marks_are_upright_lines_with_words_on_the_side_that_has_room() -> None:
+def test_marks_are_vertical_lines_labelled_on_the_side_that_has_room() -> None:
     rows = [{"series": "a", "x": x, "y": x} for x in (0, 10)]
     chart = pictures.line_chart(rows, marks=[(1, "early"), (9, "late")])
     ((_, drawn),) = layers(chart, "rule")
@@ -171,7 +171,7 @@ def test_bars_keep_their_order_and_have_a_colour_per_sign() -> None:
     assert (colour["condition"]["value"], colour["value"]) == COLOURS[:2]
 
 
-def test_bars_of_groups_have_panels_of_one_scale_and_names_that_come_again_are_numbered() -> None:
+def test_groups_of_bars_share_a_scale_and_repeated_names_are_numbered() -> None:
     table = [{"name": "a", "value": v, "group": g} for g, v in (("g", 1), ("h", 2), ("g", 3))]
     spec = pictures.bar_chart(table).to_dict()
     assert [panel["title"]["text"] for panel in spec["vconcat"]] == ["g", "h"]
@@ -183,7 +183,7 @@ def test_bars_of_groups_have_panels_of_one_scale_and_names_that_come_again_are_n
     ]
 
 
-def test_whiskers_take_the_place_of_numbers_at_bars() -> None:
+def test_whiskers_replace_the_numbers_of_bars() -> None:
     chart = pictures.bar_chart([{"name": "a", "value": 1, "low": 0, "high": 2}, {"name": "b", "value": 1}])
     assert not layers(chart, "text")
     ((rule, _),) = layers(chart, "rule")
@@ -191,14 +191,14 @@ def test_whiskers_take_the_place_of_numbers_at_bars() -> None:
 
 
 @pytest.mark.parametrize("draw", [pictures.bar_chart, pictures.interval_chart])
-def test_of_many_names_the_first_are_drawn_and_the_rest_is_told(draw: Any) -> None:
+def test_many_names_are_limited_with_a_note(draw: Any) -> None:
     spec = draw([{"name": f"n{k}", "value": k} for k in range(50)], title="Many").to_dict()
     kind = "bars" if draw is pictures.bar_chart else "intervals"
     assert spec["title"] == {"text": "Many", "subtitle": f"the first 40 of 50 {kind}"}
     assert max(len(rows) for _, rows in tables(spec)) == 40
 
 
-def test_cells_are_told_in_ink_that_is_read_on_their_shade() -> None:
+def test_cell_numbers_have_a_legible_colour() -> None:
     rows = [{"row": "r", "column": str(s), "value": 3, "shade": s} for s in (0, 0.2, 0.8)]
     ((text, told),) = layers(pictures.heatmap(rows), "text")
     assert [row["text_colour"] for row in told] == [GREY, BLACK, WHITE]
@@ -207,7 +207,7 @@ def test_cells_are_told_in_ink_that_is_read_on_their_shade() -> None:
     assert rect["encoding"]["x"]["scale"]["domain"] == ["0", "0.2", "0.8"]
 
 
-def test_large_tables_of_cells_tell_their_numbers_only_to_a_pointer() -> None:
+def test_large_heatmaps_show_numbers_only_in_tooltips() -> None:
     rows = [{"row": "r", "column": str(k), "value": 3, "shade": 0.1} for k in range(20)]
     assert not layers(pictures.heatmap(rows), "text")
     ((rect, _),) = layers(pictures.heatmap(rows), "rect")
@@ -238,7 +238,7 @@ def test_reliability_has_the_diagonal_and_sizes_by_rows() -> None:
     assert dots["encoding"]["size"]["field"] == "rows"
 
 
-def test_shares_that_rounding_put_beyond_one_are_brought_back() -> None:
+def test_shares_beyond_one_by_rounding_are_clipped() -> None:
     row = {"series": "a", "predicted": 1 + 2e-16, "observed": 1 + 1e-12, "rows": 3}
     _, (_, line) = layers(pictures.reliability_diagram([row]), "line")
     assert (line[0]["predicted"], line[0]["observed"]) == (1, 1)
@@ -251,13 +251,13 @@ def test_the_diagonal_of_points_spans_both_axes() -> None:
 
 
 @pytest.mark.parametrize(("least", "form"), [(1, "~s"), (0.3, "~g")])
-def test_a_logarithmic_axis_tells_thousands_by_letters_but_no_thousandths(least: float, form: str) -> None:
+def test_a_logarithmic_axis_has_si_prefixes_only_for_thousands(least: float, form: str) -> None:
     rows = [{"series": "a", "x": x, "y": 1} for x in (least, 4_000)]
     ((layer, _),) = layers(pictures.line_chart(rows, log=True), "line")
     assert layer["encoding"]["x"]["axis"]["format"] == form
 
 
-def test_a_level_line_is_as_wide_as_the_points() -> None:
+def test_a_horizontal_line_is_as_wide_as_the_points() -> None:
     ((_, ends),) = layers(pictures.scatter_plot([{"x": 1, "y": 7}, {"x": -2, "y": 3}], level=0.0), "line")
     assert ends == [{"x": -2, "y": 0.0}, {"x": 1, "y": 0.0}]
 
@@ -270,7 +270,7 @@ def test_stacked_parts_follow_each_other_on_their_side_of_zero() -> None:
     assert bar["encoding"]["color"]["scale"]["domain"] == list(values)
 
 
-def test_areas_part_where_labels_are_equally_sure_and_wrong_points_have_rings() -> None:
+def test_regions_meet_at_equal_confidence_and_wrong_points_have_rings() -> None:
     chart = sample("areas")
     rows = [row for layer, rows in layers(chart, "line") if "fill" in layer["encoding"] for row in rows]
     extent = {
@@ -289,14 +289,14 @@ def test_areas_part_where_labels_are_equally_sure_and_wrong_points_have_rings() 
     assert points == rings == [{"label": "a", "x": 1, "y": 1, "wrong": True}]
 
 
-def test_areas_of_labels_that_are_always_sure_part_half_way() -> None:
+def test_regions_of_full_confidence_meet_half_way() -> None:
     cells = [{"x": x, "y": y, "label": str(x > 4), "share": 1} for x in (0, 4, 6) for y in (0, 1)]
     ((_, rows),) = layers(pictures.decision_regions(cells), "line")
     assert {row["x"] for row in rows if row["label"] == "True"} == {5, 6}
     assert {row["x"] for row in rows if row["label"] == "False"} == {0, 5}
 
 
-def test_the_first_line_of_areas_is_full_and_others_are_dashed() -> None:
+def test_the_first_line_of_regions_is_solid_and_others_are_dashed() -> None:
     rows = [{"series": s, "x": x, "y": 1} for s in ("boundary", "margin") for x in (3, 0)]
     _, (full, drawn), (dashed, _) = layers(pictures.decision_regions(CELLS, lines=rows), "line")
     assert "strokeDash" not in full["mark"]
@@ -316,7 +316,7 @@ def test_large_grids_stay_small() -> None:
         assert len(json.dumps(chart.to_dict())) < 150_000
 
 
-def test_numbers_are_told_with_thousands_apart_and_digits_that_matter() -> None:
+def test_numbers_have_thousands_separators_and_significant_digits() -> None:
     rows = [{"series": "a", "x": x, "y": x / 7} for x in (1, 2_000)]
     ((line, _),) = layers(pictures.line_chart(rows, "rows", "loss"), "line")
     said = {each["field"]: each.get("format") for each in line["encoding"]["tooltip"]}
@@ -324,13 +324,13 @@ def test_numbers_are_told_with_thousands_apart_and_digits_that_matter() -> None:
     assert [each.get("title") for each in line["encoding"]["tooltip"]] == [None, "rows", "loss"]
 
 
-def test_numbers_of_numpy_become_plain_and_nothing_else_is_kept() -> None:
+def test_numpy_numbers_become_python_numbers_and_other_fields_are_dropped() -> None:
     rows = [{"name": np.str_("a"), "value": np.float32(0.5), "model": object()}]
     ((_, drawn),) = layers(pictures.bar_chart(rows), "bar")
     assert drawn == [{"name": "a", "value": 0.5}]
 
 
-def test_a_fluid_chart_fills_its_place_and_panels_and_planes_do_not() -> None:
+def test_only_single_panels_without_fixed_aspect_are_responsive() -> None:
     spec = pictures.make_responsive(sample("scatter")).to_dict()
     assert (spec["width"], spec["autosize"]["type"]) == ("container", "fit-x")
     assert spec["usermeta"]["widest"] > sample("scatter").to_dict()["width"]
@@ -402,13 +402,13 @@ def test_an_image_may_be_a_page(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_rows_that_cannot_be_drawn_are_refused(ask: Any, told: str) -> None:
+def test_invalid_rows_are_rejected(ask: Any, told: str) -> None:
     with pytest.raises(errors.DataError) as refusal:
         ask()
     assert str(refusal.value) == told
 
 
-def test_a_long_title_is_cut_into_lines_and_whole_on_a_page_of_its_own(tmp_path: Path) -> None:
+def test_a_long_title_is_wrapped_in_charts_but_not_in_page_titles(tmp_path: Path) -> None:
     title = "grower 1, probability 99.99 %: without this one of its features it would be grower 2"
     chart = pictures.bar_chart([{"name": "a", "value": 1}], title=title)
     lines = chart.to_dict()["title"]
@@ -428,7 +428,7 @@ def contrast(one: str, other: str) -> float:
     return (light + 0.05) / (dark + 0.05)
 
 
-def test_words_in_cells_are_read_on_every_shade() -> None:
+def test_cell_text_is_legible_on_every_shade() -> None:
     table = [
         {"row": f"r{at // 4}", "column": f"c{at % 4}", "value": at, "shade": (at + 1) / 100}
         for at in range(100)
@@ -442,11 +442,11 @@ def test_words_in_cells_are_read_on_every_shade() -> None:
         assert contrast(ink, "#" + "".join(f"{part:02x}" for part in mixed)) >= 4.5, shade
 
 
-def test_words_beside_pictures_are_read_on_white_and_on_black() -> None:
+def test_chart_text_is_legible_on_white_and_on_black() -> None:
     assert min(contrast(GREY, "#ffffff"), contrast(GREY, "#000000")) >= 4.5
 
 
-def test_names_that_find_no_room_are_told_by_what_they_are() -> None:
+def test_the_note_about_omitted_names_says_what_they_are() -> None:
     table = [{"name": f"n{at}", "value": at} for at in range(50)]
     for draw in (pictures.bar_chart, pictures.interval_chart):
         assert "the first 40 of 50 sets" in json.dumps(draw(table, title="t", what="sets").to_dict())
@@ -469,11 +469,11 @@ def test_a_logarithmic_axis_has_ticks_at_one_two_and_five(ends, ticks) -> None:
     assert "values" not in pictures.line_chart(rows).to_dict()["layer"][0]["encoding"]["x"]["axis"]
 
 
-def test_a_curve_says_more_under_its_title() -> None:
+def test_a_line_chart_has_a_subtitle() -> None:
     rows = [{"series": "a", "x": 1, "y": 1}]
     assert pictures.line_chart(rows, title="t", more="dashed").to_dict()["title"]["subtitle"] == "dashed"
 
 
-def test_every_colour_is_seen_on_white_and_on_black() -> None:
+def test_every_colour_is_visible_on_white_and_on_black() -> None:
     assert len(set(COLOURS)) == len(SHAPES) == len(DASHES)
     assert min(contrast(each, ground) for each in COLOURS for ground in ("#ffffff", "#000000")) >= 3

@@ -25,7 +25,7 @@ def winding(walk: list[XY], spot: XY) -> int:
     return turns
 
 
-def test_a_slope_is_cut_where_it_reaches_the_level() -> None:
+def test_the_contour_of_a_slope_is_where_it_reaches_the_level() -> None:
     xs, ys = [0.0, 1.0, 2.0, 3.0], [0.0, 5.0]
     walk = contour_outline(xs, ys, [xs, xs], 1.25)
     assert {x for x, _ in walk} == {1.25, 3.0}
@@ -46,7 +46,7 @@ def test_a_crater_is_a_hole() -> None:
     assert (winding(walk, (0.0, 0.01)), winding(walk, (1.0, 0.01)), winding(walk, (1.4, 1.4))) == (0, 1, 0)
 
 
-def test_what_is_all_high_is_the_whole_and_what_is_all_low_is_nothing() -> None:
+def test_high_grids_are_filled_and_low_grids_are_empty() -> None:
     xs, ys = [0.0, 1.0, 3.0], [0.0, 2.0]
     flat = [[1.0] * 3] * 2
     assert area(contour_outline(xs, ys, flat, 1.0)) == pytest.approx(6.0)
@@ -55,7 +55,7 @@ def test_what_is_all_high_is_the_whole_and_what_is_all_low_is_nothing() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 9), min_size=5, max_size=5), min_size=2, max_size=6))
-def test_the_walk_goes_once_around_high_places_and_not_around_low_ones(heights: list[list[int]]) -> None:
+def test_the_winding_number_is_one_at_high_points_and_zero_at_low_ones(heights: list[list[int]]) -> None:
     xs, ys = [0.0, 1.0, 2.0, 3.0, 4.0], [float(j) for j in range(len(heights))]
     walk = contour_outline(xs, ys, heights, 4.5)
     for j, line in enumerate(heights):

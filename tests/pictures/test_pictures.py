@@ -34,7 +34,7 @@ def rows_with(spec: dict[str, Any], key: str) -> list[list[dict[str, Any]]]:
     return [rows for rows in tables if rows and key in rows[0]]
 
 
-def test_the_slider_goes_over_all_steps_and_starts_where_it_is_told() -> None:
+def test_the_slider_covers_all_steps_and_starts_at_the_given_one() -> None:
     (step,) = [each for each in plane(at=2).to_dict()["params"] if each["name"] == "step"]
     assert (step["value"], step["bind"]["min"], step["bind"]["max"]) == (2, 1, 3)
 
@@ -71,7 +71,7 @@ def test_the_two_classes_differ_in_shape_and_colour() -> None:
         assert len(set(scale["range"])) == 2
 
 
-def test_a_half_plane_and_its_line_are_cut_to_the_box() -> None:
+def test_a_half_plane_and_its_line_are_clipped_to_the_box() -> None:
     box = ViewBox((0.0, 0.0), (2.0, 2.0), 100, 100)
     assert box.half_plane((1.0, 0.0), -1.0) == [(1.0, 0.0), (2.0, 0.0), (2.0, 2.0), (1.0, 2.0)]
     assert sorted(box.line((1.0, 0.0), -1.0)) == [(1.0, 0.0), (1.0, 2.0)]
@@ -80,7 +80,7 @@ def test_a_half_plane_and_its_line_are_cut_to_the_box() -> None:
 
 
 @pytest.mark.parametrize("height", [1.0, 3.0, 1_000.0])
-def test_the_arrow_stands_square_to_its_line_on_the_screen(height: float) -> None:
+def test_the_arrow_is_perpendicular_to_its_line_on_the_screen(height: float) -> None:
     box = ViewBox.around([(0.0, 0.0), (1.0, height)], 400)
     w, b = (1.0, 2.0 / height), -1.2
     (x0, y0), (x1, y1) = box.line(w, b)
@@ -133,7 +133,7 @@ def test_curves_have_a_line_and_a_band_per_series() -> None:
 HOSTILE = "a\x00b\x07\ud800\uffff<c>"
 
 
-def test_no_word_of_a_plane_has_signs_that_cannot_be_drawn(tmp_path: Path) -> None:
+def test_the_text_of_an_animation_has_no_invalid_characters(tmp_path: Path) -> None:
     points = [pictures.LabelledPoint(0.0, 0.0, HOSTILE), pictures.LabelledPoint(2.0, 1.0, "yes")]
     turns = [pictures.PlaneStep(0, (2.0, 1.0), -1.0, True, HOSTILE, HOSTILE)]
     chart = pictures.animate_plane(points, turns, (HOSTILE, "yes"), (HOSTILE, "b"))
@@ -143,7 +143,7 @@ def test_no_word_of_a_plane_has_signs_that_cannot_be_drawn(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("ending", ["svg", "png", "html"])
-def test_a_foreign_chart_with_hostile_signs_is_written(tmp_path: Path, ending: str) -> None:
+def test_other_altair_charts_with_invalid_characters_are_written(tmp_path: Path, ending: str) -> None:
     alt = pytest.importorskip("altair")
     rows = alt.InlineData(values=[{"name": HOSTILE, "size": 1}])
     chart = alt.Chart(rows, title=HOSTILE, description=HOSTILE).mark_bar().encode(x="size:Q", y="name:N")
@@ -175,7 +175,7 @@ def test_a_page_without_charts_has_no_scripts(monkeypatch: pytest.MonkeyPatch) -
     assert "<script" not in pictures.charts_page([], "Nothing", "<p>text</p>")
 
 
-def test_images_are_written_by_their_ending(tmp_path: Path) -> None:
+def test_images_are_written_by_extension(tmp_path: Path) -> None:
     pictures.image(plane(at=2), tmp_path / "plane.png")
     pictures.image(plane(at=2), tmp_path / "plane.svg")
     assert (tmp_path / "plane.png").read_bytes().startswith(b"\x89PNG")
@@ -220,18 +220,18 @@ def test_images_are_written_by_their_ending(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_what_cannot_be_drawn_is_refused(ask: Any, error: Any, told: str) -> None:
+def test_invalid_charts_are_rejected(ask: Any, error: Any, told: str) -> None:
     with pytest.raises(error) as refusal:
         ask()
     assert str(refusal.value) == told
 
 
-def test_an_image_that_cannot_be_written_is_told(tmp_path: Path) -> None:
+def test_a_failed_image_write_is_reported(tmp_path: Path) -> None:
     with pytest.raises(errors.FileError, match=r"plane.png cannot be written: No such file or directory"):
         pictures.image(plane(), tmp_path / "nowhere" / "plane.png")
 
 
-def test_without_the_drawing_library_it_is_said_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_altair_is_reported_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(errors.Unsupported) as refusal:
         plane()

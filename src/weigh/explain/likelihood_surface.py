@@ -308,8 +308,8 @@ def _location_scale_surface(family: type[Normal | Laplace], values: Floats, cell
         scale = float(np.abs(values - location).mean())
     if not scale > 0:
         raise errors.DataError(
-            f"surface needs numbers that differ, got {len(values):,} times {location:g}. Their likelihood has "
-            f"no maximum."
+            f"surface needs numbers that differ, got {len(values):,} times {location:g}. Their likelihood "
+            f"has no maximum."
         )
     reach = GRID_STANDARD_ERRORS / math.sqrt(len(values))
     x = check_distinct_axis(np.linspace(location - reach * scale, location + reach * scale, cells))

@@ -340,8 +340,8 @@ def _(model: VotedModel) -> AdditiveModel:
 def _(model: CalibratedModel) -> AdditiveModel:
     if not model.calibration.preserves_verdicts:
         raise errors.Unsupported(
-            f"Calibration by {model.calibration.method} moves the decision boundaries, so the verdict does not "
-            f"follow from a sum of feature contributions. Use model.uncalibrated."
+            f"Calibration by {model.calibration.method} moves the decision boundaries, so the verdict does "
+            f"not follow from a sum of feature contributions. Use model.uncalibrated."
         )
     return replace(as_additive_model(model.uncalibrated), calibration=model.calibration)
 

@@ -301,8 +301,8 @@ def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters) -> 
         max_passes = MAX_TRACE_STEPS // design.n_rows
         advice = f"max_iter={max_passes} or fewer rows" if max_passes else "fewer rows"
         raise errors.Unsupported(
-            f"A trace of {design.n_rows:,} rows × {parameters.max_iter:,} passes may take {steps:,} exact steps; "
-            f"the limit is {MAX_TRACE_STEPS:,}. Use {advice}."
+            f"A trace of {design.n_rows:,} rows × {parameters.max_iter:,} passes may take {steps:,} exact "
+            f"steps; the limit is {MAX_TRACE_STEPS:,}. Use {advice}."
         )
     if design.weights is not None:
         raise errors.Unsupported("A trace does not support row weights. Remove them.")
