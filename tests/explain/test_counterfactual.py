@@ -320,7 +320,7 @@ def test_an_aborted_search_is_not_reported_as_impossible() -> None:
     none = replace(weigh.flip(model, X[:1]), becomes=None, removed=(), wanted=2)
     assert "No removal of features makes it 2." in str(none)
     told = str(replace(none, is_smallest=False)).replace("\n", " ")
-    assert "No removal of features was result that makes it 2; there may be one." in told
+    assert "No removal of features was found that makes it 2; there may be one." in told
     assert "No removal of features makes it" not in told
 
 
