@@ -160,8 +160,7 @@ def wide() -> Any:
     [
         (
             few,
-            "Too few rows to test the columns. There is nothing to draw; what is odd about single rows is in "
-            "`rows`.",
+            "Too few rows to test the columns. There is nothing to draw; flagged rows are in `rows`.",
         ),
         (unmoved, "No probability and no mean has moved, so there is nothing to draw."),
         (silent, "No feature speaks for any class, so there is nothing to draw."),

@@ -1,4 +1,4 @@
-"""`regions`: verdicts over a plane are those of predict; straight boundaries and margins are result."""
+"""Decision regions: the grid has the predictions of the model; linear boundaries and margins are detected."""
 
 from __future__ import annotations
 
