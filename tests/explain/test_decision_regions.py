@@ -215,9 +215,19 @@ def test_infinite_scores_give_no_line() -> None:
 @pytest.mark.parametrize(
     ("rows", "given", "error", "message"),
     [
-        (None, {}, errors.DataError, "classifier, got None."),
-        (PLACES[:, 0], {}, errors.DataError, "classifier, got ndarray of shape 60."),
-        (PLACES[:0], {}, errors.DataError, "classifier, got ndarray of shape 0×2."),
+        (None, {}, errors.DataError, "table [rows, columns] for a scikit-learn classifier, got None."),
+        (
+            PLACES[:, 0],
+            {},
+            errors.DataError,
+            "table [rows, columns] for a scikit-learn classifier, got ndarray of shape 60.",
+        ),
+        (
+            PLACES[:0],
+            {},
+            errors.DataError,
+            "table [rows, columns] for a scikit-learn classifier, got ndarray of shape 0×2.",
+        ),
         (PLACES, {"label": SIDES[:5]}, errors.LabelError, "each of the 60 rows, got ndarray of shape 5."),
         (PLACES, {"label": "side"}, errors.LabelError, "each of the 60 rows, got 'side'."),
         (PLACES, {"across": PLACES}, errors.ColumnError, "The classifier has no column"),

@@ -201,7 +201,7 @@ def test_many_names_are_limited_with_a_note(draw: Any) -> None:
 def test_cell_numbers_have_a_legible_colour() -> None:
     rows = [{"row": "r", "column": str(s), "value": 3, "shade": s} for s in (0, 0.2, 0.8)]
     ((text, told),) = layers(pictures.heatmap(rows), "text")
-    assert [row["text_colour"] for row in told] == [GREY, BLACK, WHITE]
+    assert [row["ink"] for row in told] == [GREY, BLACK, WHITE]
     assert text["encoding"]["text"]["format"] == ",d"
     (rect, _), *_ = layers(pictures.heatmap(rows), "rect")
     assert rect["encoding"]["x"]["scale"]["domain"] == ["0", "0.2", "0.8"]
@@ -434,7 +434,7 @@ def test_cell_text_is_legible_on_every_shade() -> None:
         for at in range(100)
     ]
     drawn = json.dumps(pictures.heatmap(table).to_dict())
-    inks = dict(re.findall(r'"shade": ([\d.]+), "text_colour": "(#\w+)"', drawn))
+    inks = dict(re.findall(r'"shade": ([\d.]+), "ink": "(#\w+)"', drawn))
     assert len(inks) == 100
     first, last = ([int(end[at : at + 2], 16) for at in (1, 3, 5)] for end in HEATMAP_COLOURS)
     for shade, ink in inks.items():

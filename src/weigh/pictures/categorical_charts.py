@@ -74,7 +74,7 @@ def bar_chart(
     rows = check_rows("Bars", records, text_fields, ("value",))
     make_names_unique(rows, "name", "group")
     if any(abs(row["value"]) > longest for row in rows):
-        rows = [{**row, "length": max(-longest, min(row["value"], longest))} for row in rows]
+        rows = [{**row, "drawn": max(-longest, min(row["value"], longest))} for row in rows]
     rows, note = limit_rows(what, rows, most, *text_fields)
     alt = import_altair()
     alt_text = describe_chart("Bars", title, x, "", description)
@@ -90,8 +90,8 @@ def bar_chart(
 
 
 def _length_field(rows: ChartRows) -> str:
-    """Return the field that holds the bar lengths: "length" if any bar is truncated, else "value"."""
-    return "length" if "length" in rows[0] else "value"
+    """Return the field that holds the bar lengths: "drawn" if any bar is truncated, else "value"."""
+    return "drawn" if "drawn" in rows[0] else "value"
 
 
 def _bar_axis(alt: Any, rows: ChartRows, x: str, width: str) -> Any:
@@ -276,7 +276,7 @@ def heatmap(table: ChartTable, x: str = "", y: str = "", title: str = "", descri
     alt = import_altair()
     width = _column_width(columns)
     number = number_format(row["value"] for row in rows)
-    base = chart_from_rows(alt, [{**row, "text_colour": _text_colour(row["shade"])} for row in rows]).encode(
+    base = chart_from_rows(alt, [{**row, "ink": _text_colour(row["shade"])} for row in rows]).encode(
         x=_column_axis(alt, columns, x, width),
         y=name_axis(alt, row_names, y, "row"),
         tooltip=[
@@ -294,9 +294,7 @@ def heatmap(table: ChartTable, x: str = "", y: str = "", title: str = "", descri
         opacity = alt.ExprRef(f"width < {28 * len(columns)} ? 0 : 1")
         numbers = base.mark_text(fontSize=13, fontWeight="bold", opacity=opacity, aria=False)
         layers.append(
-            numbers.encode(
-                text=alt.Text("value:Q", format=number), color=alt.Color("text_colour:N", scale=None)
-            )
+            numbers.encode(text=alt.Text("value:Q", format=number), color=alt.Color("ink:N", scale=None))
         )
     chart = alt.layer(*layers).properties(width=width * len(columns), height=min(width, 36) * len(row_names))
     return apply_style(chart, describe_chart("A table", title, x, y, description), title)
