@@ -211,20 +211,20 @@ def test_wrong_settings_are_wrong_usage(flats, learner, text, said):
         (
             "linear",
             ["noise=laplace", "prior=normal:cv"],
-            "LinearRegression: the scale of a prior is chosen beside squared loss only. Give a number, or "
-            "--set noise=normal.",
+            "LinearRegression: the scale of a prior can be chosen for squared loss only. Give a number, "
+            "or --set noise=normal.",
         ),
         (
             "logistic",
             ["method=online", "prior=laplace:1"],
-            "LogisticRegression: --set method=online learns with one Normal prior around zero for all "
-            "columns, or none, got --set prior=laplace:1. Give a number, or --set method=exact.",
+            "LogisticRegression: --set method=online supports one Normal prior with mean zero for all "
+            "columns, or None, got --set prior=laplace:1. Give a number, or --set method=exact.",
         ),
         (
             "logistic",
             ["prior=normal:evidence"],
-            "LogisticRegression: the evidence chooses scales of linear regression only. Give --set "
-            "prior=normal:cv, or a number.",
+            "LogisticRegression: --set prior=normal:evidence is available for linear regression only. Give "
+            "--set prior=normal:cv, or a number.",
         ),
     ],
 )

@@ -17,7 +17,7 @@ TOLD = """4 fits over 3 features, strong penalty first
   0.0075          3  district=south  8.259e−11       1000.3 *       3.7e+02
   7.5e−06         3  district=south  8.259e−11       1481.3           8e+02
 
-  * the least loss on rows held out
+  * smallest held-out loss
 """
 
 

@@ -1,4 +1,4 @@
-"""Numbers that drown out all others are told."""
+"""The warning about columns of very different scales."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ TABLE = {
 }
 
 
-def test_a_column_a_hundred_times_larger_is_told_with_what_helps() -> None:
-    with pytest.warns(errors.UnlikeScales) as told:
+def test_a_column_a_hundred_times_larger_causes_a_warning_with_advice() -> None:
+    with pytest.warns(errors.UnlikeScales) as caught:
         weigh.Perceptron().fit(TABLE, "fruit")
-    assert str(told[0].message) == (
-        "Column 'grams' has numbers of up to 180, the other features of up to 1: a perceptron listens to the "
-        "largest. Try scale='unit'."
+    assert str(caught[0].message) == (
+        "Column 'grams' has numbers of up to 180, the other features of up to 1, so the perceptron mostly "
+        "learns from this column. Try scale='unit'."
     )
 
 
@@ -35,19 +35,19 @@ def test_a_column_a_hundred_times_larger_is_told_with_what_helps() -> None:
         ({name: TABLE[name] for name in ("grams", "fruit")}, {}),
     ],
 )
-def test_rescaled_like_or_single_columns_are_not(rows, settings) -> None:
+def test_rescaled_similar_or_single_columns_cause_no_warning(rows, settings) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         weigh.Perceptron(**settings).fit(rows, "fruit")
 
 
-def test_a_bare_matrix_is_taken_as_it_is() -> None:
+def test_a_matrix_without_names_causes_no_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         weigh.Perceptron().fit(np.array([[1.0, 5000.0], [0.5, 3000.0]]), [0, 1])
 
 
-def test_more_rows_of_a_run_are_not_judged_again() -> None:
+def test_further_batches_cause_no_second_warning() -> None:
     with pytest.warns(errors.UnlikeScales):
         learner = weigh.Perceptron().partial_fit(TABLE, "fruit")
     with warnings.catch_warnings():

@@ -367,7 +367,7 @@ def test_regressions_accept_numbers_as_text_and_reject_other_labels() -> None:
         result["linear"].losses, weigh.compare("linear", HOMES, PRICES, folds=3, repeats=1)["linear"].losses
     )
     for trial in (weigh.compare, weigh.learning_curve, weigh.bias_variance):
-        with pytest.raises(errors.LabelError, match="some label is none: 'dear'"):
+        with pytest.raises(errors.LabelError, match="the label 'dear' is not a number"):
             trial("linear", HOMES, ["dear", *prices[1:]])
 
 

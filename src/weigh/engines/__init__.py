@@ -1,4 +1,4 @@
-"""Engines: where a task is folded over chunks."""
+"""Engines run a task over the chunks of a source."""
 
 from weigh.engines.local import run
 

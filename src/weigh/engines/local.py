@@ -1,4 +1,4 @@
-"""The local engine: the threads of this machine fold a task over the chunks of a source."""
+"""The local engine: threads of this process count the chunks of a source."""
 
 from __future__ import annotations
 
@@ -26,27 +26,26 @@ def run(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> Model:
-    """Return the model a task makes of a source.
+    """Fit the model of a task to a source.
 
-    `threads` left out means all cores this process may use; any number gives the same model (with
-    fractional weights to rounding, for which thread adds which row is not fixed).
-    `progress` is called with the number of rows of each chunk that has been counted. Learners for
-    which the order of the rows matters have one thread, whatever `threads` says.
+    `threads` None means all available cores. Any number gives the same model, up to rounding if the sample
+    weights are fractional. Ordered tasks ignore it and use one thread. `progress` is called with the number
+    of rows of each counted chunk.
     """
     if threads is not None and threads < 1:
         raise errors.parameter_error("fit", "threads", "at least 1", threads)
     if isinstance(task, OrderedTask):
         return task.learn(source, progress=progress)
-    shared = _SharedIterator(task.pieces(source))
-    workers = 1 if shared.has_at_most_one() else threads or available_cores()
-    if workers == 1:
-        parts = [_count_pieces(task, shared, progress)]
+    readers = _SharedIterator(task.chunk_readers(source))
+    n_workers = 1 if readers.has_at_most_one() else threads or available_cores()
+    if n_workers == 1:
+        results = [_count_chunks(task, readers, progress)]
     else:
-        # This thread works too: an interrupt, which reaches only it, then ends all of them.
-        with ThreadPoolExecutor(workers - 1) as pool:
-            jobs = [pool.submit(_count_pieces, task, shared, progress) for _ in range(workers - 1)]
-            parts = [_count_pieces(task, shared, progress), *(job.result() for job in jobs)]
-    counters = [part for part in parts if part is not None]
+        # Interrupts reach only the main thread. It counts too, so its exception stops the others.
+        with ThreadPoolExecutor(n_workers - 1) as pool:
+            jobs = [pool.submit(_count_chunks, task, readers, progress) for _ in range(n_workers - 1)]
+            results = [_count_chunks(task, readers, progress), *(job.result() for job in jobs)]
+    counters = [counter for counter in results if counter is not None]
     if not counters:
         raise errors.DataError("There are no rows to learn from.")
     total = counters.pop(0)
@@ -56,39 +55,40 @@ def run(
 
 
 class _SharedIterator:
-    """An iterator that several threads may draw from; after an error it is at its end."""
+    """A thread-safe iterator over chunk readers that any thread can stop."""
 
-    def __init__(self, pieces: Iterator[ChunkReader]) -> None:
-        self._pieces = pieces
+    def __init__(self, readers: Iterator[ChunkReader]) -> None:
+        self._readers = readers
         self._lock = threading.Lock()
 
     def has_at_most_one(self) -> bool:
-        """Whether there is no more than one piece, which no second thread could share."""
-        first = list(itertools.islice(self._pieces, 2))
-        self._pieces = itertools.chain(first, self._pieces)
+        """Whether at most one chunk is left, so that a second thread would have nothing to do."""
+        first = list(itertools.islice(self._readers, 2))
+        self._readers = itertools.chain(first, self._readers)
         return len(first) < 2
 
     def next(self) -> ChunkReader | None:
         with self._lock:
-            return next(self._pieces, None)
+            return next(self._readers, None)
 
     def stop(self) -> None:
         with self._lock:
-            self._pieces = iter(())
+            self._readers = iter(())
 
 
-def _count_pieces(
-    task: Task[Counts, Model], shared: _SharedIterator, progress: Progress | None
+def _count_chunks(
+    task: Task[Counts, Model], readers: _SharedIterator, progress: Progress | None
 ) -> Counter[Counts] | None:
+    """Count chunks until none is left; an exception stops all threads. Returns None without chunks."""
     counter: Counter[Counts] | None = None
     try:
-        while (piece := shared.next()) is not None:
-            chunk = piece()
+        while (read_chunk := readers.next()) is not None:
+            chunk = read_chunk()
             counter = counter or task.counter()
             counter.add(chunk)
             if progress is not None:
                 progress(chunk.n_rows)
     except BaseException:
-        shared.stop()
+        readers.stop()
         raise
     return counter

@@ -1,4 +1,4 @@
-"""Learning without scikit-learn: tasks that any engine can run."""
+"""Learners as tasks that any engine can run; independent of scikit-learn."""
 
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
 from weigh.learn.diagnostics import Dependence, find_dependent_columns

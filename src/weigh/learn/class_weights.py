@@ -1,4 +1,4 @@
-"""Weights of classes: given, or the less the more rows a class has."""
+"""Class weights: given as a mapping, or balanced (inversely proportional to class frequency)."""
 
 from __future__ import annotations
 
@@ -14,45 +14,51 @@ from weigh.learn.dataset import EncodedDataset
 from weigh.model.counts.count_table import canonical_order_key
 
 
-def check_class_weight(owner: str, given: Any) -> None:
-    """Refuse class weights that are no weights."""
-    if given is None or (isinstance(given, str) and given == "balanced"):
+def check_class_weight(owner: str, class_weight: Any) -> None:
+    """Raise ParameterError unless `class_weight` is None, "balanced" or a mapping to positive numbers."""
+    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
         return
-    must = "None, 'balanced' or a mapping from class to a number above 0"
-    if not isinstance(given, Mapping):
-        raise errors.parameter_error(owner, "class_weight", must, given)
-    for label, weight in given.items():
-        if check_finite(owner, "class_weight", weight, must) <= 0:
-            raise errors.parameter_error(owner, "class_weight", must, {label: weight})
+    constraint = "None, 'balanced' or a mapping from class to a number above 0"
+    if not isinstance(class_weight, Mapping):
+        raise errors.parameter_error(owner, "class_weight", constraint, class_weight)
+    for label, weight in class_weight.items():
+        if check_finite(owner, "class_weight", weight, constraint) <= 0:
+            raise errors.parameter_error(owner, "class_weight", constraint, {label: weight})
 
 
-def check_class_weight_labels(owner: str, given: Any, classes: Collection[Any]) -> None:
-    """Refuse weights of classes that do not exist."""
-    beyond = [label for label in given if label not in classes] if isinstance(given, Mapping) else []
-    if beyond:
+def check_class_weight_labels(owner: str, class_weight: Any, classes: Collection[Any]) -> None:
+    """Raise ParameterError if a mapping names a class that does not exist."""
+    labels = class_weight if isinstance(class_weight, Mapping) else ()
+    unknown = [label for label in labels if label not in classes]
+    if unknown:
         raise errors.ParameterError(
-            f"{owner}: class_weight names the class {errors.quote_names(beyond)}; the rows have "
+            f"{owner}: class_weight names the class {errors.quote_names(unknown)}; the rows have "
             f"{errors.quote_names(sorted(classes, key=canonical_order_key))}."
         )
 
 
 def dataset_class_weights(
-    owner: str, given: Any, classes: Sequence[Any], reading: EncodedDataset, places: Ints
+    owner: str, class_weight: Any, classes: Sequence[Any], dataset: EncodedDataset, class_indices: Ints
 ) -> Floats | None:
-    """Return the weight of each class; "balanced" ones are the less the more rows a class has."""
+    """Return the weight of each class [C], or None for equal weights; "balanced" reads the data set once."""
     counts = np.zeros(len(classes))
-    if isinstance(given, str):
-        for chunk in reading.chunks():
-            counts += np.bincount(places[chunk.targets], chunk.weights, minlength=len(classes))
-    return compute_class_weights(owner, given, classes, counts)
+    if isinstance(class_weight, str):
+        for chunk in dataset.chunks():
+            counts += np.bincount(class_indices[chunk.targets], chunk.weights, minlength=len(classes))
+    return compute_class_weights(owner, class_weight, classes, counts)
 
 
-def compute_class_weights(owner: str, given: Any, classes: Sequence[Any], counts: Floats) -> Floats | None:
-    """Return the weight of each class, of which there are so many rows; None means one each."""
-    if given is None:
+def compute_class_weights(
+    owner: str, class_weight: Any, classes: Sequence[Any], counts: Floats
+) -> Floats | None:
+    """Return the weight of each class [C]; None means that all weights are one.
+
+    "balanced" gives n / (C · n_class), where `counts` are the total weights n_class.
+    """
+    if class_weight is None:
         return None
-    if isinstance(given, Mapping):
-        check_class_weight_labels(owner, given, classes)
-        return np.array([float(given.get(label, 1.0)) for label in classes])
+    if isinstance(class_weight, Mapping):
+        check_class_weight_labels(owner, class_weight, classes)
+        return np.array([float(class_weight.get(label, 1.0)) for label in classes])
     balanced: Floats = counts.sum() / (len(classes) * np.maximum(counts, 1e-300))
     return balanced

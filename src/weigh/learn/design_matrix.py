@@ -1,4 +1,4 @@
-"""Kinds of columns for learners of weights: numbers as they are, two values as one feature."""
+"""The columns of a table as features of linear models: their schema and the design matrix."""
 
 from __future__ import annotations
 
@@ -30,22 +30,21 @@ def linear_schema(
     owner: str = "Perceptron",
     whole_numbers: bool = False,
 ) -> Schema:
-    """Return the schema of a source as learners of weights see it.
+    """Infer the schema of a source for a linear model.
 
-    The columns of a bare matrix are numbers. Numbers are weighed as they are, unless `scale` is
-    "unit" (or their kind says so). A column that was found to have two values is one feature: the
-    value 1 of zeros and ones, else the second of the two. Kinds that were given stay as they are.
-    With `whole_numbers` a column of them is found to be a number however few it has. `owner` is whose
-    parameters they are.
+    The columns of an unnamed matrix are numbers. Numbers are not standardised unless `scale` or their kind is
+    "unit". A column inferred to have two values becomes one feature: 0/1 as a number, otherwise an indicator
+    of the second value. Explicitly given kinds are kept. With `whole_numbers`, a column of integers is a
+    number even if it has few distinct values. `owner` is the estimator named in errors.
     """
     if not isinstance(scale, str | None) or scale not in (None, "unit"):
         raise errors.parameter_error(owner, "scale", "None or 'unit'", scale)
     if isinstance(columns, Schema):
-        found = infer_schema(source, columns)
+        schema = infer_schema(source, columns)
         return replace(
-            found, kinds=_linear_kinds(found.kinds, scale), made=_linear_derived_columns(found.made, scale)
+            schema, kinds=_linear_kinds(schema.kinds, scale), made=_linear_derived_columns(schema.made, scale)
         )
-    given = _explicit_columns(source, columns)
+    explicit = _explicit_columns(source, columns)
     if isinstance(columns, str) and columns == "auto" and _is_matrix(source):
         columns = Value()
     schema = infer_schema(source, columns, missing=missing)
@@ -53,30 +52,30 @@ def linear_schema(
         raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
     if isinstance(schema.kinds, ConstantSequence):
         return replace(schema, kinds=_linear_kinds(schema.kinds, scale))
-    first = source.prefix().columns if columns == "auto" or isinstance(columns, Mapping) else {}
-    if first and not source.named:
-        first = dict(zip(schema.names, first.values(), strict=True))
+    prefix = source.prefix().columns if columns == "auto" or isinstance(columns, Mapping) else {}
+    if prefix and not source.named:
+        prefix = dict(zip(schema.names, prefix.values(), strict=True))
 
-    def taken(name: str, kind: Kind) -> Kind:
-        column = None if name in given else first.get(name)
+    def resolve_kind(name: str, kind: Kind) -> Kind:
+        column = None if name in explicit else prefix.get(name)
         if column is None:
             return _linear_kind(kind, scale)
         if whole_numbers and _is_integer_category(kind, column, missing):
             return _linear_kind(Value(), scale)
         return _binary_kind(kind, column, missing) or _linear_kind(kind, scale)
 
-    kinds = [taken(name, kind) for name, kind in zip(schema.names, schema.kinds, strict=True)]
+    kinds = [resolve_kind(name, kind) for name, kind in zip(schema.names, schema.kinds, strict=True)]
     return replace(schema, kinds=kinds, made=_linear_derived_columns(schema.made, scale))
 
 
 def _explicit_columns(source: Source, columns: object) -> frozenset[str]:
-    """The columns whose kinds were said."""
+    """Return the columns whose kinds the user gave."""
     keys = columns if isinstance(columns, Mapping) else ()
     return frozenset(f"x{key}" if isinstance(key, int) and not source.named else str(key) for key in keys)
 
 
 def _is_matrix(source: Source) -> bool:
-    """Whether all columns are numbers without names."""
+    """Whether the source is a matrix of numbers without column names."""
     if source.named:
         return False
     if not source.names:
@@ -89,14 +88,14 @@ def _is_matrix(source: Source) -> bool:
 
 
 def _linear_kinds(kinds: Sequence[Kind], scale: str | None) -> Sequence[Kind]:
-    """Return the kinds as they are weighed; one that repeats is not spelled out."""
+    """Return the kinds for a linear model; a constant sequence stays compact."""
     if isinstance(kinds, ConstantSequence):
         return ConstantSequence(_linear_kind(kinds.item, scale), len(kinds))
     return [_linear_kind(kind, scale) for kind in kinds]
 
 
 def _is_integer_category(kind: Kind, column: Any, missing: Sequence[Marker]) -> bool:
-    """Whether a column was taken for a category although it holds whole numbers."""
+    """Whether a column was inferred to be a category although its values are numbers."""
     if not isinstance(kind, Category) or kind.levels is not None:
         return False
     values = [value for value in encode_column(column, "")[1] if not is_missing(value, missing)]
@@ -104,19 +103,19 @@ def _is_integer_category(kind: Kind, column: Any, missing: Sequence[Marker]) -> 
 
 
 def _binary_kind(kind: Kind, column: Any, missing: Sequence[Marker]) -> Kind | None:
-    """Return the kind of a category of two values; zeros and ones are a number that is never rescaled."""
+    """Return the kind of a category with two values, otherwise None; 0/1 is a number, never rescaled."""
     if not isinstance(kind, Category) or kind.levels is not None or column is None:
         return None
-    found = {value for value in encode_column(column, "")[1] if not is_missing(value, missing)}
-    values = sorted(found, key=canonical_order_key)
+    distinct = {value for value in encode_column(column, "")[1] if not is_missing(value, missing)}
+    values = sorted(distinct, key=canonical_order_key)
     if len(values) != 2:
         return None
-    plain = all(isinstance(value, int | float) for value in values)
-    return Value() if plain and values == [0, 1] else Category(against=values[0])
+    are_numbers = all(isinstance(value, int | float) for value in values)
+    return Value() if are_numbers and values == [0, 1] else Category(against=values[0])
 
 
 def _linear_kind(kind: Kind, scale: str | None) -> Kind:
-    """Return the kind that a column is weighed as."""
+    """Return the kind of a column for a linear model."""
     if isinstance(kind, Products) or not isinstance(kind, Number | Value) or getattr(kind, "bins", None):
         return kind
     if scale == "unit" or getattr(kind, "scale", None) == "unit":
@@ -133,10 +132,10 @@ def _linear_derived_columns(made: Mapping[str, Kind], scale: str | None) -> dict
 
 @dataclass(frozen=True, eq=False)
 class DesignMatrix:
-    """Labelled rows in compressed form over named features, as linear learners see them.
+    """Labelled rows over named features in compressed sparse row format.
 
-    Row i has the values `values[indptr[i]:indptr[i + 1]]` for the features of the same places in
-    `indices`, which rise; all others are zero. `classes[codes[i]]` is its class, the classes are in
+    Row i has the values `values[indptr[i]:indptr[i + 1]]` for the features `indices[indptr[i]:indptr[i +
+    1]]`, in increasing order; all others are zero. Its class is `classes[codes[i]]`; the classes are in
     canonical order. `weights` None means one each.
     """
 
@@ -151,16 +150,16 @@ class DesignMatrix:
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are."""
+        """The number of rows."""
         return len(self.indptr) - 1
 
     @property
     def width(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         return len(self.names)
 
     def to_dense(self) -> Floats:
-        """Return the rows with all their zeros."""
+        """Return the matrix [n_rows, width] including zeros."""
         rows = np.repeat(np.arange(self.n_rows), np.diff(self.indptr))
         table = np.zeros((self.n_rows, self.width))
         table[rows, self.indices] = self.values
@@ -170,37 +169,38 @@ class DesignMatrix:
 def build_design_matrix(
     X: Any, y: Any = None, columns: object = "auto", *, missing: Sequence[Any] = ()
 ) -> DesignMatrix:
-    """Return labelled rows of any storage as linear learners see them."""
+    """Encode labelled rows from any storage as the design matrix of a linear model."""
     source = X if isinstance(X, Source) and y is None else rows_of(X, y, missing=missing)
     schema = linear_schema(source, columns, missing=missing)
-    reading = SourceDataset.read(schema, source)
-    classes = reading.classes()
-    places, orders = reading.class_indices(classes), reading.feature_index.feature_orders()
+    dataset = SourceDataset.read(schema, source)
+    classes = dataset.classes()
+    class_indices, orders = dataset.class_indices(classes), dataset.feature_index.feature_orders()
     order = np.concatenate(orders)
-    numbers = np.full(reading.feature_index.width + 1, -1, dtype=np.int32)
-    numbers[order] = np.arange(len(order), dtype=np.int32)
-    parts = list(reading.chunks())
-    sizes = np.concatenate([np.diff(part.rows.indptr) for part in parts])
-    indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-    indices = np.concatenate([numbers[part.rows.indices] for part in parts])
-    values = np.concatenate([_row_values(part.rows) for part in parts])
-    # Within a row features rise, whatever the order in which they were first met.
-    rise = np.lexsort((indices, np.repeat(np.arange(len(sizes)), sizes)))
+    columns_by_feature = np.full(dataset.feature_index.width + 1, -1, dtype=np.int32)
+    columns_by_feature[order] = np.arange(len(order), dtype=np.int32)
+    chunks = list(dataset.chunks())
+    row_lengths = np.concatenate([np.diff(chunk.rows.indptr) for chunk in chunks])
+    indptr = np.concatenate([[0], np.cumsum(row_lengths)]).astype(np.int64)
+    indices = np.concatenate([columns_by_feature[chunk.rows.indices] for chunk in chunks])
+    values = np.concatenate([_row_values(chunk.rows) for chunk in chunks])
+    # Features were numbered in order of appearance; sort them within each row.
+    permutation = np.lexsort((indices, np.repeat(np.arange(len(row_lengths)), row_lengths)))
     names = [
         name
-        for term in reading.feature_index.build_terms(orders, np.zeros((len(order), 1)))
+        for term in dataset.feature_index.build_terms(orders, np.zeros((len(order), 1)))
         for name in term.features().names
     ]
     weights = None
-    if any(part.weights is not None for part in parts):
-        weights = np.concatenate([_row_weights(part) for part in parts])
-    codes = np.concatenate([places[part.targets] for part in parts])
-    return DesignMatrix(names, indptr, indices[rise], values[rise], codes, classes, weights, schema)
+    if any(chunk.weights is not None for chunk in chunks):
+        weights = np.concatenate([_row_weights(chunk) for chunk in chunks])
+    codes = np.concatenate([class_indices[chunk.targets] for chunk in chunks])
+    indices, values = indices[permutation], values[permutation]
+    return DesignMatrix(names, indptr, indices, values, codes, classes, weights, schema)
 
 
 def _row_values(rows: FeatureRows) -> Floats:
     return np.ones(len(rows.indices)) if rows.values is None else rows.values
 
 
-def _row_weights(part: EncodedChunk) -> Floats:
-    return np.ones(len(part.targets)) if part.weights is None else part.weights
+def _row_weights(chunk: EncodedChunk) -> Floats:
+    return np.ones(len(chunk.targets)) if chunk.weights is None else chunk.weights

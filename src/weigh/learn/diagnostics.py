@@ -1,4 +1,4 @@
-"""Dependence between columns within the classes, which naive Bayes assumes away."""
+"""Checks of the assumptions of naive Bayes: dependent columns, and numbers constant within a class."""
 
 from __future__ import annotations
 
@@ -19,34 +19,36 @@ from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.weights import format_value
 from weigh.source import Chunk
 
-MAX_SAMPLE_ROWS = 1_000  # enough to see a repetition, few enough not to be felt
-MAX_LEVELS = 40  # a column with more levels than this is not compared
+MAX_SAMPLE_ROWS = 1_000  # enough to detect a repeated column at negligible cost
+MAX_LEVELS = 40  # columns with more levels are not compared
 MAX_TOTAL_LEVELS = 300
 MAX_COLUMNS = 60
 MAX_CLASSES = 20
-MIN_CLASS_ROWS = 20  # in a class, to say anything of it
+MIN_CLASS_ROWS = 20  # classes with fewer rows are ignored
 MIN_DEPENDENCE = 0.95
 SMALLEST_FLOAT = 5e-324
+MIN_CLASS_VALUES = 20  # classes with fewer values are ignored
+MIN_EXPLICIT_FLOOR = 0.1  # a variance floor this large was chosen by the user
 
 
 @dataclass(frozen=True)
 class Dependence:
-    """Two columns of which one tells (almost) all about the other, within every class."""
+    """Two columns, one of which (almost) determines the other within every class."""
 
     first: str
     second: str
     strength: float
 
     def __str__(self) -> str:
-        how = "repeats" if self.strength > 0.999999 else f"nearly repeats ({self.strength:.2f})"
-        return f"{self.second!r} {how} {self.first!r}"
+        verb = "repeats" if self.strength > 0.999999 else f"nearly repeats ({self.strength:.2f})"
+        return f"{self.second!r} {verb} {self.first!r}"
 
 
 def find_dependent_columns(schema: Schema, chunk: Chunk) -> list[Dependence]:
-    """Return the pairs of columns that depend strongly on each other, strongest first.
+    """Return the pairs of strongly dependent columns, strongest first.
 
-    Two numbers: the absolute correlation within classes. Two categories or flags: the share of the
-    less varied one's entropy that the other one explains, within classes.
+    The strength is the absolute correlation within classes for two numbers, and the mutual information within
+    classes divided by the smaller entropy for two categories or flags.
     """
     chunk = chunk.slice(0, MAX_SAMPLE_ROWS)
     if chunk.n_rows < MIN_CLASS_ROWS or chunk.sparse is not None:
@@ -58,92 +60,92 @@ def find_dependent_columns(schema: Schema, chunk: Chunk) -> list[Dependence]:
 
 
 def _correlated_numbers(blocks: list[tuple[ColumnGroup, Block]], classes: Ints) -> list[Dependence]:
-    named = [(p.names[0], b.values) for p, b in blocks if isinstance(b, NumberBlock)][: 4 * MAX_COLUMNS]
-    if len(named) < 2:
+    columns = [(g.names[0], b.values) for g, b in blocks if isinstance(b, NumberBlock)][: 4 * MAX_COLUMNS]
+    if len(columns) < 2:
         return []
-    table = np.column_stack([values for _, values in named])
-    known = ~np.isnan(table)
-    # Scaled to at most one, or squares would overflow.
-    table = np.where(known, table, 0.0)
+    table = np.column_stack([values for _, values in columns])
+    is_present = ~np.isnan(table)
+    # Scale to magnitudes of at most one; squares could overflow otherwise.
+    table = np.where(is_present, table, 0.0)
     table /= np.maximum(np.abs(table).max(axis=0), SMALLEST_FLOAT)
-    table = np.where(known, table, table.sum(axis=0) / np.maximum(known.sum(axis=0), 1))
+    table = np.where(is_present, table, table.sum(axis=0) / np.maximum(is_present.sum(axis=0), 1))
     for c in np.unique(classes):
         table[classes == c] -= table[classes == c].mean(axis=0)
-    scale = np.sqrt((table**2).sum(axis=0))
-    varied = scale > 0
-    table[:, varied] /= scale[varied]
+    norms = np.sqrt((table**2).sum(axis=0))
+    varies = norms > 0
+    table[:, varies] /= norms[varies]
     strength = np.abs(table.T @ table)
-    strength[~varied] = 0
-    return _select_dependent([name for name, _ in named], strength)
+    strength[~varies] = 0
+    return _select_dependent([name for name, _ in columns], strength)
 
 
 def _associated_categories(
     blocks: list[tuple[ColumnGroup, Block]], schema: Schema, chunk: Chunk, classes: Ints
 ) -> list[Dependence]:
-    named = [(p.names[0], b.codes, len(b.levels)) for p, b in blocks if isinstance(b, CategoryBlock)]
-    named += _flag_columns(schema, chunk)
-    named = [each for each in named if 2 <= each[2] <= MAX_LEVELS][:MAX_COLUMNS]
-    sizes = np.cumsum([levels for _, _, levels in named])
-    named = named[: int(np.searchsorted(sizes, MAX_TOTAL_LEVELS, side="right"))]
-    often = np.flatnonzero(np.bincount(classes) >= MIN_CLASS_ROWS)
-    if len(named) < 2 or not 1 <= len(often) <= MAX_CLASSES:
+    columns = [(g.names[0], b.codes, len(b.levels)) for g, b in blocks if isinstance(b, CategoryBlock)]
+    columns += _flag_columns(schema, chunk)
+    columns = [column for column in columns if 2 <= column[2] <= MAX_LEVELS][:MAX_COLUMNS]
+    ends = np.cumsum([n_levels for _, _, n_levels in columns])
+    columns = columns[: int(np.searchsorted(ends, MAX_TOTAL_LEVELS, side="right"))]
+    frequent = np.flatnonzero(np.bincount(classes) >= MIN_CLASS_ROWS)
+    if len(columns) < 2 or not 1 <= len(frequent) <= MAX_CLASSES:
         return []
-    place: Ints = np.full(int(classes.max()) + 1, -1, dtype=np.int32)
-    place[often] = np.arange(len(often))
-    starts = np.concatenate([[0], sizes])[: len(named) + 1]
-    tables = _contingency_tables([codes for _, codes, _ in named], starts, place[classes], len(often))
-    return _select_dependent(
-        [name for name, _, _ in named], _normalised_mutual_information(tables, starts[:-1])
-    )
+    class_indices: Ints = np.full(int(classes.max()) + 1, -1, dtype=np.int32)
+    class_indices[frequent] = np.arange(len(frequent))
+    starts = np.concatenate([[0], ends])[: len(columns) + 1]
+    codes = [codes for _, codes, _ in columns]
+    tables = _contingency_tables(codes, starts, class_indices[classes], len(frequent))
+    names = [name for name, _, _ in columns]
+    return _select_dependent(names, _normalised_mutual_information(tables, starts[:-1]))
 
 
 def _contingency_tables(columns: list[Ints], starts: Any, classes: Ints, n_classes: int) -> Floats:
-    """Count, for each class, how often every two levels of two columns meet: [C, levels, levels]."""
+    """Count the co-occurrences of levels in each class: [C, total levels, total levels]."""
     tables = np.zeros((n_classes, int(starts[-1]), int(starts[-1])))
     for i, first in enumerate(columns):
         low, high = int(starts[i]), int(starts[i + 1])
-        known = (first >= 0) & (classes >= 0)
-        rows = np.where(known, classes * (high - low) + first, -1).astype(np.int32)
+        is_counted = (first >= 0) & (classes >= 0)
+        rows = np.where(is_counted, classes * (high - low) + first, -1).astype(np.int32)
         for j in range(i, len(columns)):
             other = slice(int(starts[j]), int(starts[j + 1]))
             counts = np.zeros((n_classes * (high - low), other.stop - other.start), dtype=np.int64)
             _core.count_codes(rows, columns[j], counts)
-            met = counts.reshape(n_classes, high - low, -1)
-            tables[:, low:high, other] = met
-            tables[:, other, low:high] = met.transpose(0, 2, 1)
+            by_class = counts.reshape(n_classes, high - low, -1)
+            tables[:, low:high, other] = by_class
+            tables[:, other, low:high] = by_class.transpose(0, 2, 1)
     return tables
 
 
 def _flag_columns(schema: Schema, chunk: Chunk) -> list[tuple[str, Ints, int]]:
-    found: list[tuple[str, Ints, int]] = []
-    for part in schema.column_groups:
-        if part.kind.family == "bernoulli" and part.kind.shares_block:
-            for name in part.names[:MAX_COLUMNS]:
-                block: Any = part.kind.encode(chunk.columns, [name], schema.missing)
-                present: Ints = np.diff(block.indptr).astype(np.int32)
-                found.append((name, present, int(present.max(initial=0)) + 1))
-    return found
+    columns: list[tuple[str, Ints, int]] = []
+    for group in schema.column_groups:
+        if group.kind.family == "bernoulli" and group.kind.shares_block:
+            for name in group.names[:MAX_COLUMNS]:
+                block: Any = group.kind.encode(chunk.columns, [name], schema.missing)
+                codes: Ints = np.diff(block.indptr).astype(np.int32)
+                columns.append((name, codes, int(codes.max(initial=0)) + 1))
+    return columns
 
 
 def _normalised_mutual_information(tables: Floats, starts: Any) -> Floats:
-    """Return, for each pair of columns, Σ information / Σ min(entropy, entropy) over the classes.
+    """Return Σ I(a, b) / Σ min(H(a), H(b)) over the classes for each pair of columns.
 
-    A table counts, for every two levels, how often they meet in a class; `starts` says where each
-    column's levels begin. All sums of n log n, of cells and of margins, are taken at once.
+    `tables` [C, levels, levels] counts co-occurring levels, and column j starts at level `starts[j]`. With f
+    = n log n, n H(a) = f(n) − Σ f(row margins) and n I(a, b) = n H(a) + n H(b) − f(n) + Σ f(cells).
     """
-    informed = least = total = np.zeros((len(starts), len(starts)))
+    information = min_entropy = total = np.zeros((len(starts), len(starts)))
     for table in tables:
         n = _block_sums(table, starts)
         margins = np.add.reduceat(table, starts, axis=1)
         rows = np.add.reduceat(_n_log_n(margins), starts, axis=0)
         cells = _block_sums(_n_log_n(table), starts)
-        own = _n_log_n(n) - rows
-        informed = informed + own + own.T - (_n_log_n(n) - cells)
-        least = least + np.minimum(own, own.T)
+        entropy = _n_log_n(n) - rows
+        information = information + entropy + entropy.T - (_n_log_n(n) - cells)
+        min_entropy = min_entropy + np.minimum(entropy, entropy.T)
         total = total + n
-    # A column that hardly varies explains itself away: it cannot mislead either.
-    varied = least > 0.05 * total
-    return np.where(varied, informed / np.where(varied, least, 1.0), 0.0)
+    # The ratio is unstable for a nearly constant column, which also carries little evidence to count twice.
+    varies = min_entropy > 0.05 * total
+    return np.where(varies, information / np.where(varies, min_entropy, 1.0), 0.0)
 
 
 def _block_sums(table: Floats, starts: Any) -> Floats:
@@ -160,13 +162,9 @@ def _select_dependent(names: list[str], strength: Floats) -> list[Dependence]:
     return [Dependence(names[i], names[j], min(1.0, float(strength[i, j]))) for i, j in pairs]
 
 
-MIN_CLASS_VALUES = 20  # values of a class, to say anything of it
-MIN_EXPLICIT_FLOOR = 0.1  # a floor from here on was asked for
-
-
 @dataclass(frozen=True)
 class ZeroVarianceColumn:
-    """A column that is one number throughout a class, and another elsewhere."""
+    """A number column that is constant within a class but not overall."""
 
     column: str
     label: Any
@@ -177,44 +175,44 @@ class ZeroVarianceColumn:
 
 
 def warn_zero_variance_columns(model: BayesModel) -> None:
-    """Warn of columns that have no spread in some class."""
-    found = list(find_zero_variance_columns(model))
-    if found:
-        more = f" and {len(found) - 3:,} more" if len(found) > 3 else ""
+    """Warn about columns with zero variance in some class."""
+    columns = list(find_zero_variance_columns(model))
+    if columns:
+        more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
         warnings.warn(
-            f"Some numbers do not vary within a class, so that any other number there has an enormous weight "
-            f"and decides alone: {'; '.join(map(str, found[:3]))}{more}. Let the classes share one spread, "
-            f"for example columns={{{found[0].column!r}: weigh.Number(spread='shared')}}, or give floor= of "
-            f"0.1 or more, bins=, or 'skip'.",
+            f"Some numbers do not vary within a class, so any other value gets an enormous weight and "
+            f"decides alone: {'; '.join(map(str, columns[:3]))}{more}. Let the classes share one spread, "
+            f"for example columns={{{columns[0].column!r}: weigh.Number(spread='shared')}}, or give floor= "
+            f"of 0.1 or more, bins=, or 'skip'.",
             errors.FlatColumns,
             stacklevel=4,
         )
 
 
 def find_zero_variance_columns(model: BayesModel) -> Iterator[ZeroVarianceColumn]:
-    """Yield the columns without spread in a class, each with the first such class."""
-    for part in model.distributions:
-        if isinstance(part, Gaussian) and part.kind.spread == "own" and part.kind.floor < MIN_EXPLICIT_FLOOR:
-            c = _first_zero_variance_class(part.counts)
+    """Yield the columns with zero variance in a class, each with the first such class."""
+    for dist in model.distributions:
+        if isinstance(dist, Gaussian) and dist.kind.spread == "own" and dist.kind.floor < MIN_EXPLICIT_FLOOR:
+            c = _first_zero_variance_class(dist.counts)
             if c is not None:
-                means, _, _, whole = part.sample_moments
-                if whole > 0.0:
-                    yield ZeroVarianceColumn(part.part.names[0], model.classes[c], float(means[c]))
+                means, _, _, overall_std = dist.sample_moments
+                if overall_std > 0.0:
+                    yield ZeroVarianceColumn(dist.part.names[0], model.classes[c], float(means[c]))
 
 
 def _first_zero_variance_class(counts: NumberCounts) -> int | None:
-    """The first class with n Σx² = (Σx)²; the deviations themselves cost more, and are seldom asked for."""
+    """Return the first class with n Σx² = (Σx)², compared exactly in integers; None if there is none."""
     low = min(2 * counts.sum_x.base, counts.sum_xx.base)
-    up = LIMB_BITS * (counts.sum_xx.base - low), LIMB_BITS * (2 * counts.sum_x.base - low)
-    known: list[Any] = counts.known.tolist() if counts.weight is None else counts.totals
-    sums = zip(known, counts.sum_x.limbs.tolist(), counts.sum_xx.limbs.tolist(), strict=True)
-    for c, (n, first, second) in enumerate(sums):
-        above, below = n.as_integer_ratio()
-        if (
-            n >= MIN_CLASS_VALUES
-            and above * _limbs_to_integer(second) << up[0] == below * _limbs_to_integer(first) ** 2 << up[1]
-        ):
-            return c
+    shift_xx = LIMB_BITS * (counts.sum_xx.base - low)
+    shift_x = LIMB_BITS * (2 * counts.sum_x.base - low)
+    totals: list[Any] = counts.known.tolist() if counts.weight is None else counts.totals
+    sums = zip(totals, counts.sum_x.limbs.tolist(), counts.sum_xx.limbs.tolist(), strict=True)
+    for c, (n, x_limbs, xx_limbs) in enumerate(sums):
+        if n >= MIN_CLASS_VALUES:
+            numerator, denominator = n.as_integer_ratio()
+            sum_x, sum_xx = _limbs_to_integer(x_limbs), _limbs_to_integer(xx_limbs)
+            if numerator * sum_xx << shift_xx == denominator * sum_x**2 << shift_x:
+                return c
     return None
 
 

@@ -1,4 +1,4 @@
-"""The parts of a space: how the features of each kind of block are numbered and named."""
+"""Feature indices: which column of the weight table belongs to which column, level or word of the data."""
 
 from __future__ import annotations
 
@@ -31,160 +31,11 @@ from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.distributions.weights import LevelWeights, ScaledWeights
 from weigh.model.distributions.word_weights import GridWeights, HashBuckets, ValueWeights, WordWeights
 
-Allocate = Callable[[int], int]
-
-
-class BlockIndexer(Protocol):
-    """What a space needs of a part."""
-
-    def prepare_block(self, block: Any, kept: Mask | None) -> Any:
-        """Return a block, or the kept rows of it, ready to be added; may be done in any thread."""
-
-    def direct_rows(self, block: Any, grow: bool) -> SparseBlock | None:
-        """Return the rows of the only part of a space, if they need no assembly."""
-
-    def add_block(self, assembly: _core.CsrBuilder, block: Any, grow: bool) -> None:
-        """Put a block's rows under the numbers of its features."""
-
-    def feature_order(self) -> Longs:
-        """Return the numbers of the features in the order of the model."""
-
-    def build_term(self, order: Longs, table: Floats) -> Any:
-        """Return the term of a model from weights [features in that order, classes]."""
-
-
-class FixedIndexer:
-    """Columns that form one block: flags, counts, values, products."""
-
-    def __init__(self, part: ColumnGroup, take: Allocate, *, dense: bool = False) -> None:
-        self._part = part
-        self._dense = dense  # whether learners may add up a matrix in any order
-        self._first = take(len(part.features))
-
-    def prepare_block(self, block: SparseBlock | DenseBlock, kept: Mask | None) -> SparseBlock | DenseBlock:
-        """Return the rows, with their zeros if those are wanted."""
-        own = block if self._dense else as_sparse_block(block)
-        return own if kept is None else own.where(kept)
-
-    def direct_rows(self, block: SparseBlock | DenseBlock, grow: bool) -> SparseBlock:
-        """Return the block, whose numbers are its columns'."""
-        del grow
-        return as_sparse_block(block)
-
-    def add_block(self, assembly: _core.CsrBuilder, block: SparseBlock | DenseBlock, grow: bool) -> None:
-        """Put a block's rows under the numbers of its features."""
-        del grow  # the columns of a schema are all there from the beginning
-        block = as_sparse_block(block)
-        assembly.add_entries(block.indptr, block.indices, block.values, self.feature_order().astype(np.int32))
-
-    def feature_order(self) -> Longs:
-        """Return the numbers of the columns."""
-        return np.arange(self._first, self._first + len(self._part.features))
-
-    def build_term(self, order: Longs, table: Floats) -> WordWeights:
-        """Return the term of the columns."""
-        del order
-        valued = GridWeights if self._dense else ValueWeights
-        kind = WordWeights if self._part.kind.name == "count" else valued
-        return kind(self._part.title, self._part.features, table, True)
-
-
-class LevelIndexer:
-    """A category, or a number in bins: one feature per level, but none for the one it is weighed against."""
-
-    def __init__(self, part: ColumnGroup, take: Allocate) -> None:
-        self._part = part
-        self.name = part.names[0]
-        self._allocate = take
-        self._reference_level = getattr(part.kind, "against", None)
-        self._level_indices: dict[Any, int] = {}
-        bins = getattr(part.kind, "bins", None)
-        self._declared_levels = tuple(bin_names(bins) if bins else getattr(part.kind, "levels", None) or ())
-        for level in self._declared_levels:
-            self._level_index(level, True)
-
-    def _level_index(self, level: Any, grow: bool) -> int:
-        if self._reference_level is not None and level == self._reference_level:
-            return -1
-        known = self._level_indices.get(level, -1)
-        if known < 0 and grow:
-            known = self._level_indices[level] = self._allocate(1)
-        return known
-
-    def prepare_block(self, block: CategoryBlock, kept: Mask | None) -> CategoryBlock:
-        """Return the rows, which are ready."""
-        return block if kept is None else block.where(kept)
-
-    def direct_rows(self, block: CategoryBlock, grow: bool) -> None:
-        """Leave also a space of only this part to the assembly."""
-        del block, grow
-
-    def add_block(self, assembly: _core.CsrBuilder, block: CategoryBlock, grow: bool) -> None:
-        """Put a block's rows under the numbers of their levels."""
-        numbers: Ints = np.full(max(1, len(block.levels)), -1, dtype=np.int32)
-        # Only levels that some row has: a table may know many more.
-        for code in np.unique(block.codes[block.codes >= 0]).tolist():
-            numbers[code] = self._level_index(block.levels[code], grow)
-        assembly.add_codes(block.codes, numbers)
-
-    def levels(self) -> list[Any]:
-        """Return the levels that have a feature: declared ones first, then the others sorted."""
-        declared = [level for level in self._declared_levels if level in self._level_indices]
-        return declared + sorted(self._level_indices.keys() - set(declared), key=canonical_order_key)
-
-    def known_levels(self) -> list[Any]:
-        """Return all levels, with or without a feature."""
-        return [*self._level_indices, *([] if self._reference_level is None else [self._reference_level])]
-
-    def feature_order(self) -> Longs:
-        """Return the numbers of the levels: declared ones first, then the others sorted."""
-        return np.array([self._level_indices[level] for level in self.levels()], dtype=np.int64)
-
-    def build_term(self, order: Longs, table: Floats) -> LevelWeights:
-        """Return the term of the levels; one never seen adds nothing."""
-        del order
-        unseen = np.zeros((1, table.shape[1]))
-        return LevelWeights(
-            self._part.title, self.levels(), np.vstack([table, unseen]), self._reference_level
-        )
-
-
-class StandardisedIndexer:
-    """A number that is learned centred and in standard deviations."""
-
-    def __init__(self, part: ColumnGroup, take: Allocate, scale: Standardisation) -> None:
-        self._part = part
-        self._first = take(1)
-        self._standardisation = scale
-
-    def prepare_block(self, block: NumberBlock, kept: Mask | None) -> NumberBlock:
-        """Return the rows centred and scaled."""
-        scaled = NumberBlock((block.values - self._standardisation.centre) / self._standardisation.scale)
-        return scaled if kept is None else scaled.where(kept)
-
-    def direct_rows(self, block: NumberBlock, grow: bool) -> None:
-        """Leave also a space of only this part to the assembly."""
-        del block, grow
-
-    def add_block(self, assembly: _core.CsrBuilder, block: NumberBlock, grow: bool) -> None:
-        """Put a block's rows under the number's own."""
-        del grow
-        assembly.add_column(block.values, self._first)
-
-    def feature_order(self) -> Longs:
-        """Return the one number."""
-        return np.array([self._first])
-
-    def build_term(self, order: Longs, table: Floats) -> ScaledWeights:
-        """Return the term of the number."""
-        del order
-        return ScaledWeights(
-            self._part.title, table, self._standardisation.centre, self._standardisation.scale
-        )
+Allocate = Callable[[int], int]  # reserves n consecutive feature indices and returns the first
 
 
 class FeatureRows(NamedTuple):
-    """Sparse rows of features; values None means one each."""
+    """Rows of features in compressed sparse row format; `values` None means one each."""
 
     indptr: Longs
     indices: Ints
@@ -192,223 +43,371 @@ class FeatureRows(NamedTuple):
 
 
 class FeatureIndex:
-    """Numbers for the features of a schema's parts: fixed columns first come, the others as they appear.
+    """Assigns an index to every feature of a schema: fixed columns first, the others as they appear.
 
-    `prepared` gives, by part, what had to be known before the first row: the words to keep, or the
-    centre and scale of a number. A `dense` space leaves numbers that came as a matrix as they are.
+    `preprocessing` gives, by column group, what must be known before the first row: the vocabulary, or the
+    mean and standard deviation of a number. With `dense`, a single matrix of numbers is kept dense.
     """
 
     def __init__(
         self,
         schema: Schema,
-        prepared: Mapping[int, NameArray | Standardisation] | None = None,
+        preprocessing: Mapping[int, NameArray | Standardisation] | None = None,
         *,
         dense: bool = False,
     ) -> None:
         self.width = 0
         self._dense = dense
-        prepared = prepared or {}
+        preprocessing = preprocessing or {}
         self.indexers: list[BlockIndexer] = [
-            self._make_indexer(part, prepared.get(at)) for at, part in enumerate(schema.column_groups)
+            self._make_indexer(group, preprocessing.get(i)) for i, group in enumerate(schema.column_groups)
         ]
 
-    def _make_indexer(self, part: Any, known: Any) -> BlockIndexer:
-        if isinstance(part.kind, BagOfWordsKind):
-            return (
-                HashedWordIndexer(part, self.allocate)
-                if part.kind.buckets
-                else WordIndexer(part, self.allocate, known)
-            )
-        if part.kind.shares_block:
-            return FixedIndexer(part, self.allocate, dense=self._dense)
-        return (
-            LevelIndexer(part, self.allocate)
-            if known is None
-            else StandardisedIndexer(part, self.allocate, known)
-        )
+    def _make_indexer(self, group: Any, fitted: Any) -> BlockIndexer:
+        if isinstance(group.kind, BagOfWordsKind):
+            if group.kind.buckets:
+                return HashedWordIndexer(group, self.allocate)
+            return WordIndexer(group, self.allocate, fitted)
+        if group.kind.shares_block:
+            return FixedIndexer(group, self.allocate, dense=self._dense)
+        if fitted is None:
+            return LevelIndexer(group, self.allocate)
+        return StandardisedIndexer(group, self.allocate, fitted)
 
-    def allocate(self, number: int) -> int:
-        """Return the first of so many numbers that no feature has yet."""
+    def allocate(self, n: int) -> int:
+        """Reserve n new feature indices and return the first."""
         first = self.width
-        self.width += number
+        self.width += n
         return first
 
-    def prepare_blocks(self, blocks: list[Block], kept: Mask | None) -> list[Any]:
-        """Return blocks, or the kept rows of them, ready to be put into rows; may be done in any thread."""
-        return [part.prepare_block(block, kept) for part, block in zip(self.indexers, blocks, strict=True)]
+    def prepare_blocks(self, blocks: list[Block], mask: Mask | None) -> list[Any]:
+        """Prepare blocks (only the rows in `mask`) for `to_rows`. Thread-safe."""
+        pairs = zip(self.indexers, blocks, strict=True)
+        return [indexer.prepare_block(block, mask) for indexer, block in pairs]
 
     def commit_names(self, accepted: bool) -> None:
-        """Keep what was learned of blocks while they were made, or drop it with their rows."""
-        for part in self.indexers:
-            if isinstance(part, HashedWordIndexer):
-                part.commit_names(accepted)
+        """Keep or discard the bucket names collected while blocks were prepared."""
+        for indexer in self.indexers:
+            if isinstance(indexer, HashedWordIndexer):
+                indexer.commit_names(accepted)
 
     def to_rows(self, blocks: list[Any], *, grow: bool) -> FeatureRows:
-        """Return the blocks of some rows as one; unless they may grow, new features are left out."""
-        only = self.indexers[0].direct_rows(blocks[0], grow) if len(self.indexers) == 1 else None
-        if only is not None:
-            return FeatureRows(only.indptr, only.indices, only.values)
-        assembly = _core.CsrBuilder(blocks[0].n_rows)
-        for part, block in zip(self.indexers, blocks, strict=True):
-            part.add_block(assembly, block, grow)
-        return FeatureRows(*assembly.build())
+        """Combine the prepared blocks of a chunk; without `grow`, new features are dropped."""
+        direct = self.indexers[0].direct_rows(blocks[0], grow) if len(self.indexers) == 1 else None
+        if direct is not None:
+            return FeatureRows(direct.indptr, direct.indices, direct.values)
+        builder = _core.CsrBuilder(blocks[0].n_rows)
+        for indexer, block in zip(self.indexers, blocks, strict=True):
+            indexer.add_block(builder, block, grow)
+        return FeatureRows(*builder.build())
 
     def to_dense(self, blocks: list[Any]) -> Floats | None:
-        """Return the rows with all their zeros, if they came so and are to stay so."""
-        # Beside other parts a matrix has to be put together with them.
+        """Return the rows as a dense matrix if they are one and the index is dense, otherwise None."""
         only = blocks[0] if len(blocks) == 1 else None
         return only.matrix if self._dense and isinstance(only, DenseBlock) else None
 
     def levels(self) -> dict[str, list[Any]]:
-        """Return the levels that columns of categories have, by column."""
-        return {part.name: part.known_levels() for part in self.indexers if isinstance(part, LevelIndexer)}
+        """Return the known levels of each category column."""
+        return {i.name: i.known_levels() for i in self.indexers if isinstance(i, LevelIndexer)}
 
     def feature_orders(self) -> list[Longs]:
-        """Return the numbers of each part's features in the order of a model."""
-        return [part.feature_order() for part in self.indexers]
+        """Return, for each column group, its feature indices in the order of a model."""
+        return [indexer.feature_order() for indexer in self.indexers]
 
     def build_terms(self, orders: list[Longs], table: Floats) -> list[Any]:
-        """Return the terms of a model from the weights of those features, one after the other."""
+        """Return the terms of a model from the weights [features in these orders, classes]."""
         ends = np.cumsum([len(order) for order in orders])
-        pieces = zip(self.indexers, orders, np.split(table, ends[:-1]), strict=True)
-        return [part.build_term(order, piece) for part, order, piece in pieces]
+        parts = zip(self.indexers, orders, np.split(table, ends[:-1]), strict=True)
+        return [indexer.build_term(order, weights) for indexer, order, weights in parts]
+
+
+class BlockIndexer(Protocol):
+    """Maps the blocks of one column group to feature indices."""
+
+    def prepare_block(self, block: Any, mask: Mask | None) -> Any:
+        """Return the rows of a block in `mask`, ready for `add_block`. Thread-safe."""
+
+    def direct_rows(self, block: Any, grow: bool) -> SparseBlock | None:
+        """Return the rows of the schema's only group if they need no assembly, otherwise None."""
+
+    def add_block(self, builder: _core.CsrBuilder, block: Any, grow: bool) -> None:
+        """Add the entries of a prepared block; without `grow`, new features are dropped."""
+
+    def feature_order(self) -> Longs:
+        """Return the feature indices in the order of the model."""
+
+    def build_term(self, order: Longs, table: Floats) -> Any:
+        """Return the term of a model from weights [features in this order, classes]."""
+
+
+class FixedIndexer:
+    """Columns of one block that are all known from the schema: flags, counts, values, products."""
+
+    def __init__(self, group: ColumnGroup, allocate: Allocate, *, dense: bool = False) -> None:
+        self._group = group
+        self._dense = dense
+        self._first = allocate(len(group.features))
+
+    def prepare_block(self, block: SparseBlock | DenseBlock, mask: Mask | None) -> SparseBlock | DenseBlock:
+        """Return the rows in `mask`, dense only if the index is dense."""
+        prepared = block if self._dense else as_sparse_block(block)
+        return prepared if mask is None else prepared.where(mask)
+
+    def direct_rows(self, block: SparseBlock | DenseBlock, grow: bool) -> SparseBlock:
+        """Return the block itself: its column numbers are the feature indices."""
+        del grow
+        return as_sparse_block(block)
+
+    def add_block(self, builder: _core.CsrBuilder, block: SparseBlock | DenseBlock, grow: bool) -> None:
+        """Add the entries of a prepared block."""
+        del grow  # all columns are known from the beginning
+        block = as_sparse_block(block)
+        builder.add_entries(block.indptr, block.indices, block.values, self.feature_order().astype(np.int32))
+
+    def feature_order(self) -> Longs:
+        """Return the feature indices of the columns."""
+        return np.arange(self._first, self._first + len(self._group.features))
+
+    def build_term(self, order: Longs, table: Floats) -> WordWeights:
+        """Return the term of the columns."""
+        del order
+        value_term = GridWeights if self._dense else ValueWeights
+        term = WordWeights if self._group.kind.name == "count" else value_term
+        return term(self._group.title, self._group.features, table, True)
+
+
+class LevelIndexer:
+    """A category or a binned number: one feature per level except the reference level."""
+
+    def __init__(self, group: ColumnGroup, allocate: Allocate) -> None:
+        self._group = group
+        self.name = group.names[0]
+        self._allocate = allocate
+        self._reference_level = getattr(group.kind, "against", None)
+        self._level_indices: dict[Any, int] = {}
+        bins = getattr(group.kind, "bins", None)
+        self._declared_levels = tuple(bin_names(bins) if bins else getattr(group.kind, "levels", None) or ())
+        for level in self._declared_levels:
+            self._level_index(level, True)
+
+    def _level_index(self, level: Any, grow: bool) -> int:
+        """Return the feature index of a level, or −1 if it has none."""
+        if self._reference_level is not None and level == self._reference_level:
+            return -1
+        index = self._level_indices.get(level, -1)
+        if index < 0 and grow:
+            index = self._level_indices[level] = self._allocate(1)
+        return index
+
+    def prepare_block(self, block: CategoryBlock, mask: Mask | None) -> CategoryBlock:
+        """Return the rows in `mask`."""
+        return block if mask is None else block.where(mask)
+
+    def direct_rows(self, block: CategoryBlock, grow: bool) -> None:
+        """Return None: codes must be assembled into rows."""
+        del block, grow
+
+    def add_block(self, builder: _core.CsrBuilder, block: CategoryBlock, grow: bool) -> None:
+        """Add one entry per row for its level."""
+        indices: Ints = np.full(max(1, len(block.levels)), -1, dtype=np.int32)
+        # A block may list levels that none of its rows has; these must not get a feature.
+        for code in np.unique(block.codes[block.codes >= 0]).tolist():
+            indices[code] = self._level_index(block.levels[code], grow)
+        builder.add_codes(block.codes, indices)
+
+    def levels(self) -> list[Any]:
+        """Return the levels that have a feature: declared ones first, then the others sorted."""
+        declared = [level for level in self._declared_levels if level in self._level_indices]
+        return declared + sorted(self._level_indices.keys() - set(declared), key=canonical_order_key)
+
+    def known_levels(self) -> list[Any]:
+        """Return all levels including the reference level."""
+        return [*self._level_indices, *([] if self._reference_level is None else [self._reference_level])]
+
+    def feature_order(self) -> Longs:
+        """Return the feature indices in the order of `levels`."""
+        return np.array([self._level_indices[level] for level in self.levels()], dtype=np.int64)
+
+    def build_term(self, order: Longs, table: Floats) -> LevelWeights:
+        """Return the term of the levels; an unseen level contributes zero."""
+        del order
+        weights = np.vstack([table, np.zeros((1, table.shape[1]))])
+        return LevelWeights(self._group.title, self.levels(), weights, self._reference_level)
+
+
+class StandardisedIndexer:
+    """A number that is standardised for training."""
+
+    def __init__(self, group: ColumnGroup, allocate: Allocate, standardisation: Standardisation) -> None:
+        self._group = group
+        self._first = allocate(1)
+        self._standardisation = standardisation
+
+    def prepare_block(self, block: NumberBlock, mask: Mask | None) -> NumberBlock:
+        """Return the standardised rows in `mask`."""
+        scaled = NumberBlock((block.values - self._standardisation.centre) / self._standardisation.scale)
+        return scaled if mask is None else scaled.where(mask)
+
+    def direct_rows(self, block: NumberBlock, grow: bool) -> None:
+        """Return None: the column must be assembled into rows."""
+        del block, grow
+
+    def add_block(self, builder: _core.CsrBuilder, block: NumberBlock, grow: bool) -> None:
+        """Add the column."""
+        del grow
+        builder.add_column(block.values, self._first)
+
+    def feature_order(self) -> Longs:
+        """Return the single feature index."""
+        return np.array([self._first])
+
+    def build_term(self, order: Longs, table: Floats) -> ScaledWeights:
+        """Return the term of the number, which applies the same standardisation."""
+        del order
+        return ScaledWeights(
+            self._group.title, table, self._standardisation.centre, self._standardisation.scale
+        )
 
 
 class WordIndexer:
-    """Words by name; known words are numbered beforehand, and then no others have a number."""
+    """Words by name; with a given vocabulary, other words have no feature."""
 
-    def __init__(self, part: ColumnGroup, take: Allocate, known: NameArray | None = None) -> None:
-        self._part = part
-        self._allocate = take
-        self._native = _core.NameIndexer(0)
-        self._places: Ints = np.zeros(0, dtype=np.int32)  # numbers in the space, by native number
-        self._closed = known is not None
-        if known is not None:
-            self._native.index(known.text, known.offsets, True)
+    def __init__(self, group: ColumnGroup, allocate: Allocate, vocabulary: NameArray | None = None) -> None:
+        self._group = group
+        self._allocate = allocate
+        self._word_ids = _core.NameIndexer(0)
+        self._feature_indices: Ints = np.zeros(0, dtype=np.int32)  # by word id, increasing
+        self._closed = vocabulary is not None
+        if vocabulary is not None:
+            self._word_ids.index(vocabulary.text, vocabulary.offsets, True)
             self._allocate_new_words()
 
     def _allocate_new_words(self) -> None:
-        new = len(self._native) - len(self._places)
-        if new:
-            first = self._allocate(new)
-            self._places = np.concatenate([self._places, np.arange(first, first + new, dtype=np.int32)])
+        n_new = len(self._word_ids) - len(self._feature_indices)
+        if n_new:
+            first = self._allocate(n_new)
+            new = np.arange(first, first + n_new, dtype=np.int32)
+            self._feature_indices = np.concatenate([self._feature_indices, new])
 
-    def prepare_block(self, block: TextBlock, kept: Mask | None) -> SparseBlock:
-        """Return the rows split, under names of their own; words stay in the order of their first use."""
-        block = block if kept is None else block.where(kept)
-        own = _core.NameIndexer(0)
-        indptr, indices, values = own.index_tokens(block.documents, block.settings)
-        return SparseBlock(indptr, indices, values if block.kind.counts else None, NameArray(*own.names()))
+    def prepare_block(self, block: TextBlock, mask: Mask | None) -> SparseBlock:
+        """Tokenise the rows in `mask`, with words numbered within the block in order of first use."""
+        block = block if mask is None else block.where(mask)
+        block_ids = _core.NameIndexer(0)
+        indptr, indices, values = block_ids.index_tokens(block.documents, block.settings)
+        names = NameArray(*block_ids.names())
+        return SparseBlock(indptr, indices, values if block.kind.counts else None, names)
 
     def direct_rows(self, block: SparseBlock, grow: bool) -> None:
-        """Leave also a space of only this part to the assembly, for words have to be found by name."""
+        """Return None: words must be looked up by name."""
         del block, grow
 
-    def add_block(self, assembly: _core.CsrBuilder, block: SparseBlock, grow: bool) -> None:
-        """Put a block's rows under the numbers of their words."""
+    def add_block(self, builder: _core.CsrBuilder, block: SparseBlock, grow: bool) -> None:
+        """Add the entries of a prepared block."""
         names = block.names if isinstance(block.names, NameArray) else NameArray.from_strings(block.names)
-        found = self._native.index(names.text, names.offsets, grow and not self._closed)
+        word_ids = self._word_ids.index(names.text, names.offsets, grow and not self._closed)
         self._allocate_new_words()
-        places = np.append(self._places, np.int32(-1))[np.where(found < 0, -1, found)]
-        assembly.add_entries(block.indptr, block.indices, block.values, places)
+        indices = np.append(self._feature_indices, np.int32(-1))[np.where(word_ids < 0, -1, word_ids)]
+        builder.add_entries(block.indptr, block.indices, block.values, indices)
 
     def _names(self) -> NameArray:
-        return NameArray(*self._native.names())
+        return NameArray(*self._word_ids.names())
 
     def feature_order(self) -> Longs:
-        """Return the numbers of the words in the order of the model: sorted."""
-        return self._places[self._names().argsort()].astype(np.int64)
+        """Return the feature indices of the words in sorted order."""
+        return self._feature_indices[self._names().argsort()].astype(np.int64)
 
     def build_term(self, order: Longs, table: Floats) -> WordWeights:
         """Return the term of the words."""
-        # Numbers rise with the native ones, so that these are their ranks.
-        names = self._names().take(np.searchsorted(self._places, order))
-        return WordWeights(self._part.title, names, table, False)
+        # Feature indices increase with word ids, so the rank of an index is its word id.
+        names = self._names().take(np.searchsorted(self._feature_indices, order))
+        return WordWeights(self._group.title, names, table, False)
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"_native": self._names()}
+        return vars(self) | {"_word_ids": self._names()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._native = _core.NameIndexer(0)
-        self._native.index(state["_native"].text, state["_native"].offsets, True)
+        self._word_ids = _core.NameIndexer(0)
+        self._word_ids.index(state["_word_ids"].text, state["_word_ids"].offsets, True)
 
 
 class HashedWordIndexer:
-    """Words by bucket: buckets are numbered when they are first used, and names are gathered beside.
+    """Words by hash bucket; a bucket gets a feature when it is first used.
 
-    Each thread gathers names of its own, for which of two is the better does not depend on who saw it.
+    Each thread collects bucket names separately. The choice between two names of a bucket does not depend on
+    the order in which they are merged.
     """
 
-    def __init__(self, part: ColumnGroup, take: Allocate) -> None:
-        self._part = part
-        assert isinstance(part.kind, BagOfWordsKind)
-        assert part.kind.buckets is not None
-        self._counts, self._buckets = part.kind.counts, part.kind.buckets
-        self._allocate = take
-        self._places = _core.IndexCompactor(np.full(self._buckets, -1, dtype=np.int32))
-        self._numbers: Ints = np.zeros(0, dtype=np.int32)  # in the space, by place
-        self._named = _core.NameIndexer(self._buckets)
-        self._namers: SimpleQueue[_core.NameIndexer] = SimpleQueue()
+    def __init__(self, group: ColumnGroup, allocate: Allocate) -> None:
+        self._group = group
+        assert isinstance(group.kind, BagOfWordsKind)
+        assert group.kind.buckets is not None
+        self._counts, self._n_buckets = group.kind.counts, group.kind.buckets
+        self._allocate = allocate
+        self._compactor = _core.IndexCompactor(np.full(self._n_buckets, -1, dtype=np.int32))
+        self._feature_indices: Ints = np.zeros(0, dtype=np.int32)  # by compact bucket index
+        self._bucket_names = _core.NameIndexer(self._n_buckets)
+        self._thread_names: SimpleQueue[_core.NameIndexer] = SimpleQueue()
 
-    def prepare_block(self, block: TextBlock, kept: Mask | None) -> SparseBlock:
-        """Return the rows split, under the numbers of the buckets."""
-        block = block if kept is None else block.where(kept)
+    def prepare_block(self, block: TextBlock, mask: Mask | None) -> SparseBlock:
+        """Tokenise and hash the rows in `mask`."""
+        block = block if mask is None else block.where(mask)
         try:
-            namer = self._namers.get_nowait()
+            names = self._thread_names.get_nowait()
         except Empty:
-            namer = _core.NameIndexer(self._buckets)
-        indptr, indices, values = namer.index_tokens(block.documents, block.settings)
-        self._namers.put(namer)
-        return SparseBlock(indptr, indices, values if self._counts else None, NumberedNames(self._buckets))
+            names = _core.NameIndexer(self._n_buckets)
+        indptr, indices, values = names.index_tokens(block.documents, block.settings)
+        self._thread_names.put(names)
+        return SparseBlock(indptr, indices, values if self._counts else None, NumberedNames(self._n_buckets))
 
     def direct_rows(self, block: SparseBlock, grow: bool) -> SparseBlock:
-        """Return the rows of the only part of a space, whose numbers are the places."""
-        indices = self._places.compact(block.indices, grow)
-        self._allocate(len(self._places) - len(self._numbers))
-        self._numbers = np.arange(len(self._places), dtype=np.int32)
+        """Return the rows of the only group, whose compact bucket indices are the feature indices."""
+        indices = self._compactor.compact(block.indices, grow)
+        self._allocate(len(self._compactor) - len(self._feature_indices))
+        self._feature_indices = np.arange(len(self._compactor), dtype=np.int32)
         return replace(block, indices=indices)
 
-    def add_block(self, assembly: _core.CsrBuilder, block: SparseBlock, grow: bool) -> None:
-        """Put a block's rows under the numbers of their buckets."""
-        found = self._places.compact(block.indices, grow)
-        new = len(self._places) - len(self._numbers)
-        first = self._allocate(new)
-        self._numbers = np.concatenate([self._numbers, np.arange(first, first + new, dtype=np.int32)])
-        assembly.add_entries(block.indptr, found, block.values, self._numbers)
+    def add_block(self, builder: _core.CsrBuilder, block: SparseBlock, grow: bool) -> None:
+        """Add the entries of a prepared block."""
+        indices = self._compactor.compact(block.indices, grow)
+        n_new = len(self._compactor) - len(self._feature_indices)
+        first = self._allocate(n_new)
+        new = np.arange(first, first + n_new, dtype=np.int32)
+        self._feature_indices = np.concatenate([self._feature_indices, new])
+        builder.add_entries(block.indptr, indices, block.values, self._feature_indices)
 
     def _used_buckets(self) -> Longs:
-        return np.flatnonzero(self._places.mapping() >= 0)
+        return np.flatnonzero(self._compactor.mapping() >= 0)
 
     def feature_order(self) -> Longs:
-        """Return the numbers of the buckets in use."""
-        return self._numbers[self._places.mapping()[self._used_buckets()]].astype(np.int64)
+        """Return the feature indices of the used buckets."""
+        return self._feature_indices[self._compactor.mapping()[self._used_buckets()]].astype(np.int64)
 
     def commit_names(self, accepted: bool) -> None:
-        """Take over the names of the rows that were read, or drop them with the rows."""
-        while not self._namers.empty():
-            namer = self._namers.get_nowait()
+        """Keep or discard the names collected by the threads."""
+        while not self._thread_names.empty():
+            names = self._thread_names.get_nowait()
             if accepted:
-                self._named.merge(namer)
+                self._bucket_names.merge(names)
 
     def _names(self) -> NameArray:
-        return NameArray(*self._named.names())
+        return NameArray(*self._bucket_names.names())
 
     def build_term(self, order: Longs, table: Floats) -> WordWeights:
-        """Return the term of the buckets in use."""
+        """Return the term of the used buckets."""
         del order
         used = self._used_buckets()
-        buckets = HashBuckets(self._buckets, used)
-        return WordWeights(self._part.title, self._names().take(used), table, False, buckets)
+        buckets = HashBuckets(self._n_buckets, used)
+        return WordWeights(self._group.title, self._names().take(used), table, False, buckets)
 
     def __getstate__(self) -> dict[str, Any]:
-        state = {key: value for key, value in vars(self).items() if key != "_namers"}
-        return state | {"_named": self._names(), "_places": self._places.mapping()}
+        state = {key: value for key, value in vars(self).items() if key != "_thread_names"}
+        return state | {"_bucket_names": self._names(), "_compactor": self._compactor.mapping()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._places = _core.IndexCompactor(state["_places"])
-        names = state["_named"].take(np.flatnonzero(np.diff(state["_named"].offsets)))
-        self._named = _core.NameIndexer(self._buckets)
-        self._named.index(names.text, names.offsets, True)
-        self._namers = SimpleQueue()
+        self._compactor = _core.IndexCompactor(state["_compactor"])
+        names = state["_bucket_names"].take(np.flatnonzero(np.diff(state["_bucket_names"].offsets)))
+        self._bucket_names = _core.NameIndexer(self._n_buckets)
+        self._bucket_names.index(names.text, names.offsets, True)
+        self._thread_names = SimpleQueue()

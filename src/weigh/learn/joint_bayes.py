@@ -1,4 +1,4 @@
-"""Joint Bayes as a task: find the kinds, count cells, add up, finish."""
+"""The task of joint Bayes: infer the schema, count cells, merge, build the model."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from weigh.source import Chunk, Source
 from weigh.source.base import PREFIX_ROWS, ChunkReader
 from weigh.source.missing import Marker
 
-DEFAULT_BINS = 10  # what a number whose kind was not given is cut into
+DEFAULT_BINS = 10  # for numbers whose kind was inferred
 
 
 @dataclass(frozen=True)
 class JointTask:
-    """Counting rows for a `JointModel`; `warns` says whether an unfilled table is told of."""
+    """Counts rows for a `JointModel`; with `warns`, a mostly empty table causes a warning."""
 
     schema: Schema
     prior: Any = 1.0
@@ -44,26 +44,26 @@ class JointTask:
         class_prior: Any = None,
         missing: Sequence[Marker] = (),
     ) -> JointTask:
-        """Return the task for a source: kinds found, numbers cut into bins, parameters checked."""
-        # Numbers that are found are this very object; numbers that the user gave are others.
-        found = Number()
-        schema = infer_schema(source, columns, found, missing)
+        """Return the task for a source: infer the kinds, bin the numbers and check the parameters."""
+        # Inferred numbers are this very object, which tells them from numbers given by the user.
+        inferred = Number()
+        schema = infer_schema(source, columns, inferred, missing)
         if not schema.column_groups:
             raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
-        schema = _bin_numbers(schema, source, found)
+        schema = _bin_numbers(schema, source, inferred)
         joint_columns(schema)
         task = cls(schema, prior, class_prior)
-        # Wrong priors are refused before all rows are read.
+        # Report invalid priors before all rows are read.
         JointModel(schema, task.count(next(task.chunks(source)).slice(0, 1)), prior)
         ClassPrior((), (), class_prior, "JointBayes")
         return task
 
     def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read the source in the schema's names."""
+        """Read the source chunk by chunk with the column names of the schema."""
         return self.schema.chunks(source)
 
-    def pieces(self, source: Source) -> Iterator[ChunkReader]:
-        """Read the source in the schema's names, leaving the work to whoever calls a piece."""
+    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
+        """Iterate over functions that each read one chunk, so that threads can do the reading."""
         return self.schema.chunk_readers(source)
 
     def count(self, chunk: Chunk) -> BayesCounts:
@@ -71,51 +71,53 @@ class JointTask:
         return count_joint_chunk(chunk, self.schema)
 
     def counter(self) -> MergingCounter[BayesCounts]:
-        """Return what gathers the counts of many chunks."""
+        """Return an empty counter."""
         return MergingCounter(self.count, self.merge)
 
     def merge(self, first: BayesCounts, second: BayesCounts) -> BayesCounts:
-        """Return the counts of both together."""
+        """Return the sum of two counts."""
         return first.plus(second)
 
     def finish(self, counts: BayesCounts) -> JointModel:
-        """Return the model of all counts, with a warning if its table has more cells than rows.
+        """Build the model; classes named by the class prior exist even without rows.
 
-        Classes that the class prior names exist without rows too.
+        Warns if the table has more cells than there are rows.
         """
         if isinstance(self.class_prior, Mapping):
             counts = counts.with_declared_classes(self.class_prior)
         model = JointModel(self.schema, counts.canonical(), self.prior, self.class_prior)
         model.class_distribution.check()
-        rows = float(model.counts.rows.sum())
-        if self.warns and model.n_cells > rows:
+        n_rows = float(model.counts.rows.sum())
+        if self.warns and model.n_cells > n_rows:
             warnings.warn(
-                f"The table has {format_cell_count(model.n_cells)} cells per class but there are {rows:,.10g} rows, so "
-                f"most cells are empty. Use fewer columns or bins, or NaiveBayes, which has "
-                f"{format_cell_count(model.n_parameters_naive)} parameters here, not {format_cell_count(model.n_parameters)}.",
+                f"The table has {format_cell_count(model.n_cells)} cells per class but there are "
+                f"{n_rows:,.10g} rows, so most cells are empty. Use fewer columns or bins, or NaiveBayes, "
+                f"which has {format_cell_count(model.n_parameters_naive)} parameters here, not "
+                f"{format_cell_count(model.n_parameters)}.",
                 errors.UnfilledTable,
                 stacklevel=2,
             )
         return model
 
 
-def _bin_numbers(schema: Schema, source: Source, found: Number) -> Schema:
-    """Return the schema with every found number cut into bins of about equally many first rows."""
-    if not any(kind is found for kind in schema.kinds):
+def _bin_numbers(schema: Schema, source: Source, inferred: Number) -> Schema:
+    """Return the schema with every inferred number binned at quantiles of the first rows."""
+    if not any(kind is inferred for kind in schema.kinds):
         return schema
     if source.named:
         prefix = source.prefix(PREFIX_ROWS, schema.storage())
     else:
         prefix = next(schema.chunks(source)).slice(0, PREFIX_ROWS)
 
-    def cut(name: str, kind: Kind) -> Kind:
-        if kind is not found:
+    def bin_if_inferred(name: str, kind: Kind) -> Kind:
+        if kind is not inferred:
             return kind
         values = to_numbers(prefix.columns[name], name, schema.missing)
         distinct = np.unique(values[~np.isnan(values)])
-        # A column that does not vary has no quantiles: it is cut at its value.
+        # A constant column has no quantiles; cut it at its value.
         return Number(
             bins=find_cuts(values, DEFAULT_BINS, name) if len(distinct) > 1 else (float(distinct[0]),)
         )
 
-    return replace(schema, kinds=[cut(*pair) for pair in zip(schema.names, schema.kinds, strict=True)])
+    pairs = zip(schema.names, schema.kinds, strict=True)
+    return replace(schema, kinds=[bin_if_inferred(name, kind) for name, kind in pairs])

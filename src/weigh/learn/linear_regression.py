@@ -1,4 +1,4 @@
-"""Linear regression as a task: read the rows, settle noise and prior, solve, prove."""
+"""The task of linear regression: read the rows, resolve noise and prior, solve, certify."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ ESTIMATOR_NAME = "LinearRegression"
 
 @dataclass(frozen=True)
 class LinearTask:
-    """Learning a linear regression: prior and noise say what is minimised."""
+    """Fits a linear regression; prior and noise determine the objective."""
 
     schema: Schema
     prior: WeightPrior | ColumnPriors | None = None
@@ -78,7 +78,7 @@ class LinearTask:
         max_iter: int = 10_000,
         missing: tuple[Marker, ...] = (),
     ) -> LinearTask:
-        """Return the task for a source; its columns' kinds are found in the first rows."""
+        """Return the task for a source: check the parameters and infer the kinds of the columns."""
         checked = check_prior(prior, ESTIMATOR_NAME)
         noise = check_noise(noise, ESTIMATOR_NAME)
         check_solver_parameters(
@@ -89,36 +89,32 @@ class LinearTask:
 
     @property
     def is_absolute(self) -> bool:
-        """Whether the loss is absolute."""
+        """Whether the loss is absolute (Laplace noise)."""
         return isinstance(self.noise, Laplace) or self.noise == "laplace"
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> RegressionModel:
-        """Return the model of a source."""
-        # Without a bias rows cannot be counted from their means, and moments of far ones lose their digits.
+        """Fit the model to the rows of a source."""
+        # Without an intercept the moments cannot be centred and would lose precision for distant columns.
         keeps = self.is_absolute or not self.bias
-        reading = read_dataset(self.schema, source, measured=True, keeps=keeps, progress=progress)
-        whole = None
-        if not reading.is_cached and reading.feature_index.width > MAX_COVARIANCE_FEATURES:
-            # Their moments would need more memory than they do themselves.
-            reading = read_dataset(self.schema, source, measured=True, progress=progress)
-        if reading.is_cached:
-            rows = build_training_data(self.schema, reading, measured=True)
+        dataset = read_dataset(self.schema, source, measured=True, keeps=keeps, progress=progress)
+        moments = None
+        if not dataset.is_cached and dataset.feature_index.width > MAX_COVARIANCE_FEATURES:
+            # The moments would need more memory than the rows.
+            dataset = read_dataset(self.schema, source, measured=True, progress=progress)
+        if dataset.is_cached:
+            data = build_training_data(self.schema, dataset, measured=True)
         else:
-            rows, whole = compress_dataset(self.schema, reading, self.bias)
-        statement = self.set_up(rows, whole)
-        found = (
-            self._fit_absolute_loss(statement)
-            if self.is_absolute
-            else self._fit_squared_loss(statement, whole)
-        )
-        return self._build_model(statement, found, whole)
+            data, moments = compress_dataset(self.schema, dataset, self.bias)
+        setup = self.set_up(data, moments)
+        fit = self._fit_absolute_loss(setup) if self.is_absolute else self._fit_squared_loss(setup, moments)
+        return self._build_model(setup, fit, moments)
 
-    def set_up(self, rows: TrainingData, whole: Moments | None = None) -> ProblemSetup:
-        """Return the problem of gathered rows; those that stand for a `whole` have no bias any more."""
-        bias = self.bias and whole is None
-        units = None if self.scale is None or whole is None else whole.std
+    def set_up(self, data: TrainingData, moments: Moments | None = None) -> ProblemSetup:
+        """Set up the problem; rows compressed from `moments` are centred and have no intercept."""
+        bias = self.bias and moments is None
+        units = None if self.scale is None or moments is None else moments.std
         return set_up_problem(
-            rows,
+            data,
             self.prior,
             None,
             bias=bias,
@@ -128,123 +124,116 @@ class LinearTask:
             units=units,
         )
 
-    def _fit_squared_loss(self, statement: ProblemSetup, whole: Moments | None) -> PenalisedFit:
-        given = float(self.noise.scale) if isinstance(self.noise, Normal) else None
-        noise = NoiseEstimate() if given is None else NoiseEstimate(given, "given")
-        own = None
-        if whole is not None:
-            counted = whole if self.bias else whole.without_intercept()
-            own = replace(
-                counted.select(statement.feature_indices),
-                mean_y=float(counted.intercept(statement.baseline_weights)),
+    def _fit_squared_loss(self, setup: ProblemSetup, moments: Moments | None) -> PenalisedFit:
+        sigma = float(self.noise.scale) if isinstance(self.noise, Normal) else None
+        noise = NoiseEstimate() if sigma is None else NoiseEstimate(sigma, "given")
+        selected = None
+        if moments is not None:
+            moments = moments if self.bias else moments.without_intercept()
+            selected = replace(
+                moments.select(setup.feature_indices),
+                mean_y=float(moments.intercept(setup.baseline_weights)),
             )
-        fit = PenalisedLeastSquares(statement.problem, statement.priors, noise, self.folds, own)
-        return fit.solve(self.tol, self.max_iter)
+        solver = PenalisedLeastSquares(setup.problem, setup.priors, noise, self.folds, selected)
+        return solver.solve(self.tol, self.max_iter)
 
-    def _fit_absolute_loss(self, statement: ProblemSetup) -> PenalisedFit:
-        if statement.priors.prior_to_tune is not None:
+    def _fit_absolute_loss(self, setup: ProblemSetup) -> PenalisedFit:
+        problem = setup.problem
+        if setup.priors.prior_to_tune is not None:
             raise errors.ParameterError(
-                f"{ESTIMATOR_NAME}: the scale of a prior is chosen beside squared loss only. Give a number, or "
-                f"noise='normal'."
+                f"{ESTIMATOR_NAME}: the scale of a prior can be chosen for squared loss only. Give a "
+                f"number, or noise='normal'."
             )
-        if needs_conjugate_gradient(statement.problem.X):
+        if needs_conjugate_gradient(problem.X):
             raise errors.DataError(
-                f"{statement.problem.X.n_rows:,} rows of {statement.problem.X.width:,} features are too many "
-                f"for absolute loss. Use noise='normal'."
+                f"{problem.X.n_rows:,} rows with {problem.X.width:,} features are too many for absolute "
+                f"loss. Use noise='normal'."
             )
-        size = float(self.noise.scale) if isinstance(self.noise, Laplace) else None
-        if size is None and any(p.penalty(1.0) != p.penalty(2.0) for p, _ in statement.priors.groups):
-            # As with squared loss: the mean size of what is left without a prior.
-            plain = solve_lad(statement.problem, self.tol, self.max_iter)
-            size = plain.objective / statement.problem.total_weight
-            if (
-                size
-                <= MIN_NOISE_SHARE
-                * _null_objective(statement.problem, True)[0]
-                / statement.problem.total_weight
-            ):
-                raise unknown_noise_error(statement.problem.X)
-            noise = NoiseEstimate(size, "estimated")
+        b = float(self.noise.scale) if isinstance(self.noise, Laplace) else None
+        if b is None and any(p.penalty(1.0) != p.penalty(2.0) for p, _ in setup.priors.groups):
+            # As for squared loss, estimate the scale from the residuals of the unpenalised fit.
+            b = solve_lad(problem, self.tol, self.max_iter).objective / problem.total_weight
+            if b <= MIN_NOISE_SHARE * _null_objective(problem, True)[0] / problem.total_weight:
+                raise unknown_noise_error(problem.X)
+            noise = NoiseEstimate(b, "estimated")
         else:
-            noise = NoiseEstimate(size, "" if size is None else "given")
-        l1, l2 = statement.priors.penalties(math.sqrt(size) if size else 1.0)
-        solution = solve_lad(statement.problem.with_penalties(l1, l2), self.tol, self.max_iter)
+            noise = NoiseEstimate(b, "" if b is None else "given")
+        l1, l2 = setup.priors.penalties(math.sqrt(b) if b else 1.0)
+        solution = solve_lad(problem.with_penalties(l1, l2), self.tol, self.max_iter)
         return PenalisedFit(l1, l2, solution, noise)
 
     def _build_model(
-        self, statement: ProblemSetup, found: PenalisedFit, whole: Moments | None
+        self, setup: ProblemSetup, penalised: PenalisedFit, moments: Moments | None
     ) -> RegressionModel:
-        problem = statement.problem.with_penalties(found.l1, found.l2)
+        problem = setup.problem.with_penalties(penalised.l1, penalised.l2)
         null, spread = _null_objective(problem, self.is_absolute)
         n_rows, total = problem.X.n_rows, problem.total_weight
-        if whole is not None:
-            spread = math.sqrt(float(whole.squared_error(statement.baseline_weights)) / whole.total_weight)
-            n_rows, total = whole.n_rows, whole.total_weight
-        solution = found.solution
-        proof = optimality_certificate(solution, null, self.tol)
-        warn_unless_optimal(proof, ESTIMATOR_NAME, self.max_iter)
-        table = statement.full_weights(solution.w)[:, None]
+        if moments is not None:
+            spread = math.sqrt(float(moments.squared_error(setup.baseline_weights)) / moments.total_weight)
+            n_rows, total = moments.n_rows, moments.total_weight
+        solution = penalised.solution
+        certificate = optimality_certificate(solution, null, self.tol)
+        warn_unless_optimal(certificate, ESTIMATOR_NAME, self.max_iter)
+        table = setup.full_weights(solution.w)[:, None]
         loss = solution.objective - problem.penalty(solution.w)
         fit = Fit(
             "absolute" if self.is_absolute else "squared",
             format_prior(self.prior),
-            common_value(found.l1),
-            common_value(found.l2),
+            common_value(penalised.l1),
+            common_value(penalised.l2),
             total,
             n_rows,
             self.bias,
-            found.noise.sigma,
-            found.noise.source,
-            found.scale_by,
+            penalised.noise.sigma,
+            penalised.noise.source,
+            penalised.scale_by,
             spread,
-            _explained_fraction(statement.data.y, statement.data.weights, loss, self.is_absolute, whole),
-            found.log_marginal_likelihood,
-            is_centred=statement.centre is None,
+            _explained_fraction(setup.data.y, setup.data.weights, loss, self.is_absolute, moments),
+            penalised.log_marginal_likelihood,
+            is_centred=setup.centre is None,
             lost=loss,
-            scale=found.prior_scale,
+            scale=penalised.prior_scale,
             units=None
             if self.scale is None
-            else statement.priors.common_standardised_penalties(found.l1, found.l2),
+            else setup.priors.common_standardised_penalties(penalised.l1, penalised.l2),
         )
-        b = solution.b if whole is None or not self.bias else whole.intercept(table[:, 0])
-        base = np.atleast_1d(b).astype(np.float64)
-        maker = found.posterior_maker
-        known = (
-            None if maker is None else ReindexedPosterior(maker, statement.model_indices, statement.centre)
-        )
-        return RegressionModel(self.schema, base, statement.build_terms(table), fit, proof, known)
+        b = solution.b if moments is None or not self.bias else moments.intercept(table[:, 0])
+        intercept = np.atleast_1d(b).astype(np.float64)
+        maker = penalised.posterior_maker
+        posterior = None if maker is None else ReindexedPosterior(maker, setup.model_indices, setup.centre)
+        terms = setup.build_terms(table)
+        return RegressionModel(self.schema, intercept, terms, fit, certificate, posterior)
 
 
 def _explained_fraction(
-    y: Floats, weights: Floats | None, loss: float, is_absolute: bool, whole: Moments | None
+    y: Floats, weights: Floats | None, loss: float, is_absolute: bool, moments: Moments | None
 ) -> float | None:
-    """Return which share of the targets' own variation the loss leaves out; None if they do not vary."""
-    if whole is not None:
-        all_of_it = (
-            whole.yy / 2 if whole.has_intercept else (whole.yy - whole.total_weight * whole.mean_y**2) / 2
-        )
+    """Return 1 − loss / (loss of the best constant), which is R² for squared loss; None if y is constant."""
+    if moments is not None:
+        yy = moments.yy
+        null_loss = (yy if moments.has_intercept else yy - moments.total_weight * moments.mean_y**2) / 2
     else:
         s = np.ones(len(y)) if weights is None else weights
-        middle = _weighted_median(y, s) if is_absolute else float(np.average(y, weights=s))
-        away = y - middle
-        all_of_it = float(s @ np.abs(away)) if is_absolute else float(s @ np.square(away)) / 2
-    return 1 - loss / all_of_it if all_of_it > 0 else None
+        centre = _weighted_median(y, s) if is_absolute else float(np.average(y, weights=s))
+        residual = y - centre
+        null_loss = float(s @ np.abs(residual)) if is_absolute else float(s @ np.square(residual)) / 2
+    return 1 - loss / null_loss if null_loss > 0 else None
 
 
 def _null_objective(problem: Problem, is_absolute: bool) -> tuple[float, float]:
-    """Return the objective without features, and the standard deviation of the targets."""
+    """Return the objective without features and the standard deviation of the targets."""
     y = problem.y if problem.offset is None else problem.y - problem.offset
     weights = np.ones(len(y)) if problem.weights is None else problem.weights
     mean = float(np.average(y, weights=weights))
     spread = math.sqrt(float(weights @ np.square(y - mean)) / problem.total_weight)
     if is_absolute:
-        middle = _weighted_median(y, weights) if problem.has_intercept else 0.0
-        return float(weights @ np.abs(y - middle)), spread
-    away = y - mean if problem.has_intercept else y
-    return 0.5 * float(weights @ np.square(away)), spread
+        centre = _weighted_median(y, weights) if problem.has_intercept else 0.0
+        return float(weights @ np.abs(y - centre)), spread
+    residual = y - mean if problem.has_intercept else y
+    return 0.5 * float(weights @ np.square(residual)), spread
 
 
 def _weighted_median(y: Floats, weights: Floats) -> float:
     order = np.argsort(y)
-    before = np.cumsum(weights[order])
-    return float(y[order[np.searchsorted(before, before[-1] / 2)]])
+    cumulative = np.cumsum(weights[order])
+    return float(y[order[np.searchsorted(cumulative, cumulative[-1] / 2)]])

@@ -1,4 +1,4 @@
-"""Logistic regression as a task: read the rows, settle the prior, solve, prove."""
+"""The task of exact logistic regression: read the rows, resolve the prior, solve, certify."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ from weigh.source import Source
 from weigh.source.missing import Marker
 
 ESTIMATOR_NAME = "LogisticRegression"
-DEFAULT_PRIOR = Normal(1.0)  # of columns that a mapping does not name
-N_SCALES, MIN_SCALE_RATIO = 20, 1e-3  # how many scales cross-validation tries, and the last by the first
-TUNING_TOLERANCE = 1e-4  # a gap that changes no choice
+DEFAULT_PRIOR = Normal(1.0)  # for columns that a mapping does not name
+N_SCALES, MIN_SCALE_RATIO = 20, 1e-3  # number of penalty scales in cross-validation, and last / first
+TUNING_TOLERANCE = 1e-4  # a duality gap small enough to select a scale
 
 
 @dataclass(frozen=True)
 class LogisticTask:
-    """Learning a logistic regression exactly: the prior says what is minimised beside the log loss."""
+    """Fits a logistic regression by minimising log loss plus the penalty of the prior."""
 
     schema: Schema
     prior: WeightPrior | ColumnPriors | None = DEFAULT_PRIOR
@@ -79,7 +79,7 @@ class LogisticTask:
         max_iter: int = 1_000,
         missing: tuple[Marker, ...] = (),
     ) -> LogisticTask:
-        """Return the task for a source; its columns' kinds are found in the first rows."""
+        """Return the task for a source: check the parameters and infer the kinds of the columns."""
         checked = check_prior(prior, ESTIMATOR_NAME)
         check_solver_parameters(
             ESTIMATOR_NAME, bias=bias, scale=scale, offset=offset, folds=folds, tol=tol, max_iter=max_iter
@@ -90,135 +90,137 @@ class LogisticTask:
         return cls(schema, checked, bool(bias), scale, offset, class_weight, *numbers)
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:
-        """Return the model of a source."""
-        rows = load_training_data(self.schema, source, measured=False, progress=progress)
-        check_two_classes(rows)
-        shares = np.bincount(rows.y, rows.weights, minlength=len(rows.classes))
-        statement = self.set_up(rows)
+        """Fit the model to the rows of a source."""
+        data = load_training_data(self.schema, source, measured=False, progress=progress)
+        check_two_classes(data)
+        totals = np.bincount(data.y, data.weights, minlength=len(data.classes))
+        setup = self.set_up(data)
         try:
-            return self._build_model(statement, shares / shares.sum())
+            return self._build_model(setup, totals / totals.sum())
         except errors.Separated as cause:
-            raise name_diverging_features(cause, statement.priors.names()) from None
+            raise name_diverging_features(cause, setup.priors.names()) from None
 
-    def set_up(self, rows: TrainingData) -> ProblemSetup:
-        """Return the problem of gathered rows."""
-        check_two_classes(rows)
+    def set_up(self, data: TrainingData) -> ProblemSetup:
+        """Set up the problem for the training data."""
+        check_two_classes(data)
         return set_up_problem(
-            replace(rows, weights=apply_class_weights(self.class_weight, rows)),
+            replace(data, weights=apply_class_weights(self.class_weight, data)),
             self.prior,
             DEFAULT_PRIOR,
             bias=self.bias,
             scale=self.scale,
             offset=self.offset,
             owner=ESTIMATOR_NAME,
-            classes=1 if len(rows.classes) == 2 else len(rows.classes),
+            classes=1 if len(data.classes) == 2 else len(data.classes),
         )
 
-    def _resolve_penalties(self, statement: ProblemSetup) -> tuple[Floats, Floats, str]:
-        chosen = statement.priors.prior_to_tune
-        if chosen is None:
-            return (*statement.priors.penalties(), "given")
-        if getattr(chosen, "scale", None) == "evidence":
+    def _resolve_penalties(self, setup: ProblemSetup) -> tuple[Floats, Floats, str]:
+        """Return l1 and l2 per feature, and how their scale was chosen."""
+        prior_to_tune = setup.priors.prior_to_tune
+        if prior_to_tune is None:
+            return (*setup.priors.penalties(), "given")
+        if getattr(prior_to_tune, "scale", None) == "evidence":
             raise errors.ParameterError(
-                f"{ESTIMATOR_NAME}: the evidence chooses scales of linear regression only. Give scale='cv', or a "
-                f"number."
+                f"{ESTIMATOR_NAME}: scale='evidence' is available for linear regression only. Give "
+                f"scale='cv', or a number."
             )
-        l1, l2 = statement.priors.unit_penalties()
-        classes = len(statement.data.classes)
-        track = LogisticPathSolver(
-            statement.problem, l1, l2, classes, max(self.tol, TUNING_TOLERANCE), self.max_iter
-        )
-        scale = track.cross_validate(track.make_scales(N_SCALES, MIN_SCALE_RATIO), self.folds).best_scale
+        l1, l2 = setup.priors.unit_penalties()
+        n_classes, tol = len(setup.data.classes), max(self.tol, TUNING_TOLERANCE)
+        solver = LogisticPathSolver(setup.problem, l1, l2, n_classes, tol, self.max_iter)
+        scale = solver.cross_validate(solver.make_scales(N_SCALES, MIN_SCALE_RATIO), self.folds).best_scale
         return l1 * scale, l2 * scale, "cross-validation"
 
-    def _build_model(self, statement: ProblemSetup, shares: Floats) -> LogisticModel:
-        classes = statement.data.classes
-        l1, l2, scale_by = self._resolve_penalties(statement)
-        problem = statement.problem.with_penalties(l1, l2)
+    def _build_model(self, setup: ProblemSetup, class_frequencies: Floats) -> LogisticModel:
+        classes = setup.data.classes
+        l1, l2, scale_by = self._resolve_penalties(setup)
+        problem = setup.problem.with_penalties(l1, l2)
         solution = solve_logistic_regression(problem, len(classes), self.tol, self.max_iter)
-        empty = null_model(problem, len(classes)).objective
-        proof = optimality_certificate(solution, empty, self.tol)
-        warn_unless_optimal(proof, ESTIMATOR_NAME, self.max_iter)
-        full = statement.full_weights(solution.w)
+        null_objective = null_model(problem, len(classes)).objective
+        certificate = optimality_certificate(solution, null_objective, self.tol)
+        warn_unless_optimal(certificate, ESTIMATOR_NAME, self.max_iter)
+        full = setup.full_weights(solution.w)
         table = to_class_columns(full[:, None] if full.ndim == 1 else full)
-        base = to_class_columns(np.atleast_2d(solution.b))[0]
-        numbers = (common_value(l1), common_value(l2), problem.total_weight, problem.X.n_rows)
+        intercepts = to_class_columns(np.atleast_2d(solution.b))[0]
         loss = solution.objective - problem.penalty(solution.w)
         fit = Fit(
             "log",
             format_prior(self.prior),
-            *numbers,
+            common_value(l1),
+            common_value(l2),
+            problem.total_weight,
+            problem.X.n_rows,
             self.bias,
             scale_by=scale_by,
             classes=len(classes),
-            is_centred=statement.centre is None,
+            is_centred=setup.centre is None,
             lost=loss,
-            units=None if self.scale is None else statement.priors.common_standardised_penalties(l1, l2),
-            r2=None if not empty else 1 - loss / empty,
+            units=None if self.scale is None else setup.priors.common_standardised_penalties(l1, l2),
+            r2=None if not null_objective else 1 - loss / null_objective,
         )
-        maker = (
-            LaplaceApproximation.at_solution(problem, solution)
-            if len(classes) == 2 and not l1.any()
-            else None
+        has_posterior = len(classes) == 2 and not l1.any()
+        maker = LaplaceApproximation.at_solution(problem, solution) if has_posterior else None
+        posterior = None if maker is None else ReindexedPosterior(maker, setup.model_indices, setup.centre)
+        terms = setup.build_terms(table)
+        return LogisticModel(
+            self.schema, classes, intercepts, terms, class_frequencies, fit, certificate, posterior
         )
-        known = (
-            None if maker is None else ReindexedPosterior(maker, statement.model_indices, statement.centre)
-        )
-        terms = statement.build_terms(table)
-        return LogisticModel(self.schema, classes, base, terms, shares, fit, proof, known)
 
 
 def solve_logistic_regression(
-    problem: Problem, classes: int, tol: float, max_iter: int, start: Solution | None = None
+    problem: Problem, n_classes: int, tol: float, max_iter: int, start: Solution | None = None
 ) -> Solution:
-    """Solve with the solver that suits the penalties, columns far from zero counted from their means."""
-    near, shift = centre_distant_columns(problem)
-    apart, straight = orthogonalise(near)
-    begun = centre_solution(start, shift)
-    if straight is None:
-        return uncentre_solution(_solve_by_penalty(near, classes, tol, max_iter, begun), shift)
-    begun = None if begun is None else straight.to_orthogonal(begun)
+    """Solve with the solver that suits the penalties.
+
+    Columns far from zero are centred and nearly collinear unpenalised features orthogonalised for the solver;
+    the solution is returned in the original coordinates.
+    """
+    centred, shift = centre_distant_columns(problem)
+    orthogonal, transform = orthogonalise(centred)
+    start = centre_solution(start, shift)
+    if transform is None:
+        return uncentre_solution(_solve_by_penalty(centred, n_classes, tol, max_iter, start), shift)
+    start = None if start is None else transform.to_orthogonal(start)
     try:
-        found = _solve_by_penalty(apart, classes, tol, max_iter, begun)
+        solution = _solve_by_penalty(orthogonal, n_classes, tol, max_iter, start)
     except errors.Separated as cause:
-        grown = None if cause.features is None else straight.indices.tolist()
-        raise errors.Separated(str(cause), grown) from None
-    return uncentre_solution(straight.from_orthogonal(found), shift)
+        diverging = None if cause.features is None else transform.indices.tolist()
+        raise errors.Separated(str(cause), diverging) from None
+    return uncentre_solution(transform.from_orthogonal(solution), shift)
 
 
 def _solve_by_penalty(
-    problem: Problem, classes: int, tol: float, max_iter: int, start: Solution | None
+    problem: Problem, n_classes: int, tol: float, max_iter: int, start: Solution | None
 ) -> Solution:
     if not problem.l1.any():
-        return solve_logistic(problem, classes, tol, max_iter, start)
-    free = (problem.l1 == 0) & (problem.l2 == 0)
-    if free.any():
-        # Weights without a prior that would grow for ever do so whatever the others are.
-        none = np.zeros(int(free.sum()))
-        alone = replace(problem, X=problem.X.select_features(free), l1=none, l2=none)
+        return solve_logistic(problem, n_classes, tol, max_iter, start)
+    is_free = (problem.l1 == 0) & (problem.l2 == 0)
+    if is_free.any():
+        # The unpenalised weights diverge, if at all, whatever the others are. Detect it before the l1 solver.
+        zeros = np.zeros(int(is_free.sum()))
+        unpenalised = replace(problem, X=problem.X.select_features(is_free), l1=zeros, l2=zeros)
         try:
-            solve_logistic(alone, classes, tol, max_iter)
+            solve_logistic(unpenalised, n_classes, tol, max_iter)
         except errors.Separated as cause:
-            places = np.flatnonzero(free)
-            grown = None if cause.features is None else places[cause.features].tolist()
-            raise errors.Separated(str(cause), grown) from None
-    return solve_l1_logistic(problem, classes, tol, max_iter, start)
+            indices = np.flatnonzero(is_free)
+            diverging = None if cause.features is None else indices[cause.features].tolist()
+            raise errors.Separated(str(cause), diverging) from None
+    return solve_l1_logistic(problem, n_classes, tol, max_iter, start)
 
 
-def check_two_classes(rows: TrainingData) -> None:
-    """Refuse rows that are all of one class, from which no difference can be learned."""
-    if len(rows.classes) < 2:
+def check_two_classes(data: TrainingData) -> None:
+    """Raise LabelError if all rows have the same class."""
+    if len(data.classes) < 2:
         raise errors.LabelError(
-            f"All rows have the label {errors.quote_names(rows.classes)}; a logistic regression learns what "
-            f"parts two classes or more. Give rows of another class too: the data has only one class."
+            f"All rows have the label {errors.quote_names(data.classes)}; logistic regression needs at "
+            f"least two classes. Give rows of another class too: the data has only one class."
         )
 
 
-def apply_class_weights(given: Any, rows: TrainingData) -> Floats | None:
-    """Return the rows' weights times those of their classes."""
-    counts = np.bincount(rows.y, rows.weights, minlength=len(rows.classes)).astype(np.float64)
-    per_class = compute_class_weights(ESTIMATOR_NAME, given, rows.classes, counts)
-    if per_class is None:
-        return rows.weights
-    own = per_class[rows.y]
-    return np.asarray(own if rows.weights is None else own * rows.weights)
+def apply_class_weights(class_weight: Any, data: TrainingData) -> Floats | None:
+    """Return the sample weights multiplied by the weights of their classes; None means one each."""
+    counts = np.bincount(data.y, data.weights, minlength=len(data.classes)).astype(np.float64)
+    class_weights = compute_class_weights(ESTIMATOR_NAME, class_weight, data.classes, counts)
+    if class_weights is None:
+        return data.weights
+    weights = class_weights[data.y]
+    return np.asarray(weights if data.weights is None else weights * data.weights)

@@ -1,4 +1,4 @@
-"""Naive Bayes as a task: find the kinds, count, add up, finish."""
+"""The task of naive Bayes: infer the schema, count, merge, build the model."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from weigh.source.missing import Marker
 
 @dataclass(frozen=True)
 class BayesTask:
-    """Counting rows for a `BayesModel` with given priors; `warns` says whether flat columns are told of."""
+    """Counts rows for a `BayesModel`; with `warns`, zero-variance columns cause a warning."""
 
     schema: Schema
     prior: Any = 1.0
@@ -41,36 +41,36 @@ class BayesTask:
         number: Number | None = None,
         missing: Sequence[Marker] = (),
     ) -> BayesTask:
-        """Return the task for a source: kinds found, parameters checked, dependence warned of."""
+        """Return the task for a source: infer the kinds, check the parameters, warn of dependent columns."""
         schema = infer_schema(source, columns, number, missing)
         if not schema.column_groups:
             raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
         task = cls(schema, prior, class_prior, complement)
-        # Parameters are refused before the rows are read, and not after.
+        # Report invalid parameters before the rows are read.
         task.build_model(BayesCounts([], np.zeros(0), []))
         task.warn_dependent_columns(source)
         return task
 
     def warn_dependent_columns(self, source: Source) -> None:
-        """Warn of columns that repeat each other, judged by the first rows."""
+        """Warn about columns that repeat each other in the first rows."""
         pairs = find_dependent_columns(self.schema, next(self.chunks(source)))
         if pairs:
-            told = "; ".join(str(pair) for pair in pairs[:3])
+            listed = "; ".join(str(pair) for pair in pairs[:3])
             more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
             warnings.warn(
                 f"Some columns repeat each other, so naive Bayes counts the same evidence twice and is "
-                f"over-sure: {told}{more}. Leave one of each out, for example "
+                f"overconfident: {listed}{more}. Leave out one of each pair, for example "
                 f"columns={{{pairs[0].second!r}: 'skip'}}.",
                 errors.DependentColumns,
                 stacklevel=2,
             )
 
     def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read the source in the schema's names."""
+        """Read the source chunk by chunk with the column names of the schema."""
         return self.schema.chunks(source)
 
-    def pieces(self, source: Source) -> Iterator[ChunkReader]:
-        """Read the source in the schema's names, leaving the work to whoever calls a piece."""
+    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
+        """Iterate over functions that each read one chunk, so that threads can do the reading."""
         return self.schema.chunk_readers(source)
 
     def count(self, chunk: Chunk) -> BayesCounts:
@@ -78,15 +78,15 @@ class BayesTask:
         return count_rows([chunk], self.schema)
 
     def counter(self) -> BayesCounter:
-        """Return what gathers the counts of many chunks."""
+        """Return an empty counter."""
         return BayesCounter(self.schema)
 
     def merge(self, first: BayesCounts, second: BayesCounts) -> BayesCounts:
-        """Return the counts of both together."""
+        """Return the sum of two counts."""
         return first.plus(second)
 
     def finish(self, counts: BayesCounts) -> BayesModel:
-        """Return the model of all counts; classes that the prior names exist without rows too."""
+        """Build the model; classes named by the class prior exist even without rows."""
         if isinstance(self.class_prior, Mapping):
             counts = counts.with_declared_classes(self.class_prior)
         model = self.build_model(counts.canonical())
@@ -96,7 +96,7 @@ class BayesTask:
         return model
 
     def build_model(self, counts: BayesCounts) -> BayesModel:
-        """Return the model of counts, its parameters checked as far as they concern no class."""
+        """Build the model without checking the class prior against the classes that occur."""
         model = BayesModel(self.schema, counts, self.prior, self.class_prior, self.complement)
-        _ = model.class_distribution
+        _ = model.class_distribution  # evaluated for its parameter checks
         return model

@@ -1,4 +1,4 @@
-"""What online learners share: examples pass by pass, and runs that go on when more rows come."""
+"""Training of online learners: shuffled passes over the examples, and state that later calls continue."""
 
 from __future__ import annotations
 
@@ -18,61 +18,59 @@ from weigh.learn.feature_index import FeatureIndex
 
 
 class TrainingState(Protocol):
-    """Weights on their way."""
+    """The weights of a learner during training."""
 
     classes: list[Any]
 
 
-RunT = TypeVar("RunT", bound=TrainingState)
+StateT = TypeVar("StateT", bound=TrainingState)
 
 
 @dataclass
-class OnlineTraining(Generic[RunT]):
-    """A run together with the features it is over: what goes on when more rows come."""
+class OnlineTraining(Generic[StateT]):
+    """A training state with its schema and feature index; further rows continue from it."""
 
     schema: Schema
     feature_index: FeatureIndex
-    state: RunT
+    state: StateT
 
     def copy(self) -> Self:
-        """Return a course that may go on without this one."""
+        """Return an independent copy."""
         return replace(self, feature_index=copy.deepcopy(self.feature_index), state=copy.deepcopy(self.state))
 
     def storage(self) -> dict[str, str]:
-        """Return how text files must be read to match what was learned, for `Source.stored`."""
+        """Return how text files must be read to match the learned levels, for `Source.with_storage`."""
         label = self.schema.label
-        named = {} if label is None else {label: self.state.classes}
-        return self.schema.level_storage({**self.feature_index.levels(), **named})
+        classes = {} if label is None else {label: self.state.classes}
+        return self.schema.level_storage({**self.feature_index.levels(), **classes})
 
 
 class TrainingPasses:
-    """The examples of a reading, pass by pass: all at once if they are in memory."""
+    """The examples of a data set, pass by pass; built once if the data set is cached."""
 
     def __init__(
-        self, reading: EncodedDataset, classes: Sequence[Any], class_weight: Any, owner: str
+        self, dataset: EncodedDataset, classes: Sequence[Any], class_weight: Any, owner: str
     ) -> None:
-        self._dataset = reading
-        self._class_indices = reading.class_indices(classes)
+        self._dataset = dataset
+        self._class_indices = dataset.class_indices(classes)
         self._class_weights = dataset_class_weights(
-            owner, class_weight, classes, reading, self._class_indices
+            owner, class_weight, classes, dataset, self._class_indices
         )
-        self.is_weighted = self._class_weights is not None or reading.is_weighted
-        self._all_examples = self._to_examples(reading.chunks()) if reading.is_cached else None
+        self.is_weighted = self._class_weights is not None or dataset.is_weighted
+        self._all_examples = self._to_examples(dataset.chunks()) if dataset.is_cached else None
 
     def examples(self, seed: int | None, number: int) -> Iterator[tuple[_core.Examples, Longs | None]]:
-        """Yield examples with their order in this pass; without a seed they are in order.
+        """Yield examples with their order in pass `number`; without a seed the order is None, as read.
 
-        Rows that are read again for every pass are shuffled among those that are read together.
+        Rows that are not cached are shuffled within each chunk only.
         """
         if self._all_examples is not None:
-            yield (
-                self._all_examples,
-                None if seed is None else pass_order(len(self._all_examples), seed, number),
-            )
+            n = len(self._all_examples)
+            yield self._all_examples, None if seed is None else pass_order(n, seed, number)
             return
-        for at, chunk in enumerate(self._dataset.chunks()):
+        for i, chunk in enumerate(self._dataset.chunks()):
             examples = self._to_examples(iter([chunk]))
-            yield examples, None if seed is None else pass_order(len(examples), seed, number + 1_000_003 * at)
+            yield examples, None if seed is None else pass_order(len(examples), seed, number + 1_000_003 * i)
 
     def _to_examples(self, chunks: Iterator[EncodedChunk]) -> _core.Examples:
         examples = _core.Examples()
@@ -85,8 +83,5 @@ class TrainingPasses:
 
 
 def pass_order(n: int, seed: int, number: int) -> Longs:
-    """Return the shuffled order of n rows in pass `number`, which counts from 0.
-
-    It depends on nothing else, so that a pass can be repeated without those before it.
-    """
+    """Return a permutation of n rows for pass `number` (from 0), independent of earlier passes."""
     return np.random.default_rng([seed, number]).permutation(n)

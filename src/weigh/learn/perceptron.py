@@ -1,4 +1,4 @@
-"""The perceptron as a task: read the rows, go through them again and again, finish."""
+"""The task of the perceptron: read the rows, make passes over them, build the model."""
 
 from __future__ import annotations
 
@@ -28,40 +28,41 @@ ESTIMATOR_NAME = "Perceptron"
 MULTICLASS_MODES = ("joint", "one-vs-rest")
 MAX_RATE = 1e100
 RATE_CONSTRAINT = f"a number above 0, at most {MAX_RATE:g}"
+MAX_SCALE_RATIO = 100.0
 
 
 @dataclass
 class PerceptronTraining(OnlineTraining[PerceptronState]):
-    """A perceptron's run together with the features it is over."""
+    """The training of a perceptron, which can be continued with further rows."""
 
-    cached_model: PerceptronModel | None = None  # of the run as it stands, once it was asked for
+    cached_model: PerceptronModel | None = None  # of the current state
 
     def model(self) -> PerceptronModel:
-        """Return the model of the run as it stands."""
+        """Return the model of the current state."""
         if self.cached_model is None:
             self.cached_model = self._build_model()
         return self.cached_model
 
     def _build_model(self) -> PerceptronModel:
-        run, orders = self.state, self.feature_index.feature_orders()
+        state, orders = self.state, self.feature_index.feature_orders()
         order = np.concatenate(orders)
-        run.reserve_features(self.feature_index.width)
-        table, biases, divisor = run.weights(order)
+        state.reserve_features(self.feature_index.width)
+        table, biases, divisor = state.weights(order)
         terms = self.feature_index.build_terms(orders, to_class_columns(table))
-        numbers = np.full(self.feature_index.width + 1, -1, dtype=np.int32)
-        numbers[order] = np.arange(len(order), dtype=np.int32)
-        record = run.record(numbers, len(order))
-        keep = run.settings.keep
-        first = keep if record is None else "last"
-        base = to_class_columns(biases)[0]
-        facts = first, run.certificate(), run.settings.rate, divisor, record
-        model = PerceptronModel(self.schema, run.classes, base, terms, *facts)
-        return model if keep == first else model.keep(keep)
+        model_indices = np.full(self.feature_index.width + 1, -1, dtype=np.int32)
+        model_indices[order] = np.arange(len(order), dtype=np.int32)
+        record = state.record(model_indices, len(order))
+        keep = state.settings.keep
+        hypothesis = keep if record is None else "last"
+        intercepts = to_class_columns(biases)[0]
+        details = hypothesis, state.certificate(), state.settings.rate, divisor, record
+        model = PerceptronModel(self.schema, state.classes, intercepts, terms, *details)
+        return model if keep == hypothesis else model.keep(keep)
 
 
 @dataclass(frozen=True)
 class PerceptronTask:
-    """Learning a perceptron: what of the run is kept, and how rows are gone through."""
+    """Trains a perceptron: its settings, and the number and order of passes."""
 
     schema: Schema
     settings: PerceptronSettings = field(default_factory=PerceptronSettings)
@@ -69,7 +70,7 @@ class PerceptronTask:
     shuffle: bool = True
     seed: int = 0
     class_weight: Any = None
-    classes: tuple[Any, ...] = ()  # which exist even if no row has shown them
+    classes: tuple[Any, ...] = ()  # declared classes, which may have no rows yet
 
     @classmethod
     def for_source(
@@ -91,7 +92,7 @@ class PerceptronTask:
         class_weight: Any = None,
         missing: Sequence[Marker] = (),
     ) -> PerceptronTask:
-        """Return the task for a source: parameters checked, kinds found."""
+        """Return the task for a source: check the parameters and infer the kinds of the columns."""
         check_parameters(
             keep=keep,
             margin=margin,
@@ -111,7 +112,7 @@ class PerceptronTask:
         return cls(schema, settings, int(max_iter), bool(shuffle), int(random_state), class_weight)
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> PerceptronModel:
-        """Return the model of a source."""
+        """Fit the model to the rows of a source."""
         return self.train(source, progress=progress).model()
 
     def train(
@@ -122,65 +123,65 @@ class PerceptronTask:
         progress: Progress | None = None,
         check: LabelCheck | None = None,
     ) -> PerceptronTraining:
-        """Go through the rows until a pass changes nothing, or `max_iter` times.
+        """Make passes over the rows until one changes nothing, at most `max_iter`.
 
-        A course from before is gone on with, and changed. With a `check` of the labels the rows are one
-        batch of several: all of it is learned, or nothing has changed.
+        `before` is continued in place. With a label `check` the rows are one batch of several, which is
+        learned completely or not at all.
         """
         if before is None:
-            reading = SourceDataset.read(self.schema, source, progress, check)
-            run = PerceptronState(self.settings, self.find_classes(reading))
-            course = PerceptronTraining(self.schema, reading.feature_index, run)
+            dataset = SourceDataset.read(self.schema, source, progress, check)
+            state = PerceptronState(self.settings, self.find_classes(dataset))
+            training = PerceptronTraining(self.schema, dataset.feature_index, state)
         else:
-            course = before
-            course.state.check_settings(self.settings)
-            reading = SourceDataset(course.schema, source, course.feature_index)
-            reading.read_all(
-                progress, None if check is None else partial(self._check_new_labels, course.state, check)
+            training, state = before, before.state
+            state.check_settings(self.settings)
+            dataset = SourceDataset(training.schema, source, training.feature_index)
+            dataset.read_all(
+                progress, None if check is None else partial(self._check_new_labels, state, check)
             )
-            self._check_new_labels(course.state, check, reading.labels)
-            course.state.change_settings(self.settings)
-            course.state.add_classes(reading.classes([*course.state.classes, *self.classes]))
-        course.cached_model = None
-        course.state.n_fits = 1 if check is None and before is None else course.state.n_fits + 1
-        course.state.has_seen_all = check is None
-        self.run_passes(course.state, reading, progress)
-        return course
+            self._check_new_labels(state, check, dataset.labels)
+            state.change_settings(self.settings)
+            state.add_classes(dataset.classes([*state.classes, *self.classes]))
+        training.cached_model = None
+        state.n_fits = 1 if check is None and before is None else state.n_fits + 1
+        state.has_seen_all = check is None
+        self.run_passes(state, dataset, progress)
+        return training
 
-    def find_classes(self, reading: SourceDataset) -> list[Any]:
-        """Return the classes of rows, two at least."""
-        if not reading.n_rows:
+    def find_classes(self, dataset: SourceDataset) -> list[Any]:
+        """Return the classes, or raise LabelError if there are fewer than two."""
+        if not dataset.n_rows:
             raise errors.DataError("There are no rows to learn from.")
-        classes = reading.classes(self.classes)
+        classes = dataset.classes(self.classes)
         if len(classes) < 2:
             raise errors.LabelError(
-                f"A perceptron separates classes, and all {reading.n_rows:,} rows are of one class, "
+                f"A perceptron separates classes, and all {dataset.n_rows:,} rows are of one class, "
                 f"{classes[0]!r}. Give rows of another class too."
             )
         return classes
 
     def _check_new_labels(
-        self, run: PerceptronState, check: LabelCheck | None, labels: Collection[Any]
+        self, state: PerceptronState, check: LabelCheck | None, labels: Collection[Any]
     ) -> None:
         if check is not None:
             check(labels)
-        run.check_new_classes({*labels, *self.classes})
-        check_class_weight_labels(ESTIMATOR_NAME, self.class_weight, {*labels, *run.classes, *self.classes})
+        state.check_new_classes({*labels, *self.classes})
+        check_class_weight_labels(ESTIMATOR_NAME, self.class_weight, {*labels, *state.classes, *self.classes})
 
     def run_passes(
-        self, run: PerceptronState, reading: SourceDataset, progress: Progress | None = None
+        self, state: PerceptronState, dataset: SourceDataset, progress: Progress | None = None
     ) -> None:
-        """Go through the rows of a reading until a pass changes nothing."""
-        passes = TrainingPasses(reading, run.classes, self.class_weight, ESTIMATOR_NAME)
-        run.is_weighted = run.is_weighted or passes.is_weighted
+        """Make passes over a data set until one changes nothing."""
+        passes = TrainingPasses(dataset, state.classes, self.class_weight, ESTIMATOR_NAME)
+        state.is_weighted = state.is_weighted or passes.is_weighted
         for number in range(self.max_iter):
-            run.tracks_radius = number == 0
-            run.begin_pass()
+            state.tracks_radius = number == 0
+            state.begin_pass()
             for examples, order in passes.examples(self.seed if self.shuffle else None, number):
-                run.learn(examples, order, reading.feature_index.width)
+                state.learn(examples, order, dataset.feature_index.width)
                 if progress is not None and number:
                     progress(0)
-            if run.converged:
+            if state.converged:
                 break
 
 
@@ -194,7 +195,7 @@ def check_parameters(
     class_weight: Any,
     flags: Mapping[str, Any],
 ) -> None:
-    """Refuse the first parameter that is none of a perceptron's."""
+    """Raise ParameterError for the first invalid parameter."""
     owner = ESTIMATOR_NAME
     check_hypothesis(keep)
     for name, value in flags.items():
@@ -211,28 +212,25 @@ def check_parameters(
     check_class_weight(owner, class_weight)
 
 
-MAX_SCALE_RATIO = 100.0
-
-
 def warn_unequal_scales(schema: Schema, source: Source) -> None:
-    """Warn of a named column whose numbers are some hundred times larger than all other features."""
+    """Warn if a named column is more than `MAX_SCALE_RATIO` times larger than all other features."""
     if not source.named:
         return
-    first: Mapping[str, Any] = source.prefix().columns
+    prefix: Mapping[str, Any] = source.prefix().columns
     pairs = zip(schema.names, schema.kinds, strict=True)
-    names = [name for name, kind in pairs if isinstance(kind, Value) and name in first]
-    sizes = {name: _max_abs(to_numbers(first[name], name, schema.missing)) for name in names}
-    if not sizes or len(schema.names) < 2:
+    names = [name for name, kind in pairs if isinstance(kind, Value) and name in prefix]
+    magnitudes = {name: _max_abs(to_numbers(prefix[name], name, schema.missing)) for name in names}
+    if not magnitudes or len(schema.names) < 2:
         return
-    largest = max(sizes, key=lambda name: sizes[name])
-    # Levels of categories, flags and most words are ones.
-    others = [size for name, size in sizes.items() if name != largest]
-    rest = max([*others, *([1.0] if len(names) < len(schema.names) else [])])
-    # What is beyond all bounds is refused soon.
-    if MAX_MAGNITUDE > sizes[largest] > MAX_SCALE_RATIO * rest > 0:
+    largest = max(magnitudes, key=lambda name: magnitudes[name])
+    others = [magnitude for name, magnitude in magnitudes.items() if name != largest]
+    # Indicators of levels and flags, and most word counts, are one.
+    second = max([*others, *([1.0] if len(names) < len(schema.names) else [])])
+    # Larger values than MAX_MAGNITUDE are an error, raised when the rows are read.
+    if MAX_MAGNITUDE > magnitudes[largest] > MAX_SCALE_RATIO * second > 0:
         warnings.warn(
-            f"Column {largest!r} has numbers of up to {sizes[largest]:,.6g}, the other features of up to "
-            f"{rest:,.6g}: a perceptron listens to the largest. Try scale='unit'.",
+            f"Column {largest!r} has numbers of up to {magnitudes[largest]:,.6g}, the other features of up "
+            f"to {second:,.6g}, so the perceptron mostly learns from this column. Try scale='unit'.",
             errors.UnlikeScales,
             stacklevel=2,
         )

@@ -1,4 +1,4 @@
-"""A perceptron's run: weights that change while examples go by."""
+"""The state of a perceptron during training: weights, sums for averaging, and the log of updates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AVERAGING_MODES = {"averaged": "examples", "lazy": "updates", "last": "none", "v
 
 @dataclass(frozen=True)
 class PerceptronSettings:
-    """How a perceptron learns; `keep` and `record` say what is kept of the run."""
+    """How a perceptron learns; `keep` selects the hypothesis, `record` keeps the misclassified rows."""
 
     keep: str = "averaged"
     record: bool = False
@@ -32,16 +32,16 @@ class PerceptronSettings:
 
     @property
     def averaging(self) -> str:
-        """Over what the weights are averaged while learning; of a recorded run the record tells."""
+        """What the weights are averaged over during training: "examples", "updates" or "none"."""
         return "none" if self.keeps_record else AVERAGING_MODES[self.keep]
 
     @property
     def keeps_record(self) -> bool:
-        """Whether the mistaken rows are kept."""
+        """Whether the misclassified rows are kept."""
         return self.record or self.keep == "voted"
 
     def to_native(self, columns: int) -> _core.PerceptronSettings:
-        """Return the settings of the native code, which learns in units of the rate."""
+        """Return the settings of the native code, which measures weights in units of the rate."""
         separate = self.separate and columns > 1
         margin = self.margin if self.relative else self.margin / self.rate
         return _core.PerceptronSettings(
@@ -50,7 +50,7 @@ class PerceptronSettings:
 
 
 class _Updates(NamedTuple):
-    """The updates of one pass: the rows that caused them, when, and what they changed."""
+    """A batch of updates: their rows (CSR), example numbers, increased and decreased classes, amounts."""
 
     indptr: Longs
     indices: Ints
@@ -63,11 +63,11 @@ class _Updates(NamedTuple):
 
 @dataclass
 class PerceptronState:
-    """Weights, and all that is known of the way to them.
+    """Weights, statistics of the training and, if recorded, its updates.
 
-    Two classes share one column of weights, more have one each. Row 0 of the table is the bias, row
-    f + 1 the feature f; beside the weights stand the sums that averages are made of. All of them are in
-    units of the rate: of whole numbers they stay whole, whatever the rate.
+    Two classes share one column of weights; several classes have one each. Row 0 of the table is the bias and
+    row f + 1 is feature f; the sums for averaging follow in further columns. All are in units of the rate, so
+    that integer data keep integer weights at any rate.
     """
 
     settings: PerceptronSettings
@@ -81,10 +81,10 @@ class PerceptronState:
     squared_radius: float = 0.0
     passes: int = 0
     converged: bool = False
-    n_fits: int = 0  # how often rows were given to learn from
-    has_seen_all: bool = True  # whether the last ones are all there are, and not a batch of them
+    n_fits: int = 0  # calls of fit and partial_fit
+    has_seen_all: bool = True  # whether the last rows were the whole data set, not a batch
     is_weighted: bool = False
-    tracks_radius: bool = True  # whether rows are new, so that their lengths are looked at
+    tracks_radius: bool = True  # only needed in the first pass over new rows
     min_margin: float = math.inf
     update_log: list[_Updates] = field(default_factory=list)
 
@@ -95,7 +95,7 @@ class PerceptronState:
 
     @property
     def columns(self) -> int:
-        """How many columns of weights there are."""
+        """The number of columns of weights."""
         return 1 if len(self.classes) == 2 else len(self.classes)
 
     @property
@@ -103,12 +103,12 @@ class PerceptronState:
         return 1 if self.settings.averaging == "none" else 2
 
     def begin_pass(self) -> None:
-        """Start to look for updates, whose absence means that the run has converged."""
+        """Start a pass; training has converged if the pass makes no update."""
         self.passes += 1
         self.converged, self.min_margin = True, math.inf
 
     def learn(self, examples: _core.Examples, order: Longs | None, width: int) -> int:
-        """Learn from examples over so many features, in order; return how many were mistaken."""
+        """Learn from examples with `width` features in the given order; return the number of mistakes."""
         self.reserve_features(width)
         result = _core.perceptron_pass(
             examples,
@@ -122,100 +122,100 @@ class PerceptronState:
             self.squared_radius,
             self.settings.keeps_record,
         )
-        mistakes, updates, least, self.squared_radius, record = result
+        mistakes, updates, min_margin, self.squared_radius, record = result
         if self.settings.keeps_record and updates:
             self._log_updates(examples, order, *record)
         self.n_examples += len(examples)
         self.mistakes += mistakes
         self.n_updates += updates
         self.converged = self.converged and updates == 0
-        self.min_margin = min(self.min_margin, least)
+        self.min_margin = min(self.min_margin, min_margin)
         return int(mistakes)
 
     def reserve_features(self, width: int) -> None:
-        """Make room for so many features."""
+        """Extend the table to `width` features."""
         self.table = grow_table(self.table, width)
 
     def _log_updates(
         self,
         examples: _core.Examples,
         order: Longs | None,
-        at: Longs,
+        positions: Longs,
         plus: Ints,
         minus: Ints,
         amounts: Floats,
     ) -> None:
-        indptr, indices, values = examples.select(at if order is None else order[at])
-        times = self.n_examples + at
+        indptr, indices, values = examples.select(positions if order is None else order[positions])
+        times = self.n_examples + positions
         self.update_log.append(_Updates(indptr, indices, values, times, plus, minus, amounts))
 
     def weights(self, features: Longs) -> tuple[Floats, Floats, float]:
-        """Return the kept weights [features, columns] and biases, and what they are to be divided by.
+        """Return the weights [features, columns] and biases of the kept hypothesis, and their common divisor.
 
-        Undivided means of whole numbers are whole, so that ties stay ties. Of a recorded run these are
-        the last weights.
+        Averages are returned as undivided sums, because sums of integers are exact and ties stay ties. With a
+        record these are the last weights.
         """
         ticks, divisor = self.updates, 1.0
         if self.settings.averaging == "examples":
             ticks = np.full(self.columns, self.n_examples, dtype=np.int64)
         native = self.settings.to_native(self.columns)
-        kept = _core.final_weights(self.table, native, features + 1, ticks)
+        weights = _core.final_weights(self.table, native, features + 1, ticks)
         biases = _core.final_weights(self.table, native, np.zeros(1, dtype=np.int64), ticks)[0]
-        if not (np.isfinite(kept).all() and np.isfinite(biases).all()):
+        if not (np.isfinite(weights).all() and np.isfinite(biases).all()):
             raise errors.DataError(
-                "The weights have become too large for numbers. Divide the columns, or the sample weights, "
-                "by their largest values."
+                "The weights have overflowed. Divide the columns, or the sample weights, by their largest "
+                "values."
             )
         if self.settings.averaging != "none":
             if (ticks == ticks[0]).all():
                 divisor = float(max(1, ticks[0]))
             else:
-                own = np.maximum(1, ticks)
-                kept, biases = kept / own, biases / own
-        return kept, biases, divisor
+                divisors = np.maximum(1, ticks)
+                weights, biases = weights / divisors, biases / divisors
+        return weights, biases, divisor
 
     def certificate(self) -> Certificate:
-        """Return what the run proves."""
-        margin = augmented = None
-        proved = self.converged and self.has_seen_all
-        if proved and math.isfinite(self.min_margin):
+        """Return the mistakes and radius and, if training converged on all rows, the margin."""
+        margin = augmented_margin = None
+        is_separating = self.converged and self.has_seen_all
+        if is_separating and math.isfinite(self.min_margin):
             last = self.table[:, : self.columns]
-            length2, bias2 = float(np.square(last[1:]).sum()), float(np.square(last[0]).sum())
-            margin = self.min_margin / math.sqrt(length2) if length2 else 0.0
-            augmented = self.min_margin / math.sqrt(length2 + bias2) if length2 + bias2 else 0.0
+            w2, b2 = float(np.square(last[1:]).sum()), float(np.square(last[0]).sum())
+            margin = self.min_margin / math.sqrt(w2) if w2 else 0.0
+            augmented_margin = self.min_margin / math.sqrt(w2 + b2) if w2 + b2 else 0.0
         return Certificate(
             self.mistakes,
             self.n_updates,
             self.n_examples,
             self.passes,
-            proved,
+            is_separating,
             math.sqrt(self.squared_radius),
             margin,
-            augmented,
+            augmented_margin,
             self.settings.bias,
             self.is_weighted,
             self.n_fits,
         )
 
-    def record(self, numbers: Ints, width: int) -> PerceptronRecord | None:
-        """Return the record of the run, features renumbered as a model has them."""
+    def record(self, model_indices: Ints, width: int) -> PerceptronRecord | None:
+        """Return all updates, with features renumbered by `model_indices`; None if not recorded."""
         if not self.settings.keeps_record:
             return None
-        parts = self.update_log or [_NO_UPDATES]
-        columns = [np.concatenate(part) for part in zip(*(c[1:] for c in parts), strict=True)]
-        indices, values, times, plus, minus, amounts = columns
-        sizes = np.concatenate([np.diff(part.indptr) for part in parts])
-        indptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
-        lives = np.diff(times, prepend=0, append=self.n_examples).astype(np.int64)
+        batches = self.update_log or [_NO_UPDATES]
+        arrays = [np.concatenate(parts) for parts in zip(*(batch[1:] for batch in batches), strict=True)]
+        indices, values, times, plus, minus, amounts = arrays
+        row_lengths = np.concatenate([np.diff(batch.indptr) for batch in batches])
+        indptr = np.concatenate([[0], np.cumsum(row_lengths)]).astype(np.int64)
+        survival = np.diff(times, prepend=0, append=self.n_examples).astype(np.int64)
         separate = self.settings.separate and self.columns > 1
         return PerceptronRecord(
             indptr,
-            numbers[indices],
+            model_indices[indices],
             values,
             plus,
             minus,
             amounts,
-            lives,
+            survival,
             width,
             self.columns,
             self.settings.bias,
@@ -223,50 +223,49 @@ class PerceptronState:
         )
 
     def change_settings(self, settings: PerceptronSettings) -> None:
-        """Go on with another rate or margin."""
-        share = self.settings.rate / settings.rate
-        if share != 1.0:
-            self.table *= share
-            self.squared_norms *= share * share
-            self.update_log = [each._replace(amounts=share * each.amounts) for each in self.update_log]
+        """Continue with another rate or margin; weights are rescaled to units of the new rate."""
+        ratio = self.settings.rate / settings.rate
+        if ratio != 1.0:
+            self.table *= ratio
+            self.squared_norms *= ratio * ratio
+            self.update_log = [batch._replace(amounts=ratio * batch.amounts) for batch in self.update_log]
         self.settings = settings
 
     def check_settings(self, settings: PerceptronSettings) -> None:
-        """Refuse settings that a run cannot change on its way; rate and margin may change."""
+        """Raise ParameterError for settings that must not change during training; rate and margin may."""
         for name in ("keep", "record", "separate", "bias"):
-            before, now = getattr(self.settings, name), getattr(settings, name)
-            if before != now:
-                known = {"separate": "multiclass"}.get(name, name)
+            if getattr(self.settings, name) != getattr(settings, name):
+                parameter = {"separate": "multiclass"}.get(name, name)
                 raise errors.ParameterError(
-                    f"Perceptron: {known} cannot change while a run goes on. Begin a new one: fit without "
-                    f"warm_start, or a new Perceptron."
+                    f"Perceptron: {parameter} cannot change when training continues. Start again: fit "
+                    f"without warm_start, or use a new Perceptron."
                 )
 
     def check_new_classes(self, labels: Iterable[Any]) -> None:
-        """Refuse labels that the run cannot take up any more."""
-        beyond = sorted(set(labels) - set(self.classes), key=canonical_order_key)
-        if beyond and self.settings.keeps_record:
+        """Raise LabelError for new classes if updates are recorded."""
+        unknown = sorted(set(labels) - set(self.classes), key=canonical_order_key)
+        if unknown and self.settings.keeps_record:
             raise errors.LabelError(
-                f"y has the label {errors.quote_names(beyond)}, and a recorded perceptron cannot take up a class "
-                f"later, for its earlier hypotheses did not know it. Give all classes to the first "
-                f"partial_fit: classes=[...]."
+                f"y has the new label {errors.quote_names(unknown)}, but a recorded perceptron cannot add "
+                f"classes later, because its earlier hypotheses have no weights for them. Give all classes "
+                f"to the first partial_fit: classes=[...]."
             )
 
     def add_classes(self, classes: Sequence[Any]) -> None:
-        """Give classes that are new weights of zero; two classes that shared a column part ways."""
+        """Add new classes with zero weights; the shared column of two classes becomes one column each."""
         if list(classes) == self.classes:
             return
-        places = np.array([list(classes).index(label) for label in self.classes])
-        old, slots = self.columns, self._n_slots
-        halves = self.table.reshape(len(self.table), slots, old)
-        if old == 1:
+        indices = np.array([list(classes).index(label) for label in self.classes])
+        n_slots = self._n_slots
+        old_table = self.table.reshape(len(self.table), n_slots, self.columns)
+        if self.columns == 1:
             share = 1.0 if self.settings.separate else 0.5
-            halves = np.concatenate([-share * halves, share * halves], axis=2)
+            old_table = np.concatenate([-share * old_table, share * old_table], axis=2)
             self.updates = np.repeat(self.updates, 2)
-        table = np.zeros((len(self.table), slots, len(classes)))
-        table[:, :, places] = halves
+        table = np.zeros((len(self.table), n_slots, len(classes)))
+        table[:, :, indices] = old_table
         updates = np.zeros(len(classes), dtype=np.int64)
-        updates[places] = self.updates
+        updates[indices] = self.updates
         if not self.settings.separate:
             updates[:] = self.n_updates
         self.classes, self.updates = list(classes), updates
@@ -275,14 +274,14 @@ class PerceptronState:
 
 
 def grow_table(table: Floats, width: int) -> Floats:
-    """Return a table with room for the bias and so many features."""
+    """Return a table with rows for the bias and at least `width` features."""
     if len(table) > width:
         return table
-    # Twice as much as needed, so that vocabularies may grow often at little cost.
-    room = max(width + 1, 2 * len(table) if len(table) > 1 else 0)
-    wide = _core.zeros(room, table.shape[1])
-    wide[: len(table)] = table
-    return wide
+    # Doubling keeps the amortised cost of growing vocabularies constant per feature.
+    n_rows = max(width + 1, 2 * len(table) if len(table) > 1 else 0)
+    grown = _core.zeros(n_rows, table.shape[1])
+    grown[: len(table)] = table
+    return grown
 
 
 _NO_UPDATES = _Updates(

@@ -1,4 +1,4 @@
-"""What must be known before the first row is learned: words to keep, centres and scales."""
+"""What must be known before training: vocabularies, and the means and scales of numbers."""
 
 from __future__ import annotations
 
@@ -11,89 +11,92 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import BagOfWordsKind, ColumnGroup, Kind, NameArray, Number, Schema, infer_schema
+from weigh.features import BagOfWordsKind, Kind, NameArray, Number, Schema, infer_schema
 from weigh.model.counts.bayes_counts import WordCounter
 from weigh.model.counts.count_table import RowClasses, WordCountTable, select_names, select_vocabulary
 from weigh.model.counts.sufficient_statistics import FlagCounts, NumberCounts
 from weigh.source import Chunk, Source
 from weigh.source.base import ChunkReader
 
+_SINGLE_CLASS: Any = np.zeros(1, dtype=np.int64)  # class mapping of counts that ignore labels
+
 
 @dataclass(frozen=True)
 class Standardisation:
-    """The mean of a number, and what counts as one unit of it."""
+    """The mean and standard deviation with which a number is standardised."""
 
     centre: float
     scale: float
 
 
 def needs_first_pass(schema: Schema) -> bool:
-    """Whether some column cannot be learned before all rows were seen."""
-    return any(_is_pruned(part.kind) or _is_scaled(part.kind) for part in schema.column_groups)
+    """Whether some column needs statistics of all rows before training."""
+    return any(_is_pruned(group.kind) or _is_standardised(group.kind) for group in schema.column_groups)
 
 
 def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, NameArray | Standardisation]:
-    """Return, by part, the words to keep and the scales of numbers; reads all rows."""
-    kinds = {at: part.kind for at, part in enumerate(schema.column_groups)}
+    """Read all rows and return, by column group, the vocabulary to keep or the standardisation."""
+    kinds = {i: group.kind for i, group in enumerate(schema.column_groups)}
     words = {
-        at: WordCounter(kind)
-        for at, kind in kinds.items()
+        i: WordCounter(kind)
+        for i, kind in kinds.items()
         if isinstance(kind, BagOfWordsKind) and _is_pruned(kind)
     }
-    sums: dict[int, NumberCounts | None] = {at: None for at, kind in kinds.items() if _is_scaled(kind)}
-    nobody: Any = np.zeros(1, dtype=np.int64)
+    sums: dict[int, NumberCounts | None] = {i: None for i, kind in kinds.items() if _is_standardised(kind)}
     for chunk in chunks:
         blocks: list[Any] = schema.encode(chunk)
-        by = RowClasses(np.zeros(chunk.n_rows, dtype=np.int32), 1, chunk.weights)
-        # Rows of no weight have no words; others have all of theirs, for a word is seen or not.
-        seen = by.classes if chunk.weights is None else np.where(chunk.weights > 0, 0, -1).astype(np.int32)
-        for at, counter in words.items():
-            counter.add(blocks[at], RowClasses(seen, 1))
-        for at, before in sums.items():
-            counts = NumberCounts.from_block(blocks[at], by)
-            sums[at] = counts if before is None else before.plus(counts)
-    prepared: dict[int, NameArray | Standardisation] = {}
-    for at, counter in words.items():
-        prepared[at] = _select_vocabulary(schema.column_groups[at], counter.counts(nobody))
-    for at, total in sums.items():
+        row_classes = RowClasses(np.zeros(chunk.n_rows, dtype=np.int32), 1, chunk.weights)
+        # Words are counted unweighted, but rows of zero weight must have no effect.
+        codes = np.zeros(chunk.n_rows, dtype=np.int32)
+        if chunk.weights is not None:
+            codes[~(chunk.weights > 0)] = -1
+        for i, counter in words.items():
+            counter.add(blocks[i], RowClasses(codes, 1))
+        for i, before in sums.items():
+            counts = NumberCounts.from_block(blocks[i], row_classes)
+            sums[i] = counts if before is None else before.plus(counts)
+    fitted: dict[int, NameArray | Standardisation] = {}
+    for i, counter in words.items():
+        fitted[i] = _kept_words(kinds[i], counter.counts(_SINGLE_CLASS))
+    for i, total in sums.items():
         if total is not None:
-            prepared[at] = fit_standardisation(total)
-    return prepared
+            fitted[i] = fit_standardisation(total)
+    return fitted
 
 
 def _is_pruned(kind: Kind) -> bool:
     return isinstance(kind, BagOfWordsKind) and (kind.min_count > 1 or kind.max_words is not None)
 
 
-def _is_scaled(kind: Kind) -> bool:
+def _is_standardised(kind: Kind) -> bool:
     return isinstance(kind, Number) and kind.bins is None
 
 
-def _select_vocabulary(part: ColumnGroup, counts: Any) -> NameArray:
+def _kept_words(kind: Kind, counts: Any) -> NameArray:
     words = (counts.present if isinstance(counts, FlagCounts) else counts).canonical()
-    names = select_names(words.names, select_vocabulary(part.kind, words.table))
+    names = select_names(words.names, select_vocabulary(kind, words.table))
     return names if isinstance(names, NameArray) else NameArray.from_strings(names)
 
 
 def fit_standardisation(sums: NumberCounts) -> Standardisation:
-    """Return mean and standard deviation; a number that never varies keeps its unit."""
+    """Return the exactly computed mean and standard deviation; a constant number has scale 1."""
     n = sums.totals[0]
     if not n:
         return Standardisation(0.0, 1.0)
-    (first, e1), (second, e2) = sums.sum_x.to_integers(), sums.sum_xx.to_integers()
-    mean = first[0] * Fraction(2) ** e1 / n
-    variance = second[0] * Fraction(2) ** e2 / n - mean * mean
+    (sum_x, exponent_x), (sum_xx, exponent_xx) = sums.sum_x.to_integers(), sums.sum_xx.to_integers()
+    mean = sum_x[0] * Fraction(2) ** exponent_x / n
+    variance = sum_xx[0] * Fraction(2) ** exponent_xx / n - mean * mean
     return Standardisation(float(mean), _square_root(variance) or 1.0)
 
 
-def _square_root(square: Fraction) -> float:
-    """Return the square root, also of what is too large or too small for a float."""
-    half = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
-    return math.ldexp(math.sqrt(float(square / Fraction(4) ** half)), half) if square else 0.0
+def _square_root(x: Fraction) -> float:
+    """Return the square root of x, which may itself overflow or underflow a float."""
+    exponent = (x.numerator.bit_length() - x.denominator.bit_length()) // 2
+    return math.ldexp(math.sqrt(float(x / Fraction(4) ** exponent)), exponent) if x else 0.0
 
 
 class VocabularyCounter:
-    """Gathers the words of many chunks, whatever their labels."""
+    """Counts the words of many chunks regardless of labels."""
 
     def __init__(self, schema: Schema, kind: BagOfWordsKind) -> None:
         self._schema = schema
@@ -101,58 +104,54 @@ class VocabularyCounter:
 
     def add(self, chunk: Chunk) -> None:
         """Count the words of one chunk."""
-        everything = RowClasses(np.zeros(chunk.n_rows, dtype=np.int32), 1)
-        self._words.add(self._schema.encode(chunk)[0], everything)
+        row_classes = RowClasses(np.zeros(chunk.n_rows, dtype=np.int32), 1)
+        self._words.add(self._schema.encode(chunk)[0], row_classes)
 
     def join(self, other: VocabularyCounter) -> None:
-        """Take over the words of another."""
-        self._words.merge(other._words, np.zeros(1, dtype=np.int64), 1)
+        """Add the words of another counter."""
+        self._words.merge(other._words, _SINGLE_CLASS, 1)
 
     def counts(self) -> WordCountTable:
-        """Return how often each word occurs."""
-        counts = self._words.counts(np.zeros(1, dtype=np.int64))
-        found = counts.present if isinstance(counts, FlagCounts) else counts
-        assert isinstance(found, WordCountTable)
-        return found
+        """Return the count of each word."""
+        counts = self._words.counts(_SINGLE_CLASS)
+        words = counts.present if isinstance(counts, FlagCounts) else counts
+        assert isinstance(words, WordCountTable)
+        return words
 
 
 @dataclass(frozen=True)
 class VocabularyTask:
-    """The words of the one column of a source, as its kind keeps them."""
+    """Finds the vocabulary of a source with one column, pruned as its kind says."""
 
     schema: Schema
     kind: BagOfWordsKind
 
     @classmethod
     def for_source(cls, source: Source, kind: BagOfWordsKind) -> VocabularyTask:
-        """Return the task for a source of one column of texts, or of lists of names."""
+        """Return the task for a source with one column of texts or of token lists."""
         if source.width != 1:
             raise errors.DataError(
-                f"A vocabulary is made of one column of texts, but there are {source.width:,}: "
-                f"{errors.quote_names(source.names)}. Give that column alone."
+                f"A vocabulary is built from one column of texts, but there are {source.width:,} columns: "
+                f"{errors.quote_names(source.names)}. Give the text column alone."
             )
         return cls(infer_schema(source, kind), kind)
 
     def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read the source in the schema's names."""
+        """Read the source chunk by chunk with the column names of the schema."""
         return self.schema.chunks(source)
 
-    def pieces(self, source: Source) -> Iterator[ChunkReader]:
-        """Read the source in the schema's names, leaving the work to whoever calls a piece."""
+    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
+        """Iterate over functions that each read one chunk, so that threads can do the reading."""
         return self.schema.chunk_readers(source)
 
     def counter(self) -> VocabularyCounter:
-        """Return what gathers the words of many chunks."""
+        """Return an empty counter."""
         return VocabularyCounter(self.schema, self.kind)
 
     def merge(self, first: WordCountTable, second: WordCountTable) -> WordCountTable:
-        """Return the counts of both together."""
+        """Return the sum of two counts."""
         return first.plus(second)
 
     def finish(self, counts: WordCountTable) -> NameArray:
-        """Return the names that are kept, in order; of buckets, those of their shortest words."""
-        counts = counts.canonical()
-        if counts.is_hashed:
-            return counts.names
-        names = select_names(counts.names, select_vocabulary(self.kind, counts.table))
-        return names if isinstance(names, NameArray) else NameArray.from_strings(names)
+        """Return the kept words in sorted order, or the bucket names of hashed words."""
+        return counts.canonical().names if counts.is_hashed else _kept_words(self.kind, counts)

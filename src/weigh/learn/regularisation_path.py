@@ -1,4 +1,4 @@
-"""A path: the weights of a regression for every strength of its prior, as tables and pictures."""
+"""Regularisation paths: the weights of a regression as a function of its penalty, as table and chart."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ from weigh.source import Source
 from weigh.text import format_float, html_table, text_table, truncate, use_minus_sign
 
 MAX_TABLE_ROWS = 12
-MAX_LABELLED_FEATURES = 8  # features that are told apart in a picture
+MAX_LABELLED_FEATURES = 8
+MAX_PLOTTED_FEATURES = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Path:
-    """Weights [k, features] (of several classes [k, classes, features]) for k penalties, strong to weak.
+    """Weights [k, features] ([k, classes, features] for several classes) for k penalties, strong to weak.
 
-    `penalties` are l1 of lasso and elastic net, l2 of ridge; `gaps` prove every fit. If it was
-    cross-validated, `errors` are the mean losses of rows held out, `uncertainty` their standard errors, and
-    `best` is the number of the least.
+    `penalties` are the l1 penalties of lasso and elastic net, or the l2 penalties of ridge; `gaps` are the
+    duality gaps. With cross-validation, `errors` are the mean held-out losses, `uncertainty` their standard
+    errors, and `best` is the index of the smallest.
     """
 
     features: tuple[str, ...]
@@ -46,46 +47,46 @@ class Path:
 
     @property
     def penalties(self) -> Floats:
-        """The strength of every fit: l1, or l2 where there is no l1."""
+        """The penalty of each fit: l1, or l2 if there is no l1."""
         return self.l1 if self.l1.any() else self.l2
 
     @property
     def counts(self) -> Floats:
-        """How many features have a weight, in every fit."""
-        used = self.weights != 0
-        return np.asarray((used if used.ndim == 2 else used.any(axis=1)).sum(axis=1))
+        """The number of features with a non-zero weight in each fit."""
+        is_active = self.weights != 0
+        return np.asarray((is_active if is_active.ndim == 2 else is_active.any(axis=1)).sum(axis=1))
 
     @property
     def best(self) -> int | None:
-        """The number of the fit with the least error on rows held out; None without cross-validation."""
+        """The index of the fit with the smallest held-out loss; None without cross-validation."""
         return None if self.errors is None else int(np.argmin(self.errors))
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
-        arrays = ("l1", "l2", "weights", "intercepts", "gaps", "errors", "uncertainty")
-        told = {name: getattr(self, name) for name in arrays}
+        """Return all values as JSON types."""
+        names = ("l1", "l2", "weights", "intercepts", "gaps", "errors", "uncertainty")
+        arrays = {name: getattr(self, name) for name in names}
         return {
             "penalty": self.penalty,
             "features": list(self.features),
             "classes": list(self.classes),
             "best": self.best,
-            **{name: None if each is None else each.tolist() for name, each in told.items()},
+            **{name: None if array is None else array.tolist() for name, array in arrays.items()},
         }
 
     def plot(self, top: int = MAX_LABELLED_FEATURES) -> Any:
-        """Return a picture of the weights over the penalty; the strongest features are named."""
+        """Plot the weights against the penalty, with the `top` strongest features labelled."""
         W = self.weights if self.weights.ndim == 2 else self.weights[:, -1]
-        strong = np.argsort(-np.abs(W).max(axis=0), kind="stable")[:60].tolist()
+        strongest = np.argsort(-np.abs(W).max(axis=0), kind="stable")[:MAX_PLOTTED_FEATURES].tolist()
         rows = [
             {"series": self.features[j], "x": float(t), "y": float(w), "named": rank < top}
-            for rank, j in enumerate(strong)
+            for rank, j in enumerate(strongest)
             for t, w in zip(self.penalties, W[:, j], strict=True)
         ]
         mark = None if self.best is None else float(self.penalties[self.best])
         return path_chart(rows, x=f"{self.penalty} (strong to the right)", y="weight", mark=mark)
 
     def plot_errors(self) -> Any:
-        """Return a picture of the mean loss of rows held out over the penalty, with its standard error."""
+        """Plot the mean held-out loss against the penalty, with its standard error."""
         if self.errors is None or self.uncertainty is None:
             raise errors.Unsupported("The path was not cross-validated. Give folds=5 to path.")
         rows = [
@@ -98,29 +99,29 @@ class Path:
         )
 
     def _table_rows(self) -> list[list[str]]:
-        heads = [self.penalty, "features", "largest weight", "gap"]
-        heads += [] if self.errors is None else ["held-out loss", "± std. error"]
+        header = [self.penalty, "features", "largest weight", "gap"]
+        header += [] if self.errors is None else ["held-out loss", "± std. error"]
         step = max(1, len(self.penalties) // MAX_TABLE_ROWS)
         shown = sorted({*range(0, len(self.penalties), step), len(self.penalties) - 1, self.best or 0})
-        return [heads, *(self._table_row(at) for at in shown)]
+        return [header, *(self._table_row(k) for k in shown)]
 
-    def _table_row(self, at: int) -> list[str]:
-        W = np.abs(self.weights[at])
+    def _table_row(self, k: int) -> list[str]:
+        W = np.abs(self.weights[k])
         largest = self.features[int(np.argmax(W if W.ndim == 1 else W.max(axis=0)))] if W.any() else "none"
         row = [
-            use_minus_sign(f"{self.penalties[at]:.4g}"),
-            f"{int(self.counts[at]):,}",
+            use_minus_sign(f"{self.penalties[k]:.4g}"),
+            f"{int(self.counts[k]):,}",
             truncate(largest, 24),
-            format_float(self.gaps[at]),
+            format_float(self.gaps[k]),
         ]
         if self.errors is None or self.uncertainty is None:
             return row
-        star = " *" if at == self.best else "  "
-        return [*row, f"{self.errors[at]:.5g}{star}", f"{self.uncertainty[at]:.2g}"]
+        star = " *" if k == self.best else "  "
+        return [*row, f"{self.errors[k]:.5g}{star}", f"{self.uncertainty[k]:.2g}"]
 
     def __str__(self) -> str:
         title = f"{len(self.penalties):,} fits over {len(self.features):,} features, strong penalty first"
-        note = "" if self.errors is None else "\n\n  * the least loss on rows held out"
+        note = "" if self.errors is None else "\n\n  * smallest held-out loss"
         return f"{title}\n\n{text_table(self._table_rows(), indent='  ')}{note}"
 
     __repr__ = __str__
@@ -132,35 +133,34 @@ class Path:
 def compute_path(
     task: LinearTask | LogisticTask, source: Source, n: int, ratio: float, folds: int | None
 ) -> Path:
-    """Return the path of a task over n strengths of its prior, judged on folds if there are some."""
-    found = compute_feature_path(task, source, n, ratio, folds)
-    choice = found.validation
-    judged = () if choice is None else (choice.mean_errors, choice.standard_errors)
+    """Return the path of a task over n penalties, cross-validated if `folds` is given."""
+    path = compute_feature_path(task, source, n, ratio, folds)
+    curve = path.validation
     return Path(
-        tuple(found.features),
-        tuple(found.classes),
-        "l1" if found.l1.any() else "l2",
-        found.l1,
-        found.l2,
-        found.weights,
-        found.intercepts,
-        found.gaps,
-        *judged,
+        tuple(path.features),
+        tuple(path.classes),
+        "l1" if path.l1.any() else "l2",
+        path.l1,
+        path.l2,
+        path.weights,
+        path.intercepts,
+        path.gaps,
+        *(() if curve is None else (curve.mean_errors, curve.standard_errors)),
     )
 
 
 def check_path_parameters(n: Any, ratio: Any, folds: Any) -> tuple[int, float, int | None]:
-    """Return how many strengths, the weakest of them and the folds; refuse what is none of these."""
+    """Return n, ratio and folds, or raise ParameterError for the first invalid one."""
     n = check_integer("path", "n", n, 1)
-    share = check_finite("path", "ratio", ratio, "a share between 0 and 1")
-    if not 0 < share < 1:
+    fraction = check_finite("path", "ratio", ratio, "a share between 0 and 1")
+    if not 0 < fraction < 1:
         raise errors.parameter_error("path", "ratio", "a share between 0 and 1", ratio)
-    return n, share, None if folds is None else check_integer("path", "folds", folds, 2)
+    return n, fraction, None if folds is None else check_integer("path", "folds", folds, 2)
 
 
 @dataclass(frozen=True, eq=False)
 class FeaturePath:
-    """A track in the order of a model's features, [k, features] or [k, classes, features]."""
+    """A solution path with features in model order: weights [k, features] or [k, classes, features]."""
 
     features: list[str]
     classes: list[Any]
@@ -175,47 +175,48 @@ class FeaturePath:
 def compute_feature_path(
     task: LinearTask | LogisticTask, source: Source, n: int, ratio: float, folds: int | None
 ) -> FeaturePath:
-    """Return the weights of a task for n strengths of its prior, judged on folds if there are some."""
+    """Return the weights of a task for n penalties, cross-validated if `folds` is given."""
     is_linear = isinstance(task, LinearTask)
     if isinstance(task, LinearTask) and task.is_absolute:
-        raise errors.Unsupported("Paths are of squared and of log loss. Give noise='normal'.")
-    statement = task.set_up(load_training_data(task.schema, source, measured=is_linear))
-    l1, l2 = _penalty_direction(statement)
-    classes = len(statement.data.classes)
-    track: LinearPathSolver | LogisticPathSolver
+        raise errors.Unsupported("Paths exist for squared and log loss only. Give noise='normal'.")
+    setup = task.set_up(load_training_data(task.schema, source, measured=is_linear))
+    l1, l2 = _penalty_direction(setup)
+    solver: LinearPathSolver | LogisticPathSolver
     if is_linear:
-        track = LinearPathSolver(statement.problem, l1, l2, task.tol, task.max_iter)
+        solver = LinearPathSolver(setup.problem, l1, l2, task.tol, task.max_iter)
     else:
-        track = LogisticPathSolver(statement.problem, l1, l2, classes, task.tol, task.max_iter)
-    scales = track.make_scales(n, ratio)
-    choice = None if folds is None else track.cross_validate(scales, folds)
-    return _to_feature_path(statement, track.solve(scales), l1, l2, choice)
+        n_classes = len(setup.data.classes)
+        solver = LogisticPathSolver(setup.problem, l1, l2, n_classes, task.tol, task.max_iter)
+    scales = solver.make_scales(n, ratio)
+    curve = None if folds is None else solver.cross_validate(scales, folds)
+    return _to_feature_path(setup, solver.solve(scales), l1, l2, curve)
 
 
-def _penalty_direction(statement: ProblemSetup) -> tuple[Floats, Floats]:
-    """Return what the scale multiplies: the prior's own penalties, or one where its scale is open."""
-    priors = statement.priors
+def _penalty_direction(setup: ProblemSetup) -> tuple[Floats, Floats]:
+    """Return l1 and l2 at scale one: the penalties of the prior, divided by the largest."""
+    priors = setup.priors
     l1, l2 = priors.penalties() if priors.prior_to_tune is None else priors.unit_penalties()
     if not (l1.any() or l2.any()):
         raise errors.ParameterError(
             "path needs a prior whose strength can change: prior=Normal('cv') for ridge, Laplace('cv') for "
             "lasso, or Penalty(l1=1, l2=1) for an elastic net."
         )
-    # The largest counts as one, in the features' own units, so that scales are penalties.
-    largest = max(float(each.max(initial=0.0)) for each in priors.standardise_penalties(l1, l2))
+    # Dividing by the largest penalty in standardised units makes the scales themselves penalties.
+    largest = max(float(penalty.max(initial=0.0)) for penalty in priors.standardise_penalties(l1, l2))
     return l1 / largest, l2 / largest
 
 
 def _to_feature_path(
-    statement: ProblemSetup, track: SolutionPath, l1: Floats, l2: Floats, choice: ValidationCurve | None
+    setup: ProblemSetup, path: SolutionPath, l1: Floats, l2: Floats, curve: ValidationCurve | None
 ) -> FeaturePath:
-    order = np.concatenate(statement.data.feature_orders)
-    W = np.array([statement.full_weights(w)[order] for w in track.weights])
-    names = statement.data.feature_names
-    features = [names[at] for at in order.tolist()]
-    own1, own2 = (
-        track.scales * float(u.max(initial=0.0)) for u in statement.priors.standardise_penalties(l1, l2)
-    )
+    order = np.concatenate(setup.data.feature_orders)
+    W = np.array([setup.full_weights(w)[order] for w in path.weights])
     W = W if W.ndim == 2 else np.ascontiguousarray(W.transpose(0, 2, 1))
-    classes = statement.data.classes
-    return FeaturePath(features, classes, own1, own2, W, track.intercepts, track.gaps, choice)
+    names = setup.data.feature_names
+    features = [names[j] for j in order.tolist()]
+    l1_path, l2_path = (
+        path.scales * float(penalty.max(initial=0.0))
+        for penalty in setup.priors.standardise_penalties(l1, l2)
+    )
+    classes = setup.data.classes
+    return FeaturePath(features, classes, l1_path, l2_path, W, path.intercepts, path.gaps, curve)

@@ -1,4 +1,4 @@
-"""Online logistic regression as a task: read the rows, step towards every one of them, finish."""
+"""The task of online logistic regression: read the rows, make passes of stochastic gradient descent."""
 
 from __future__ import annotations
 
@@ -28,19 +28,19 @@ from weigh.source import Source
 from weigh.source.missing import Marker
 
 ESTIMATOR_NAME = "LogisticRegression"
-SAFE_RATE = 4.0  # one by the largest curvature of the loss, 1/4
-N_STATISTICS_CELLS = (
-    2  # cells before the weights of a safe run: how often a feature was met, and the sum of its squares
-)
+SAFE_RATE = 4.0  # 1 / (largest curvature of the logistic loss)
+N_STATISTICS_CELLS = 2  # of implicit steps, before the weights: count and sum of squares of the feature
+MAX_RATE = 1e100
+RATE_CONSTRAINT = f"'safe' or a number above 0, at most {MAX_RATE:g}"
 
 
 @dataclass(frozen=True)
 class SgdSettings:
-    """How logistic regression learns online: Σ loss + ½ l2 ‖w‖² is to be small.
+    """How to minimise Σ loss + ½ l2 ‖w‖² by stochastic gradient descent.
 
-    Without a `rate` steps are safe: implicit, every column with its own length, and the weights are the
-    mean over all steps. With one they are plain, w ← w + rate · (x (y − g(w·x)) − l2 w / n), and the weights
-    are the last.
+    With `rate` None, steps are implicit (stable at any step size) with a step size per feature, and the
+    result is a weighted mean over all steps. Otherwise steps are plain, w ← w + rate · (x (y − g(w·x)) − l2 w
+    / n), and the result is the last iterate.
     """
 
     l2: float = 1.0
@@ -49,7 +49,7 @@ class SgdSettings:
 
     @property
     def is_safe(self) -> bool:
-        """Whether the lengths of steps are found while learning."""
+        """Whether steps are implicit, with automatic step sizes."""
         return self.rate is None
 
     def to_native(self, columns: int) -> _core.SgdSettings:
@@ -59,10 +59,10 @@ class SgdSettings:
 
 @dataclass
 class SgdState:
-    """Weights, and what is known of the way to them.
+    """Weights and statistics of the training.
 
-    Two classes share one column of weights, more have one each. Row 0 of the table is the bias, row f + 1
-    the feature f. `rows` is how many different rows there were, which share the penalty.
+    Two classes share one column of weights; several classes have one each. Row 0 of the table is the bias and
+    row f + 1 is feature f. `n_rows` is the number of distinct rows, over which the penalty is spread.
     """
 
     settings: SgdSettings
@@ -70,10 +70,10 @@ class SgdState:
     table: Floats = field(init=False)
     steps: int = 0
     n_rows: int = 0
-    scale: float = 1.0  # of plain steps: what the table's weights are to be multiplied with
+    scale: float = 1.0  # plain steps: common factor of the weights in the table
     passes: int = 0
-    class_totals: dict[Any, float] = field(default_factory=dict)  # the weight of all rows of every class
-    objective: float | None = None  # of the last pass over all rows
+    class_totals: dict[Any, float] = field(default_factory=dict)  # total weight of the rows of each class
+    objective: float | None = None  # in the last pass over all rows
     converged: bool = False
 
     def __post_init__(self) -> None:
@@ -81,134 +81,128 @@ class SgdState:
 
     @property
     def columns(self) -> int:
-        """How many columns of weights there are."""
+        """The number of columns of weights."""
         return 1 if len(self.classes) == 2 else len(self.classes)
 
     def _n_cells(self, columns: int) -> int:
         return N_STATISTICS_CELLS + 2 * columns if self.settings.is_safe else columns
 
     def learn(self, examples: _core.Examples, order: Longs | None, width: int, *, grows: bool) -> float:
-        """Learn from examples over so many features, in order; return their loss before each step.
+        """Learn from examples with `width` features in the given order; return their loss before each step.
 
-        `grows` says that they are new rows, and not some of the `rows` known already.
+        `grows` means that the rows are new and not yet counted in `n_rows`.
         """
         self.reserve_features(width)
         settings = self.settings.to_native(self.columns)
-        known = examples, order, settings, self.n_rows, grows, self.table
+        arguments = examples, order, settings, self.n_rows, grows, self.table
         if self.settings.is_safe:
-            loss = _core.implicit_sgd_pass(*known, self.steps)
+            loss = _core.implicit_sgd_pass(*arguments, self.steps)
         else:
-            loss, self.scale = _core.sgd_pass(*known, self.scale)
+            loss, self.scale = _core.sgd_pass(*arguments, self.scale)
         self.steps += len(examples)
         self.n_rows += len(examples) if grows else 0
         return float(loss)
 
     def class_frequencies(self) -> Floats:
-        """Return the share of every class among the rows; one that was never seen has next to none."""
+        """Return the class frequencies; classes without rows get a tiny positive one."""
         totals = np.array([self.class_totals.get(label, 0.0) for label in self.classes])
-        seen = np.maximum(totals, 1e-12 * max(1.0, float(totals.sum())))
-        return np.asarray(seen / seen.sum())
+        positive = np.maximum(totals, 1e-12 * max(1.0, float(totals.sum())))
+        return np.asarray(positive / positive.sum())
 
     def reserve_features(self, width: int) -> None:
-        """Make room for so many features."""
+        """Extend the table to `width` features."""
         self.table = grow_table(self.table, width)
 
     def weights(self, features: Longs) -> tuple[Floats, Floats]:
-        """Return the weights [features, columns] of some features, and the biases."""
+        """Return the weights [features, columns] of the given features, and the biases."""
         if self.settings.is_safe:
-            means = (
-                self._averaged_weights(self.table[features + 1]),
-                self._averaged_weights(self.table[:1])[0],
-            )
+            weights = self._averaged_weights(self.table[features + 1])
+            biases = self._averaged_weights(self.table[:1])[0]
         else:
-            means = self.scale * self.table[features + 1], self.table[0].copy()
-        if not all(np.isfinite(part).all() for part in means):
+            weights, biases = self.scale * self.table[features + 1], self.table[0].copy()
+        if not (np.isfinite(weights).all() and np.isfinite(biases).all()):
             raise errors.DataError(
-                "The weights have become too large for numbers. Leave the rate out, for steps that are safe, "
-                "or give a smaller one."
+                "The weights have overflowed. Leave out rate, for automatic step sizes, or give a smaller "
+                "one."
             )
-        return means
+        return weights, biases
 
     def _averaged_weights(self, rows: Floats) -> Floats:
-        """The means over all steps, of which the later ones count more: 1, 2, 3, …"""
-        weights, sums = (
-            rows[:, N_STATISTICS_CELLS : N_STATISTICS_CELLS + self.columns],
-            rows[:, N_STATISTICS_CELLS + self.columns :],
-        )
+        """Return the mean over all steps, weighted 1, 2, 3, …"""
+        end = N_STATISTICS_CELLS + self.columns
+        weights, sums = rows[:, N_STATISTICS_CELLS:end], rows[:, end:]
         return np.asarray(weights - sums / max(1.0, 0.5 * self.steps * (self.steps + 1)))
 
     def penalty(self) -> float:
-        """Return what the weights cost as they stand."""
+        """Return ½ l2 ‖w‖² of the current weights."""
         weights, _ = self.weights(np.arange(len(self.table) - 1))
         return 0.5 * self.settings.l2 * float(np.square(weights).sum())
 
     def check_settings(self, settings: SgdSettings) -> None:
-        """Refuse settings that a run cannot change on its way; penalty and rate may change."""
-        for name in ("is_safe", "bias"):
-            if getattr(self.settings, name) != getattr(settings, name):
-                known = {"is_safe": "a rate that is given or left to be found"}.get(name, name)
+        """Raise ParameterError for settings that must not change during training; penalty and rate may."""
+        changes = {
+            "rate cannot change between 'safe' and a number": self.settings.is_safe != settings.is_safe,
+            "bias cannot change": self.settings.bias != settings.bias,
+        }
+        for message, is_changed in changes.items():
+            if is_changed:
                 raise errors.ParameterError(
-                    f"{ESTIMATOR_NAME}: {known} cannot change while a run goes on. Begin a new one: fit, or a new "
+                    f"{ESTIMATOR_NAME}: {message} when training continues. Start again: fit, or use a new "
                     f"{ESTIMATOR_NAME}."
                 )
 
     def add_classes(self, classes: Sequence[Any]) -> None:
-        """Give classes that are new weights of zero; two classes that shared a column part ways."""
+        """Add new classes with zero weights; the shared column of two classes becomes one column each."""
         if list(classes) == self.classes:
             return
-        places = np.array([list(classes).index(label) for label in self.classes])
+        indices = np.array([list(classes).index(label) for label in self.classes])
         first = N_STATISTICS_CELLS if self.settings.is_safe else 0
-        old = self.table[:, first:].reshape(len(self.table), -1, self.columns)
+        old_table = self.table[:, first:].reshape(len(self.table), -1, self.columns)
         if self.columns == 1:
-            old = np.concatenate([-0.5 * old, 0.5 * old], axis=2)
-        cells = np.zeros((len(self.table), old.shape[1], len(classes)))
-        cells[:, :, places] = old
+            old_table = np.concatenate([-0.5 * old_table, 0.5 * old_table], axis=2)
+        table = np.zeros((len(self.table), old_table.shape[1], len(classes)))
+        table[:, :, indices] = old_table
         self.classes = list(classes)
-        self.table = np.hstack([self.table[:, :first], cells.reshape(len(cells), -1)])
-
-
-MAX_RATE = 1e100
-RATE_CONSTRAINT = f"'safe' or a number above 0, at most {MAX_RATE:g}"
+        self.table = np.hstack([self.table[:, :first], table.reshape(len(table), -1)])
 
 
 @dataclass
 class SgdTraining(OnlineTraining[SgdState]):
-    """A run of logistic regression together with the features it is over."""
+    """The training of an online logistic regression, which can be continued with further rows."""
 
     def model(self) -> LogisticModel:
-        """Return the model of the run as it stands."""
-        run, orders = self.state, self.feature_index.feature_orders()
-        run.reserve_features(self.feature_index.width)
-        table, biases = run.weights(np.concatenate(orders))
+        """Return the model of the current state."""
+        state, orders = self.state, self.feature_index.feature_orders()
+        state.reserve_features(self.feature_index.width)
+        table, biases = state.weights(np.concatenate(orders))
         terms = self.feature_index.build_terms(orders, to_class_columns(table))
-        l2, bias = run.settings.l2, run.settings.bias
+        l2, bias = state.settings.l2, state.settings.bias
         prior = "None" if not l2 else repr(Normal(1 / math.sqrt(l2)))
-        # Numbers that were scaled have the penalty per standard deviation.
-        scaled = any(isinstance(part, StandardisedIndexer) for part in self.feature_index.indexers)
+        # The penalty of standardised numbers is per standard deviation, not per unit.
+        is_standardised = any(isinstance(i, StandardisedIndexer) for i in self.feature_index.indexers)
         fit = Fit(
             "log",
             prior,
-            None if scaled else 0.0,
-            None if scaled else l2,
-            sum(run.class_totals.values()),
-            run.n_rows,
+            None if is_standardised else 0.0,
+            None if is_standardised else l2,
+            sum(state.class_totals.values()),
+            state.n_rows,
             bias,
-            classes=len(run.classes),
-            units=(0.0, l2) if scaled else None,
+            classes=len(state.classes),
+            units=(0.0, l2) if is_standardised else None,
             method="online",
         )
-        return LogisticModel(
-            self.schema, run.classes, to_class_columns(biases)[0], terms, run.class_frequencies(), fit
-        )
+        intercepts = to_class_columns(biases)[0]
+        return LogisticModel(self.schema, state.classes, intercepts, terms, state.class_frequencies(), fit)
 
 
 @dataclass(frozen=True)
 class OnlineLogisticTask:
-    """Learning logistic regression by stochastic gradient, and how rows are gone through.
+    """Trains a logistic regression by stochastic gradient descent.
 
-    `tol` ends it after a pass whose objective is not below the one before by such a share of it; None
-    never does. The objective of a pass is the loss of every row just before the step towards it, and the
-    penalty of the weights at the end.
+    Training stops after a pass that decreases the objective by less than the fraction `tol` (None: never).
+    The objective of a pass is the loss of each row just before its step, plus the penalty of the final
+    weights.
     """
 
     schema: Schema
@@ -218,7 +212,7 @@ class OnlineLogisticTask:
     shuffle: bool = True
     seed: int = 0
     class_weight: Any = None
-    classes: tuple[Any, ...] = ()  # which exist even if no row has shown them
+    classes: tuple[Any, ...] = ()  # declared classes, which may have no rows yet
 
     @classmethod
     def for_source(
@@ -237,16 +231,14 @@ class OnlineLogisticTask:
         class_weight: Any = None,
         missing: Sequence[Marker] = (),
     ) -> OnlineLogisticTask:
-        """Return the task for a source: parameters checked, kinds found."""
+        """Return the task for a source: check the parameters and infer the kinds of the columns."""
         settings = SgdSettings(
             _check_nonnegative("l2", l2), _check_rate(rate), check_bool(ESTIMATOR_NAME, "bias", bias)
         )
         max_iter = check_integer(ESTIMATOR_NAME, "max_iter", max_iter, 1)
         tol = None if tol is None else _check_nonnegative("tol", tol)
-        shuffle, seed = (
-            check_bool(ESTIMATOR_NAME, "shuffle", shuffle),
-            check_integer(ESTIMATOR_NAME, "random_state", random_state, 0),
-        )
+        shuffle = check_bool(ESTIMATOR_NAME, "shuffle", shuffle)
+        seed = check_integer(ESTIMATOR_NAME, "random_state", random_state, 0)
         check_class_weight(ESTIMATOR_NAME, class_weight)
         schema = linear_schema(
             source, columns, scale=scale, missing=missing, owner=ESTIMATOR_NAME, whole_numbers=True
@@ -254,7 +246,7 @@ class OnlineLogisticTask:
         return cls(schema, settings, max_iter, tol, shuffle, seed, class_weight)
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:
-        """Return the model of a source."""
+        """Fit the model to the rows of a source."""
         return self.train(source, progress=progress).model()
 
     def train(
@@ -265,100 +257,102 @@ class OnlineLogisticTask:
         progress: Progress | None = None,
         check: LabelCheck | None = None,
     ) -> SgdTraining:
-        """Go through the rows until the objective falls no more, or `max_iter` times.
+        """Make passes over the rows until the objective stops decreasing, at most `max_iter`.
 
-        A course from before is gone on with, and changed. With a `check` of the labels the rows are one
-        batch of several: all of it is learned, or nothing has changed.
+        `before` is continued in place. With a label `check` the rows are one batch of several, which is
+        learned completely or not at all.
         """
         if before is None:
-            reading = SourceDataset.read(self.schema, source, progress, check)
-            course = SgdTraining(
-                self.schema, reading.feature_index, SgdState(self.settings, self._find_classes(reading))
-            )
+            dataset = SourceDataset.read(self.schema, source, progress, check)
+            state = SgdState(self.settings, self._find_classes(dataset))
+            training = SgdTraining(self.schema, dataset.feature_index, state)
         else:
-            course = before
-            course.state.check_settings(self.settings)
-            reading = SourceDataset(course.schema, source, course.feature_index)
-            reading.read_all(
-                progress, None if check is None else partial(self._check_new_labels, course.state, check)
+            training, state = before, before.state
+            state.check_settings(self.settings)
+            dataset = SourceDataset(training.schema, source, training.feature_index)
+            dataset.read_all(
+                progress, None if check is None else partial(self._check_new_labels, state, check)
             )
-            self._check_new_labels(course.state, check, reading.labels)
-            course.state.settings = self.settings
-            course.state.add_classes(reading.classes([*course.state.classes, *self.classes]))
-        if check is None and reading.n_rows:
-            course.state.n_rows, course.state.class_totals = reading.n_rows, {}
-        for label, weight in reading.class_totals().items():
-            course.state.class_totals[label] = course.state.class_totals.get(label, 0.0) + weight
-        self._run_passes(course.state, reading, progress, is_batch=check is not None)
-        return course
+            self._check_new_labels(state, check, dataset.labels)
+            state.settings = self.settings
+            state.add_classes(dataset.classes([*state.classes, *self.classes]))
+        if check is None and dataset.n_rows:
+            state.n_rows, state.class_totals = dataset.n_rows, {}
+        for label, weight in dataset.class_totals().items():
+            state.class_totals[label] = state.class_totals.get(label, 0.0) + weight
+        self._run_passes(state, dataset, progress, is_batch=check is not None)
+        return training
 
-    def _find_classes(self, reading: SourceDataset) -> list[Any]:
-        """Return the classes of rows, two at least."""
-        if not reading.n_rows:
+    def _find_classes(self, dataset: SourceDataset) -> list[Any]:
+        """Return the classes, or raise LabelError if there are fewer than two."""
+        if not dataset.n_rows:
             raise errors.DataError("There are no rows to learn from.")
-        classes = reading.classes(self.classes)
+        classes = dataset.classes(self.classes)
         if len(classes) < 2:
             raise errors.LabelError(
-                f"Logistic regression tells classes apart, and all {reading.n_rows:,} rows are of one class, "
-                f"{classes[0]!r}. Give rows of another class too."
+                f"Logistic regression needs at least two classes, but all {dataset.n_rows:,} rows are of "
+                f"one class, {classes[0]!r}. Give rows of another class too."
             )
         return classes
 
-    def _check_new_labels(self, run: SgdState, check: LabelCheck | None, labels: Collection[Any]) -> None:
+    def _check_new_labels(self, state: SgdState, check: LabelCheck | None, labels: Collection[Any]) -> None:
         if check is not None:
             check(labels)
-        check_class_weight_labels(ESTIMATOR_NAME, self.class_weight, {*labels, *run.classes, *self.classes})
+        check_class_weight_labels(ESTIMATOR_NAME, self.class_weight, {*labels, *state.classes, *self.classes})
 
     def _run_passes(
-        self, run: SgdState, reading: SourceDataset, progress: Progress | None, *, is_batch: bool
+        self, state: SgdState, dataset: SourceDataset, progress: Progress | None, *, is_batch: bool
     ) -> None:
-        passes = TrainingPasses(reading, run.classes, self.class_weight, ESTIMATOR_NAME)
-        run.objective, run.converged = None, False
+        passes = TrainingPasses(dataset, state.classes, self.class_weight, ESTIMATOR_NAME)
+        state.objective, state.converged = None, False
         for number in range(self.max_iter):
-            run.passes, loss = run.passes + 1, 0.0
+            state.passes, loss = state.passes + 1, 0.0
             for examples, order in passes.examples(self.seed if self.shuffle else None, number):
-                loss += run.learn(
-                    examples, order, reading.feature_index.width, grows=is_batch and number == 0
+                loss += state.learn(
+                    examples, order, dataset.feature_index.width, grows=is_batch and number == 0
                 )
                 if progress is not None and number:
                     progress(0)
-            # A small batch must not cost as much as all weights there are.
-            if not is_batch and self._has_converged(run, loss + run.penalty()):
+            # The penalty visits every weight, which would dominate the cost of a small batch.
+            if not is_batch and self._has_converged(state, loss + state.penalty()):
                 break
 
-    def _has_converged(self, run: SgdState, objective: float) -> bool:
-        before, run.objective = run.objective, objective
-        if before is not None and self.tol is not None:
-            run.converged = before - objective <= self.tol * before
-        return run.converged
+    def _has_converged(self, state: SgdState, objective: float) -> bool:
+        previous, state.objective = state.objective, objective
+        if previous is not None and self.tol is not None:
+            state.converged = previous - objective <= self.tol * previous
+        return state.converged
 
 
 def _check_nonnegative(name: str, value: Any) -> float:
-    must = "a number of at least 0"
-    if check_finite(ESTIMATOR_NAME, name, value, must) < 0:
-        raise errors.parameter_error(ESTIMATOR_NAME, name, must, value)
+    constraint = "a number of at least 0"
+    if check_finite(ESTIMATOR_NAME, name, value, constraint) < 0:
+        raise errors.parameter_error(ESTIMATOR_NAME, name, constraint, value)
     return float(value)
 
 
-def _check_rate(given: Any) -> float | None:
-    if isinstance(given, str) and given == "safe":
+def _check_rate(rate: Any) -> float | None:
+    if isinstance(rate, str) and rate == "safe":
         return None
-    if not 0 < check_finite(ESTIMATOR_NAME, "rate", given, RATE_CONSTRAINT) <= MAX_RATE:
-        raise errors.parameter_error(ESTIMATOR_NAME, "rate", RATE_CONSTRAINT, given)
-    return float(given)
+    if not 0 < check_finite(ESTIMATOR_NAME, "rate", rate, RATE_CONSTRAINT) <= MAX_RATE:
+        raise errors.parameter_error(ESTIMATOR_NAME, "rate", RATE_CONSTRAINT, rate)
+    return float(rate)
 
 
 def online_penalty(prior: Any, offset: Any = None) -> float:
-    """Return the l2 of a prior that can be learned with online: one Normal for all columns, or none."""
-    found = None if isinstance(prior, Mapping) else check_weight_prior(prior, ESTIMATOR_NAME, "prior")
-    plain = not isinstance(prior, Mapping) and (
-        found is None or (not found.is_scale_automatic and found.is_centred and found.penalty()[0] == 0)
+    """Return the l2 penalty of a prior, or raise ParameterError if online learning does not support it."""
+    checked = None if isinstance(prior, Mapping) else check_weight_prior(prior, ESTIMATOR_NAME, "prior")
+    is_supported = not isinstance(prior, Mapping) and (
+        checked is None
+        or (not checked.is_scale_automatic and checked.is_centred and checked.penalty()[0] == 0)
     )
-    if not plain:
+    if not is_supported:
         raise errors.ParameterError(
-            f"{ESTIMATOR_NAME}: method='online' learns with one Normal prior around zero for all columns, or none, "
-            f"got prior={prior!r}. Give a number, or method='exact'."
+            f"{ESTIMATOR_NAME}: method='online' supports one Normal prior with mean zero for all columns, "
+            f"or None, got prior={prior!r}. Give a number, or method='exact'."
         )
     if offset is not None:
-        raise errors.ParameterError(f"{ESTIMATOR_NAME}: method='online' has no offset. Use method='exact'.")
-    return 0.0 if found is None else found.penalty()[1]
+        raise errors.ParameterError(
+            f"{ESTIMATOR_NAME}: method='online' does not support offset. Use method='exact'."
+        )
+    return 0.0 if checked is None else checked.penalty()[1]

@@ -1,4 +1,4 @@
-"""Tasks: learning as count, merge, finish, so that any engine can fold it over chunks."""
+"""The protocols between learners and engines: tasks that count, merge and finish, and ordered tasks."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Model_co = TypeVar("Model_co", covariant=True)
 
 
 class Counter(Protocol[Counts_co]):
-    """What one worker gathers: the counts of the chunks it was given, whichever these are."""
+    """Accumulates the counts of the chunks that one worker processes."""
 
     def add(self, chunk: Chunk) -> None:
         """Count one chunk."""
 
     def join(self, other: Self) -> None:
-        """Take over what another worker has gathered."""
+        """Add the counts of another counter."""
 
     def counts(self) -> Counts_co:
-        """Return the counts, of one chunk at least."""
+        """Return the counts; requires at least one chunk."""
 
 
 class MergingCounter(Generic[Counts]):
-    """A counter that counts each chunk by itself and adds it to those before."""
+    """A counter that counts each chunk separately and merges the result into the total."""
 
     def __init__(self, count: Callable[[Chunk], Counts], merge: Callable[[Counts, Counts], Counts]) -> None:
         self._count = count
@@ -39,7 +39,7 @@ class MergingCounter(Generic[Counts]):
         self._add_counts(self._count(chunk))
 
     def join(self, other: Self) -> None:
-        """Take over what another worker has gathered."""
+        """Add the counts of another counter."""
         for counts in other._counts:
             self._add_counts(counts)
 
@@ -47,32 +47,32 @@ class MergingCounter(Generic[Counts]):
         self._counts = [self._merge(self._counts[0], counts) if self._counts else counts]
 
     def counts(self) -> Counts:
-        """Return the counts, of one chunk at least."""
+        """Return the counts; requires at least one chunk."""
         return self._counts[0]
 
 
 @runtime_checkable
 class OrderedTask(Protocol[Model_co]):
-    """What an engine needs to know of a learner that goes through the rows in order, perhaps often."""
+    """A learner that makes one or more passes over the rows in order."""
 
     def learn(self, source: Source, *, progress: Callable[[int], None] | None = None) -> Model_co:
-        """Return the model of a source."""
+        """Fit the model to the rows of a source."""
 
 
 class Task(Protocol[Counts, Model_co]):
-    """What an engine needs to know of a learner that counts."""
+    """A learner that fits by counting, so that engines can process chunks in any order."""
 
     def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read the source, columns checked, chunk by chunk."""
+        """Read the source chunk by chunk with the column names of the schema."""
 
-    def pieces(self, source: Source) -> Iterator[ChunkReader]:
-        """Read like `chunks`, but leave making each chunk to whoever calls its piece."""
+    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
+        """Iterate over functions that each read one chunk, so that threads can do the reading."""
 
     def counter(self) -> Counter[Counts]:
-        """Return what gathers the counts of many chunks."""
+        """Return an empty counter."""
 
     def merge(self, first: Counts, second: Counts) -> Counts:
-        """Return the counts of both together; the order does not matter."""
+        """Return the sum of two counts; commutative and associative."""
 
     def finish(self, counts: Counts) -> Model_co:
-        """Return the model that follows from all counts."""
+        """Build the model from all counts."""

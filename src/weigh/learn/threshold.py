@@ -1,4 +1,4 @@
-"""Finding a threshold: the numeric columns are gathered, and the best one is cut."""
+"""The task of the decision stump: collect the numeric columns and find the best single split."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import numpy as np
 from weigh import errors
 from weigh.features import Category, Derived, Flag, Kind, Lag, Number, Schema, Skip, infer_schema
 from weigh.features.blocks import Floats, Ints
-from weigh.features.columns import encode_column, is_missing
+from weigh.features.columns import encode_column
+from weigh.features.columns import is_missing as is_missing_value
 from weigh.learn.task import MergingCounter
 from weigh.model import ThresholdModel
 from weigh.model.counts.bayes_counts import Label, encode_labels
@@ -24,7 +25,7 @@ from weigh.source.missing import Marker
 
 @dataclass(frozen=True, eq=False)
 class NumericChunk:
-    """The numbers [columns, rows] of one chunk with classes and weights; rows of no weight are gone."""
+    """The numbers [columns, rows] of one chunk with classes and weights, without rows of zero weight."""
 
     first_row: int
     values: Floats
@@ -35,10 +36,10 @@ class NumericChunk:
 
 @dataclass(frozen=True)
 class ThresholdTask:
-    """The best single cut over all numeric columns.
+    """Finds the best single split over all numeric columns.
 
-    Sorting needs all values, so that, unlike counting, this keeps every numeric column in memory
-    while it learns; the model keeps none.
+    Unlike tasks that count, this keeps every numeric column in memory during training, because the values
+    must be sorted.
     """
 
     schema: Schema
@@ -47,85 +48,90 @@ class ThresholdTask:
     def for_source(
         cls, source: Source, columns: object = "auto", *, missing: Sequence[Marker] = ()
     ) -> ThresholdTask:
-        """Return the task for a source: its numeric columns found, the others left out."""
+        """Return the task for a source, with all columns but the numeric ones skipped."""
         if isinstance(columns, str) and columns == "auto" and not source.names:
             columns = Number()
         schema = infer_schema(source, columns, missing=missing)
-        first = source.prefix().columns
+        prefix = source.prefix().columns
         if not source.named:
-            first = dict(zip(schema.names, first.values(), strict=False))
-        given = columns if isinstance(columns, Mapping) else {}
+            prefix = dict(zip(schema.names, prefix.values(), strict=False))
+        explicit = columns if isinstance(columns, Mapping) else {}
         pairs = zip(schema.names, schema.kinds, strict=True)
-        kinds = [_numeric_kind(kind, None if name in given else first.get(name)) for name, kind in pairs]
+        kinds = [_numeric_kind(kind, None if name in explicit else prefix.get(name)) for name, kind in pairs]
         schema = replace(schema, kinds=kinds, made=_numeric_derived_columns(schema.made))
         if not schema.column_groups:
             raise errors.DataError(
-                f"There is no numeric column to cut; the columns are {errors.quote_names(schema.names)}. Give a "
-                f"column of numbers, or use NaiveBayes."
+                f"There is no numeric column to split; the columns are {errors.quote_names(schema.names)}. "
+                f"Give a column of numbers, or use NaiveBayes."
             )
         return cls(schema)
 
     def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read the source in the schema's names."""
+        """Read the source chunk by chunk with the column names of the schema."""
         return self.schema.chunks(source)
 
-    def pieces(self, source: Source) -> Iterator[ChunkReader]:
-        """Read the source in the schema's names, leaving the work to whoever calls a piece."""
+    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
+        """Iterate over functions that each read one chunk, so that threads can do the reading."""
         return self.schema.chunk_readers(source)
 
     def count(self, chunk: Chunk) -> list[NumericChunk]:
-        """Gather the numbers of one chunk."""
+        """Collect the numbers of one chunk."""
         codes, classes = encode_labels(chunk)
         blocks: list[Any] = self.schema.encode(chunk)
         values, weights = np.array([block.values for block in blocks]), chunk.weights
         if weights is not None and not weights.all():
-            kept = weights > 0
-            values, codes, weights = values[:, kept], codes[kept], weights[kept]
+            mask = weights > 0
+            values, codes, weights = values[:, mask], codes[mask], weights[mask]
         return [NumericChunk(chunk.first_row, values, codes, classes, weights)]
 
     def counter(self) -> MergingCounter[list[NumericChunk]]:
-        """Return what gathers the counts of many chunks."""
+        """Return an empty counter."""
         return MergingCounter(self.count, self.merge)
 
     def merge(self, first: list[NumericChunk], second: list[NumericChunk]) -> list[NumericChunk]:
-        """Return the numbers of both together."""
+        """Concatenate two lists of chunks."""
         return first + second
 
     def finish(self, counts: list[NumericChunk]) -> ThresholdModel:
-        """Return the model of the best cut; of equally good columns the first."""
-        # Whichever thread was faster: rows are taken in their order.
-        pieces = sorted(counts, key=lambda piece: piece.first_row)
-        classes, codes = _merge_classes(pieces)
-        weights = _merge_weights(pieces)
-        columns = range(len(pieces[0].values))
-        cuts = [
-            find_best_split(_concatenate_column(pieces, j), codes, weights, len(classes)) for j in columns
+        """Build the model of the best split; ties go to the first column."""
+        # Threads finish in any order; restore the order of the rows.
+        chunks = sorted(counts, key=lambda chunk: chunk.first_row)
+        classes, codes = _merge_classes(chunks)
+        weights = _merge_weights(chunks)
+        columns = range(len(chunks[0].values))
+        splits = [
+            find_best_split(_concatenate_column(chunks, j), codes, weights, len(classes)) for j in columns
         ]
-        least = min(cut.errors for cut in cuts) + (0.0 if weights is None else tie_tolerance(weights))
-        j = next(j for j in columns if cuts[j].errors <= least)
-        cut, values = cuts[j], _concatenate_column(pieces, j)
-        sides = np.where(values <= cut.threshold, LEFT, np.where(np.isnan(values), MISSING, RIGHT))
-        counted = np.bincount(sides * len(classes) + codes, weights, 3 * len(classes))
-        table = to_integers_if_whole(counted.astype(np.float64).reshape(3, len(classes)))
+        tolerance = 0.0 if weights is None else tie_tolerance(weights)
+        max_errors = min(split.errors for split in splits) + tolerance
+        best = next(j for j in columns if splits[j].errors <= max_errors)
+        split, values = splits[best], _concatenate_column(chunks, best)
+        sides = np.where(values <= split.threshold, LEFT, np.where(np.isnan(values), MISSING, RIGHT))
+        table = np.bincount(sides * len(classes) + codes, weights, 3 * len(classes)).astype(np.float64)
         return ThresholdModel(
-            self._single_column_schema(j), list(classes), cut.threshold, cut.low, cut.high, table
+            self._single_column_schema(best),
+            list(classes),
+            split.threshold,
+            split.low,
+            split.high,
+            to_integers_if_whole(table.reshape(3, len(classes))),
         )
 
     def _single_column_schema(self, j: int) -> Schema:
-        """Return the schema with all columns but one left out."""
-        name = self.schema.column_groups[j].names[0]
+        """Return the schema with all columns but one skipped."""
+        selected = self.schema.column_groups[j].names[0]
         pairs = zip(self.schema.names, self.schema.kinds, strict=True)
-        kinds = [kind if own == name else Skip() for own, kind in pairs]
-        made = {own: kind for own, kind in self.schema.made.items() if own == name}
+        kinds = [kind if name == selected else Skip() for name, kind in pairs]
+        made = {name: kind for name, kind in self.schema.made.items() if name == selected}
         return replace(self.schema, kinds=kinds, made=made)
 
 
 def _numeric_kind(kind: Kind, column: Any) -> Kind:
-    """Return a number for a column of numbers, also if they look like codes or flags; else skip it."""
+    """Return Number for a column of numbers, including codes and flags, otherwise Skip."""
     if isinstance(kind, Number | Flag):
         return Number()
     if isinstance(kind, Category) and column is not None:
-        values = [value for value in encode_column(column, "")[1] if not is_missing(value)]
+        values = [value for value in encode_column(column, "")[1] if not is_missing_value(value)]
         if all(isinstance(value, int | float) for value in values):
             return Number()
     return Skip()
@@ -140,31 +146,31 @@ def _numeric_derived_columns(made: Mapping[str, Kind]) -> dict[str, Kind]:
     }
 
 
-def _merge_classes(pieces: Sequence[NumericChunk]) -> tuple[list[Label], Ints]:
-    """Return the classes that occur, in canonical order, and every row's."""
-    seen = {piece.classes[code] for piece in pieces for code in np.unique(piece.codes).tolist()}
-    classes = sorted(seen, key=canonical_order_key)
-    place = {label: at for at, label in enumerate(classes)}
+def _merge_classes(chunks: Sequence[NumericChunk]) -> tuple[list[Label], Ints]:
+    """Return the classes that occur, in canonical order, and the codes of all rows."""
+    labels = {chunk.classes[code] for chunk in chunks for code in np.unique(chunk.codes).tolist()}
+    classes = sorted(labels, key=canonical_order_key)
+    index = {label: i for i, label in enumerate(classes)}
     codes = []
-    for piece in pieces:
-        lookup = np.array([place.get(label, -1) for label in piece.classes], dtype=np.int32)
-        codes.append(lookup[piece.codes])
+    for chunk in chunks:
+        new_codes = np.array([index.get(label, -1) for label in chunk.classes], dtype=np.int32)
+        codes.append(new_codes[chunk.codes])
     return classes, np.concatenate(codes)
 
 
-def _concatenate_column(pieces: Sequence[NumericChunk], j: int) -> Floats:
-    return np.concatenate([piece.values[j] for piece in pieces])
+def _concatenate_column(chunks: Sequence[NumericChunk], j: int) -> Floats:
+    return np.concatenate([chunk.values[j] for chunk in chunks])
 
 
-def _merge_weights(pieces: Sequence[NumericChunk]) -> CountArray | None:
-    """Return every row's weight, whole numbers as integers, or None if all are one."""
-    given = [piece.weights for piece in pieces if piece.weights is not None]
-    return to_integers_if_whole(np.concatenate(given)) if given else None
+def _merge_weights(chunks: Sequence[NumericChunk]) -> CountArray | None:
+    """Return the weights of all rows, as integers if they are whole, or None if there are none."""
+    weights = [chunk.weights for chunk in chunks if chunk.weights is not None]
+    return to_integers_if_whole(np.concatenate(weights)) if weights else None
 
 
 @dataclass(frozen=True)
 class StumpSplit:
-    """An interval [low, high) between neighbouring values, and the errors of a cut in it."""
+    """An interval [low, high) between neighbouring values, and the weighted errors of a split in it."""
 
     low: float
     high: float
@@ -172,40 +178,40 @@ class StumpSplit:
 
     @property
     def threshold(self) -> float:
-        """The middle of the interval; its low end where no number lies between."""
+        """The midpoint of the interval, or its lower end if no float lies between."""
         if not (np.isfinite(self.low) and np.isfinite(self.high)):
             return self.low if np.isfinite(self.low) else 0.0
-        # Halves first: the sum of two large numbers may not exist.
+        # low + high could overflow.
         middle = self.low / 2 + self.high / 2
         return middle if self.low < middle < self.high else self.low
 
 
 def find_best_split(values: Floats, classes: Ints, weights: CountArray | None, n_classes: int) -> StumpSplit:
-    """Return the cut with the fewest errors; of several the widest, of several such the lowest.
+    """Return the split with the fewest errors; ties go to the widest interval, then to the lowest.
 
-    Missing values (NaN) count as a third side, with a most frequent class of their own. A column
-    without two different values is cut above all of them.
+    Missing values (NaN) form a third side that predicts its own majority class. A column with fewer than two
+    distinct values is split above all of them.
     """
-    counted: CountArray = np.ones(len(values), dtype=np.int64) if weights is None else weights
-    gaps = np.isnan(values)
-    base = counted.sum() - _majority_weight(classes[gaps], counted[gaps], n_classes)
-    order = np.argsort(values)[: len(values) - int(gaps.sum())]
-    ordered, codes, counted = values[order], classes[order], counted[order]
+    w: CountArray = np.ones(len(values), dtype=np.int64) if weights is None else weights
+    is_missing = np.isnan(values)
+    base = w.sum() - _majority_weight(classes[is_missing], w[is_missing], n_classes)
+    order = np.argsort(values)[: len(values) - int(is_missing.sum())]
+    ordered, codes, w = values[order], classes[order], w[order]
     ends = np.flatnonzero(ordered[:-1] < ordered[1:])
     if not len(ends):
         low = float(ordered[0]) if len(ordered) else -np.inf
-        return StumpSplit(low, np.inf, float(base - _majority_weight(codes, counted, n_classes)))
-    left, right = _running_majority_weights(codes, counted)
+        return StumpSplit(low, np.inf, float(base - _majority_weight(codes, w, n_classes)))
+    left, right = _running_majority_weights(codes, w)
     errors = base - left[ends] - right[ends + 1]
-    widths = ordered[ends + 1] / 2 - ordered[ends] / 2
-    near = np.flatnonzero(errors <= errors.min() + tie_tolerance(counted))
-    best = int(near[np.argmax(widths[near])])
+    half_widths = ordered[ends + 1] / 2 - ordered[ends] / 2
+    tied = np.flatnonzero(errors <= errors.min() + tie_tolerance(w))
+    best = int(tied[np.argmax(half_widths[tied])])
     low, high = ordered[ends[best]], ordered[ends[best] + 1]
     return StumpSplit(float(low), float(high), float(errors[best]))
 
 
 def tie_tolerance(weights: CountArray) -> float:
-    """Return how far apart sums of these weights may be and still be equal: 0 for whole numbers."""
+    """Return the rounding tolerance for comparing sums of weights: 0 for integers."""
     return 0.0 if weights.dtype == np.int64 else 1e-9 * float(weights.sum())
 
 
@@ -215,10 +221,10 @@ def _majority_weight(classes: Ints, weights: CountArray, n_classes: int) -> Any:
 
 
 def _running_majority_weights(classes: Ints, weights: CountArray) -> tuple[CountArray, CountArray]:
-    """Return the weight of the most frequent class up to each row, and from each row on.
+    """Return the weight of the majority class among the rows up to each row, and from each row on.
 
-    A class is the most frequent one at the row where its own count has just grown, so that the
-    running maximum over all rows' own counts is enough: no table of rows × classes is needed.
+    The majority weight grows only at rows of the majority class, so it is the running maximum of each row's
+    cumulative weight within its own class. No table [rows, classes] is needed.
     """
     grouped = np.argsort(classes, kind="stable")
     running = np.cumsum(weights[grouped])
@@ -226,7 +232,7 @@ def _running_majority_weights(classes: Ints, weights: CountArray) -> tuple[Count
     sizes = np.diff(starts, append=len(classes))
     before = np.repeat(running[starts] - weights[grouped][starts], sizes)
     totals = np.repeat(np.add.reduceat(weights[grouped], starts), sizes)
-    up_to, from_on = np.empty_like(weights), np.empty_like(weights)
-    up_to[grouped] = running - before
-    from_on[grouped] = totals - (running - before) + weights[grouped]
-    return np.maximum.accumulate(up_to), np.maximum.accumulate(from_on[::-1])[::-1]
+    prefix, suffix = np.empty_like(weights), np.empty_like(weights)
+    prefix[grouped] = running - before
+    suffix[grouped] = totals - (running - before) + weights[grouped]
+    return np.maximum.accumulate(prefix), np.maximum.accumulate(suffix[::-1])[::-1]
