@@ -1,4 +1,4 @@
-"""What the native code splits texts into."""
+"""Helpers that tokenise texts with the native tokeniser."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from weigh.features import infer_schema
 
 
 def split(text: str, kind: weigh.Text) -> list[str]:
-    """The tokens of one text."""
+    """Return the tokens of one text."""
     documents = _core.Documents.from_objects(np.array([text], dtype=object), [])
     return decoded(_core.tokenize(documents, kind.token_settings))[0]
 
 
 def split_all(data: Any, kind: Any) -> list[list[str]]:
-    """The tokens of every row of one column, of any storage, as a learner would split them."""
+    """Return the tokens of each row of one column, from any storage, as a learner sees them."""
     source = data if isinstance(data, weigh.Source) else weigh.rows(data)
     schema = infer_schema(source, kind)
     rows: list[list[str]] = []
@@ -29,12 +29,12 @@ def split_all(data: Any, kind: Any) -> list[list[str]]:
 
 
 def decoded(rows: list[list[bytes]]) -> list[list[str]]:
-    """Tokens as strings; half a surrogate pair is kept."""
+    """Decode tokens to strings, keeping lone surrogates."""
     return [[token.decode("utf-8", "surrogatepass") for token in row] for row in rows]
 
 
 def documents(texts: list[Any]) -> _core.Documents:
-    """Texts, of which some may be missing, as the native code reads them."""
+    """Return texts, some of which may be missing, as native documents."""
     values = np.empty(len(texts), dtype=object)
     values[:] = texts
     return _core.Documents.from_objects(values, [])

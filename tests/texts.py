@@ -1,4 +1,4 @@
-"""Texts of many scripts, and what scikit-learn's CountVectorizer calls the same settings."""
+"""Multilingual texts, and the CountVectorizer with equivalent settings."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from sklearn.feature_extraction.text import CountVectorizer
 
 import weigh
 
-# Scripts, cases, marks, digits, blanks and joiners that are each treated differently somewhere.
+# Scripts, letter cases, combining marks, digits, whitespace and joiners that tokenisers treat differently.
 MULTILINGUAL = [
     "The quick brown fox, the QUICK fox: it's 100% o'clock_now at 3.14!",
     "Ça va? Où êtes-vous, naïve été; L'ÉTÉ à la crème brûlée",
@@ -48,24 +48,24 @@ MULTILINGUAL = [
 
 
 def edges() -> list[str]:
-    """Texts whose words begin and end around every place of a window of 64 bytes."""
-    made = [letter * n for letter in ("a", "é", "中", "😀", " ") for n in range(0, 201, 7)]
-    made += ["x" * n + " yz" for n in range(58, 70)] + ["x " * n + "é中😀ab" for n in range(26, 34)]
-    made += ["." * n + letter + "b c" for n in range(58, 68) for letter in "aé中𝐀😀"]
-    return made + [
+    """Return texts whose words begin and end around every offset of a 64-byte window."""
+    texts = [letter * n for letter in ("a", "é", "中", "😀", " ") for n in range(0, 201, 7)]
+    texts += ["x" * n + " yz" for n in range(58, 70)] + ["x " * n + "é中😀ab" for n in range(26, 34)]
+    texts += ["." * n + letter + "b c" for n in range(58, 68) for letter in "aé中𝐀😀"]
+    return texts + [
         letter * n + " end" for letter in "aé中𝐀" for n in (15, 16, 17, 31, 32, 33, 63, 64, 65, 128)
     ]
 
 
-def mixed(rng: random.Random, most: int) -> str:
-    """A text of random words of all scripts, between blanks and signs of all sorts."""
+def mixed(rng: random.Random, max_words: int) -> str:
+    """Return random words of all scripts with random separators."""
     words = [word for text in MULTILINGUAL for word in text.split()]
     blanks = [" ", "  ", "\t", "\r\n", "\u00a0", ", ", "-", "", "\u200b"]
-    return "".join(rng.choice(words) + rng.choice(blanks) for _ in range(rng.randint(0, most)))
+    return "".join(rng.choice(words) + rng.choice(blanks) for _ in range(rng.randint(0, max_words)))
 
 
 def peer(kind: weigh.Text, **settings: Any) -> CountVectorizer:
-    """The vectorizer that means the same."""
+    """Return the CountVectorizer with equivalent settings."""
     return CountVectorizer(
         analyzer={False: "word", True: "char", "words": "char_wb"}[kind.chars],
         ngram_range=kind.ngrams,

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import weigh
-from tests.perceptrons import Plain
+from tests.perceptrons import ReferencePerceptron
 from tests.splitting import documents, split
 from weigh import _core
 from weigh.features import NameArray
@@ -174,7 +174,7 @@ def test_a_pass_equals_the_reference(
     rng = np.random.default_rng(columns)
     for n, width, bias in ((0, 3, True), (1, 0, True), (30, 4, True), (40, 9, False)):
         examples, X, codes, weights = random_examples(rng, n, width, max(2, columns))
-        reference = Plain(columns, width, 2.0, margin, relative_margin, one_vs_rest, bias)
+        reference = ReferencePerceptron(columns, width, 2.0, margin, relative_margin, one_vs_rest, bias)
         settings = _core.PerceptronSettings(2.0, margin, relative_margin, one_vs_rest, bias, average, columns)
         table = _core.zeros(width + 1, columns * (1 if average == "none" else 2))
         updates, squared_norms, examples_seen, radius2 = (
@@ -189,7 +189,8 @@ def test_a_pass_equals_the_reference(
             found = _core.perceptron_pass(
                 examples, order, settings, table, updates, squared_norms, examples_seen, True, radius2, True
             )
-            assert found[:3] == (reference.mistakes - mistakes, len(reference.record) - made, reference.least)
+            n_mistakes, n_updates = reference.mistakes - mistakes, len(reference.record) - made
+            assert found[:3] == (n_mistakes, n_updates, reference.min_margin)
             reported = zip(*(column.tolist() for column in found[4]), strict=True)
             assert [(at + examples_seen, *rest) for at, *rest in reported] == reference.record[made:]
             radius2, examples_seen = found[3], examples_seen + n
@@ -217,7 +218,7 @@ def test_votes_equal_those_of_all_hypotheses(columns: int, one_vs_rest: bool) ->
             rng.integers(0, max(2, columns), n),
             random_integers(rng, 7, 5),
         )
-        reference = Plain(columns, 5, separate=one_vs_rest, bias=bias).fit(X, codes, 1)
+        reference = ReferencePerceptron(columns, 5, separate=one_vs_rest, bias=bias).fit(X, codes, 1)
         at, plus, minus, amounts = (
             (list(part) for part in zip(*reference.record, strict=True)) if n else [[]] * 4
         )

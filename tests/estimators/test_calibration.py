@@ -1,4 +1,4 @@
-"""Calibrating learners: on rows apart, and naive Bayes on its own rows, each forgotten."""
+"""Calibration of learners on held-out rows, and of naive Bayes on leave-one-out scores."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ TABLE = {
 }
 
 
-def repeated(n, classes=2, seed=0):
-    """Rows whose columns say the same three times over, so that naive Bayes is over-sure."""
+def redundant_rows(n, classes=2, seed=0):
+    """Return rows with three copies of one column, which make naive Bayes overconfident."""
     rng = np.random.default_rng(seed)
     y = rng.integers(0, classes, n)
     x = y + 1.5 * rng.normal(size=n)
@@ -39,7 +39,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def learner():
-    return weigh.NaiveBayes().fit(*repeated(300))
+    return weigh.NaiveBayes().fit(*redundant_rows(300))
 
 
 def log_loss(model, X, y):
@@ -48,40 +48,40 @@ def log_loss(model, X, y):
 
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("classes", [2, 4])
-def test_an_over_sure_model_gets_better_on_rows_that_nobody_has_seen(method, classes):
-    plain = weigh.NaiveBayes().fit(*repeated(300, classes))
-    inside = weigh.NaiveBayes(calibration=method).fit(*repeated(300, classes))
-    apart = weigh.calibrate(plain, *repeated(1000, classes, seed=1), method=method)
-    new = repeated(3000, classes, seed=2)
+def test_calibration_improves_an_overconfident_model_on_new_rows(method, classes):
+    plain = weigh.NaiveBayes().fit(*redundant_rows(300, classes))
+    leave_one_out = weigh.NaiveBayes(calibration=method).fit(*redundant_rows(300, classes))
+    held_out = weigh.calibrate(plain, *redundant_rows(1000, classes, seed=1), method=method)
+    new = redundant_rows(3000, classes, seed=2)
     before = log_loss(plain, *new)
-    assert log_loss(apart, *new) < before - 0.03
-    assert log_loss(inside, *new) < before - 0.03
+    assert log_loss(held_out, *new) < before - 0.03
+    assert log_loss(leave_one_out, *new) < before - 0.03
 
 
 def heavy_tailed(n, seed):
-    """Over-sure rows with one more number that is mostly near zero and sometimes very far off."""
+    """Return redundant rows with an additional heavy-tailed number."""
     rng = np.random.default_rng(seed)
-    X, y = repeated(n, seed=seed)
+    X, y = redundant_rows(n, seed=seed)
     return np.column_stack([X, rng.standard_t(1.5, size=n) * (1 + y)]), y
 
 
-def judged(model, rows):
-    found = weigh.evaluate(model, *rows)
-    return np.array([found.measure(name).value for name in ("brier", "calibration_error", "accuracy")])
+def scores(model, rows):
+    evaluation = weigh.evaluate(model, *rows)
+    return np.array([evaluation.measure(name).value for name in ("brier", "calibration_error", "accuracy")])
 
 
 @pytest.mark.parametrize("method", ["temperature", "platt"])
 @pytest.mark.parametrize("n", [400, 2000])
-def test_rows_that_are_far_off_do_not_spoil_what_a_model_learns_from_its_own_rows(method, n):
+def test_outliers_do_not_spoil_leave_one_out_calibration(method, n):
     new = heavy_tailed(4000, 99)
     gains = []
     for seed in range(5):
         plain = weigh.NaiveBayes().fit(*heavy_tailed(n, seed))
-        inside = weigh.NaiveBayes(calibration=method).fit(*heavy_tailed(n, seed))
-        apart = weigh.calibrate(plain, *heavy_tailed(2000, seed + 50), method=method)
-        before, after, others = (judged(model, new) for model in (plain, inside, apart))
+        leave_one_out = weigh.NaiveBayes(calibration=method).fit(*heavy_tailed(n, seed))
+        held_out = weigh.calibrate(plain, *heavy_tailed(2000, seed + 50), method=method)
+        before, after, others = (scores(model, new) for model in (plain, leave_one_out, held_out))
         gains.append(after - before)
-        # About as good as with many rows held out.
+        # About as good as calibration on many held-out rows.
         assert after[0] < others[0] + 0.02
     assert (np.array(gains)[:, :2] < -0.01).all()
     assert np.mean(gains, axis=0)[2] > -0.01
@@ -89,33 +89,33 @@ def test_rows_that_are_far_off_do_not_spoil_what_a_model_learns_from_its_own_row
 
 @pytest.mark.parametrize("method", ["temperature", "platt"])
 @pytest.mark.parametrize("classes", [2, 3])
-def test_on_its_own_rows_a_map_is_no_worse_than_none(method, classes):
-    plain = weigh.NaiveBayes().fit(*repeated(200, classes))
+def test_a_map_does_not_increase_the_loss_on_the_rows_it_is_fitted_to(method, classes):
+    plain = weigh.NaiveBayes().fit(*redundant_rows(200, classes))
     for seed in range(5):
-        rows = repeated(400, classes, seed=seed + 1)
+        rows = redundant_rows(400, classes, seed=seed + 1)
         assert log_loss(weigh.calibrate(plain, *rows, method=method), *rows) <= log_loss(plain, *rows)
 
 
 def test_the_curve_is_scikit_learns_isotonic_regression(learner):
-    X, y = repeated(200, seed=1)
+    X, y = redundant_rows(200, seed=1)
     scores = learner.model_.scores(X)
     odds, n = scores[:, 1] - scores[:, 0], np.bincount(y)
     targets = np.where(y == 1, (n[1] + 1) / (n[1] + 2), 1 / (n[0] + 2))
-    other = IsotonicRegression(out_of_bounds="clip").fit(odds, targets)
+    peer = IsotonicRegression(out_of_bounds="clip").fit(odds, targets)
     model = weigh.calibrate(learner, X, y, method="isotonic")
-    new = repeated(100, seed=2)[0]
+    new = redundant_rows(100, seed=2)[0]
     again = learner.model_.scores(new)
-    expected = other.predict(again[:, 1] - again[:, 0])
+    expected = peer.predict(again[:, 1] - again[:, 0])
     np.testing.assert_allclose(model.predict_proba(new)[:, 1], expected, rtol=1e-12)
-    # Of targets that are not smoothed it is the same line, stretched to 0 and 1.
+    # Without smoothing of the targets it is the same curve, stretched to 0 and 1.
     bare = IsotonicRegression(out_of_bounds="clip").fit(odds, y).predict(again[:, 1] - again[:, 0])
     low, high = 1 / (n[0] + 2), (n[1] + 1) / (n[1] + 2)
     np.testing.assert_allclose(expected, low + (high - low) * bare, rtol=1e-12)
 
 
 def test_curves_of_many_classes_are_one_against_the_rest_and_normalised():
-    X, y = repeated(200, 3, seed=1)
-    learner = weigh.NaiveBayes().fit(*repeated(200, 3))
+    X, y = redundant_rows(200, 3, seed=1)
+    learner = weigh.NaiveBayes().fit(*redundant_rows(200, 3))
     model = weigh.calibrate(learner, X, y, method="isotonic")
     p = learner.predict_proba(X)
     odds, n = np.log(p) - np.log1p(-p), np.bincount(y)
@@ -130,24 +130,24 @@ def test_curves_of_many_classes_are_one_against_the_rest_and_normalised():
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_perceptrons_get_probabilities(method):
+def test_calibration_gives_a_perceptron_probabilities(method):
     X, y = load_breast_cancer(return_X_y=True)
     X = (X - X.mean(axis=0)) / X.std(axis=0)
     learner = weigh.Perceptron().fit(X[::2], y[::2])
     model = weigh.calibrate(learner, X[1::2], y[1::2], method=method)
-    found = weigh.evaluate(model, X[1::2], y[1::2])
-    assert found.measure("log_loss").value < 0.2
+    evaluation = weigh.evaluate(model, X[1::2], y[1::2])
+    assert evaluation.measure("log_loss").value < 0.2
     if method == "temperature":
         assert (model.predict(X) == learner.predict(X)).all()
 
 
 @pytest.mark.parametrize("kind", [weigh.NaiveBayes, weigh.JointBayes])
-def test_the_very_rows_that_were_learned_are_noticed(kind):
+def test_calibrating_on_training_rows_warns(kind):
     columns = dict.fromkeys(("sky", "again"), "category") | {"warm": weigh.Number(bins=2)}
     model = kind(columns=columns).fit(TABLE, "play").model_
-    with pytest.warns(errors.SeenRows, match="has learned these very rows"):
+    with pytest.warns(errors.SeenRows, match="was trained on these very rows"):
         weigh.calibrate(model, TABLE)
-    # The same classes in other rows, and a part of the rows, are not known to be learned.
+    # Other rows with the same classes, and a subset of the rows, are not recognised.
     weigh.calibrate(model, {**TABLE, "sky": ["rain"] * 12})
     weigh.calibrate(model, {name: values[1:] for name, values in TABLE.items()})
 
@@ -157,18 +157,18 @@ def test_rows_come_in_any_storage(tmp_path, data):
     model = weigh.NaiveBayes().fit(TABLE, "play").model_
     rows = {name: values[:9] for name, values in TABLE.items()}
     expected = weigh.calibrate(model, rows).calibration
-    given = {
+    arguments = {
         "table": (rows, "play"),
         "arrays": ({name: rows[name] for name in ("sky", "again", "warm")}, rows["play"]),
         "source": (weigh.rows(rows, "play"), None),
     }[data]
-    assert weigh.calibrate(model, *given).calibration == expected
+    assert weigh.calibrate(model, *arguments).calibration == expected
     if data == "table":
         assert weigh.calibrate(model, rows, label="play").calibration == expected
 
 
-def test_weights_count_like_repetitions(learner):
-    X, y = repeated(60, seed=1)
+def test_weights_are_equivalent_to_repetitions(learner):
+    X, y = redundant_rows(60, seed=1)
     weights = np.random.default_rng(0).integers(0, 3, 60)
     for method in METHODS:
         once = weigh.calibrate(learner, X, y, method=method, sample_weight=weights)
@@ -177,21 +177,21 @@ def test_weights_count_like_repetitions(learner):
         np.testing.assert_allclose(once.shares, many.shares, rtol=1e-15)
 
 
-def test_the_shares_are_smoothed_frequencies(learner):
-    X, y = repeated(60, seed=1)
+def test_class_frequencies_are_smoothed(learner):
+    X, y = redundant_rows(60, seed=1)
     expected = [(sum(y == c) + 1) / 62 for c in (0, 1)]
     assert weigh.calibrate(learner, X, y).shares == pytest.approx(expected, rel=1e-15)
 
 
-def test_a_calibrated_model_is_calibrated_anew(learner):
-    X, y = repeated(100, seed=1)
+def test_calibrating_a_calibrated_model_replaces_the_calibration(learner):
+    X, y = redundant_rows(100, seed=1)
     once = weigh.calibrate(learner, X, y, method="isotonic")
     twice = weigh.calibrate(once, X, y)
     assert twice.uncalibrated is learner.model_
     assert twice.to_bytes() == weigh.calibrate(learner, X, y).to_bytes()
 
 
-def test_fitting_calibrates_on_each_row_as_if_it_were_forgotten():
+def test_fitting_calibrates_on_leave_one_out_scores():
     nb = weigh.NaiveBayes(calibration="temperature").fit(TABLE, "play")
     assert isinstance(nb.model_, CalibratedModel)
     base = nb.model_.uncalibrated
@@ -205,28 +205,28 @@ def test_fitting_calibrates_on_each_row_as_if_it_were_forgotten():
     assert pytest.approx(expected.T, rel=1e-9) == nb.model_.calibration.T
 
 
-def test_a_row_of_weight_two_is_two_rows_of_which_one_is_forgotten():
+def test_a_row_of_weight_two_counts_as_two_rows_in_leave_one_out():
     weights = np.array([2, 1, 1, 3, 1, 0, 1, 2, 1, 1, 0, 1])
     many = {name: np.repeat(values, weights).tolist() for name, values in TABLE.items()}
     for method in METHODS:
         once = weigh.NaiveBayes(calibration=method).fit(TABLE, "play", sample_weight=weights)
         twice = weigh.NaiveBayes(calibration=method).fit(many, "play")
         np.testing.assert_allclose(once.predict_proba(TABLE), twice.predict_proba(TABLE), rtol=1e-9)
-    apart = {
+    relabelled = {
         **TABLE,
         "play": ["perhaps" if w == 0 else p for w, p in zip(weights, TABLE["play"], strict=True)],
     }
-    nb = weigh.NaiveBayes(calibration="temperature").fit(apart, "play", sample_weight=weights)
+    nb = weigh.NaiveBayes(calibration="temperature").fit(relabelled, "play", sample_weight=weights)
     assert nb.model_.classes == ["no", "yes"]
 
 
 def test_any_number_of_threads_gives_the_same_bytes():
-    X, y = repeated(3000, 3)
-    found = {weigh.NaiveBayes(calibration="platt", threads=n).fit(X, y).model_.to_bytes() for n in (1, 2)}
-    assert len(found) == 1
+    X, y = redundant_rows(3000, 3)
+    models = {weigh.NaiveBayes(calibration="platt", threads=n).fit(X, y).model_.to_bytes() for n in (1, 2)}
+    assert len(models) == 1
 
 
-def test_joint_scores_stay_those_of_the_model_inside():
+def test_joint_log_probabilities_are_those_of_the_uncalibrated_model():
     nb = weigh.NaiveBayes(calibration="temperature").fit(TABLE, "play")
     plain = weigh.NaiveBayes().fit(TABLE, "play")
     assert (nb.predict_joint_log_proba(TABLE) == plain.predict_joint_log_proba(TABLE)).all()
@@ -235,55 +235,55 @@ def test_joint_scores_stay_those_of_the_model_inside():
 
 
 @pytest.mark.parametrize("work", ["partial_fit", "forget", "merge"])
-def test_learning_on_drops_the_calibration_and_says_so(work):
+def test_further_learning_drops_the_calibration_with_a_warning(work):
     nb = weigh.NaiveBayes(calibration="temperature").fit(TABLE, "play")
     plain = weigh.NaiveBayes().fit(TABLE, "play")
     more = {name: values[:2] for name, values in TABLE.items()}
-    given = (weigh.NaiveBayes().fit(TABLE, "play"),) if work == "merge" else (more, "play")
-    with pytest.warns(errors.StaleCalibration, match="is not calibrated"):
-        getattr(nb, work)(*given)
-    getattr(plain, work)(*given)
+    arguments = (weigh.NaiveBayes().fit(TABLE, "play"),) if work == "merge" else (more, "play")
+    with pytest.warns(errors.StaleCalibration, match="is not calibrated any more"):
+        getattr(nb, work)(*arguments)
+    getattr(plain, work)(*arguments)
     assert isinstance(nb.model_, BayesModel)
     assert nb.model_.to_bytes() == plain.model_.to_bytes()
 
 
-def test_piecewise_learning_never_calibrates():
+def test_partial_fit_never_calibrates():
     with pytest.warns(errors.StaleCalibration):
         nb = weigh.NaiveBayes(calibration="platt").partial_fit(TABLE, "play")
     assert nb.model_.to_bytes() == weigh.NaiveBayes().fit(TABLE, "play").model_.to_bytes()
 
 
-def test_a_calibrated_learner_is_merged_by_its_counts():
+def test_merging_a_calibrated_learner_adds_its_counts():
     first = weigh.NaiveBayes().fit(TABLE, "play")
     first.merge(weigh.NaiveBayes(calibration="temperature").fit(TABLE, "play"))
     assert first.model_.counts.rows.sum() == 24
 
 
-def test_a_refused_calibration_leaves_the_learner_as_it_was():
+def test_a_failed_calibration_leaves_the_learner_unchanged():
     nb = weigh.NaiveBayes().fit(TABLE, "play")
     before = nb.model_
     nb.set_params(calibration="temperature")
-    with pytest.raises(errors.DataError, match="No class has more than one sample"):
+    with pytest.raises(errors.DataError, match="No class has more than one row"):
         nb.fit({name: values[1:3] for name, values in TABLE.items()}, "play")
     assert nb.model_ is before
 
 
-def test_scores_that_tell_nothing_are_warned_of(learner):
-    X, y = repeated(100, seed=1)
-    with pytest.warns(errors.UselessScores, match="say nothing of the labels"):
+def test_useless_scores_cause_a_warning(learner):
+    X, y = redundant_rows(100, seed=1)
+    with pytest.warns(errors.UselessScores, match="unrelated or opposite to the labels"):
         weigh.calibrate(learner, X, 1 - y)
 
 
-def test_scikit_learns_own_calibration_takes_our_learner():
-    X, y = repeated(300)
+def test_calibrated_classifier_cv_accepts_the_learner():
+    X, y = redundant_rows(300)
     for calibration in (None, "temperature"):
         model = CalibratedClassifierCV(weigh.NaiveBayes(calibration=calibration), cv=3).fit(X, y)
-        new = repeated(2000, seed=2)
+        new = redundant_rows(2000, seed=2)
         assert log_loss(model, *new) < log_loss(weigh.NaiveBayes().fit(X, y), *new)
 
 
-def test_the_setting_is_searched_and_cross_validated():
-    X, y = repeated(200)
+def test_calibration_works_in_grid_search_and_cross_validation():
+    X, y = redundant_rows(200)
     grid = {"calibration": [None, "temperature"]}
     search = GridSearchCV(weigh.NaiveBayes(), grid, scoring="neg_log_loss", cv=3).fit(X, y)
     assert search.best_params_ == {"calibration": "temperature"}
@@ -291,9 +291,9 @@ def test_the_setting_is_searched_and_cross_validated():
     np.testing.assert_allclose(p.sum(axis=1), 1.0)
 
 
-def test_a_method_and_labels_are_asked_for_once(learner):
-    X, y = repeated(10)
-    for given in ({"method": "beta"}, {"label": "kind"}):
-        name = next(iter(given))
+def test_an_unknown_method_and_a_second_label_are_errors(learner):
+    X, y = redundant_rows(10)
+    for arguments in ({"method": "beta"}, {"label": "kind"}):
+        name = next(iter(arguments))
         with pytest.raises(errors.ParameterError, match=f"calibrate: {name} must be"):
-            weigh.calibrate(learner, X, y, **given)
+            weigh.calibrate(learner, X, y, **arguments)

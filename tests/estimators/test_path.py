@@ -1,4 +1,4 @@
-"""Paths: the weights for every strength of a prior, proved, judged and told."""
+"""Regularisation paths: certified weights for every penalty, cross-validation and output."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ X = RNG.normal(size=(N, D)) * [1, 2, 0.5, 1] + [0, 5, 0, 1]
 Y = X @ [1.0, -2.0, 0.0, 0.5] + RNG.normal(size=N)
 CODES = np.digitize(Y, [np.median(Y)])
 CODES[:3] = [0, 1, 0]
-THREE = np.digitize(Y + RNG.normal(size=N) * 3, [-12, -8])
+THREE_CLASSES = np.digitize(Y + RNG.normal(size=N) * 3, [-12, -8])
 
 
-def ridge(**given: Any) -> Any:
-    return weigh.LinearRegression(weigh.Normal("cv"), **given)
+def ridge(**params: Any) -> Any:
+    return weigh.LinearRegression(weigh.Normal("cv"), **params)
 
 
 def test_every_point_of_a_ridge_path_is_the_fit_of_its_penalty() -> None:
-    found = weigh.path(ridge(), X, Y, n=9)
-    assert found.penalty == "l2"
-    assert (np.diff(found.penalties) < 0).all()
-    assert not found.l1.any()
-    for at, l2 in enumerate(found.l2):
+    path = weigh.path(ridge(), X, Y, n=9)
+    assert path.penalty == "l2"
+    assert (np.diff(path.penalties) < 0).all()
+    assert not path.l1.any()
+    for k, l2 in enumerate(path.l2):
         fit = weigh.LinearRegression(weigh.Penalty(l2=l2)).fit(X, Y)
-        np.testing.assert_allclose(found.weights[at], fit.coef_, rtol=1e-7, atol=1e-12)
-        assert found.intercepts[at] == pytest.approx(fit.intercept_)
-    assert found.counts.tolist() == [D] * 9
-    assert (found.best, found.errors, found.uncertainty) == (None, None, None)
+        np.testing.assert_allclose(path.weights[k], fit.coef_, rtol=1e-7, atol=1e-12)
+        assert path.intercepts[k] == pytest.approx(fit.intercept_)
+    assert path.counts.tolist() == [D] * 9
+    assert (path.best, path.errors, path.uncertainty) == (None, None, None)
 
 
 def test_the_scale_of_the_prior_does_not_matter() -> None:
@@ -46,151 +46,151 @@ def test_the_scale_of_the_prior_does_not_matter() -> None:
         np.testing.assert_allclose(other.weights, paths[0].weights, rtol=1e-9)
 
 
-def test_columns_without_a_prior_stay_free() -> None:
+def test_columns_without_a_prior_stay_unpenalised() -> None:
     table = {**{name: X[:, j] for j, name in enumerate("abcd")}, "y": Y}
-    found = weigh.path(weigh.LinearRegression({"a": 1.0, "b": 2.0}), table, "y", n=3)
-    fit = weigh.LinearRegression({"a": weigh.Penalty(l2=found.l2[1]), "b": weigh.Penalty(l2=found.l2[1] / 4)})
-    assert found.features == ("a", "b", "c", "d")
-    np.testing.assert_allclose(found.weights[1], fit.fit(table, "y").coef_, rtol=1e-8)
+    path = weigh.path(weigh.LinearRegression({"a": 1.0, "b": 2.0}), table, "y", n=3)
+    fit = weigh.LinearRegression({"a": weigh.Penalty(l2=path.l2[1]), "b": weigh.Penalty(l2=path.l2[1] / 4)})
+    assert path.features == ("a", "b", "c", "d")
+    np.testing.assert_allclose(path.weights[1], fit.fit(table, "y").coef_, rtol=1e-8)
 
 
 @pytest.mark.parametrize("label", ["y", "late"])
 def test_weights_are_in_the_order_of_the_names(label: str) -> None:
-    # Levels are met in another order than they are told in.
+    # The levels appear in a different order from that of the features.
     grades = [["low", "high", "mid"][i % 3] for i in range(N)]
     y = (Y + np.arange(N) % 3).tolist() if label == "y" else (CODES + np.arange(N) % 3 > 1).tolist()
     table = {"grade": grades, "size": X[:, 0], label: y}
     learner = weigh.LinearRegression if label == "y" else weigh.LogisticRegression
-    found = weigh.path(learner(1.0, offset=None, tol=1e-9), table, label, n=3)
-    fit = learner(weigh.Penalty(l2=found.l2[1]), tol=1e-9).fit(table, label)
-    assert list(found.features) == fit.model_.features == ["grade=high", "grade=low", "grade=mid", "size"]
-    np.testing.assert_allclose(found.weights[1], np.ravel(fit.coef_), rtol=1e-4)
+    path = weigh.path(learner(1.0, offset=None, tol=1e-9), table, label, n=3)
+    fit = learner(weigh.Penalty(l2=path.l2[1]), tol=1e-9).fit(table, label)
+    assert list(path.features) == fit.model_.features == ["grade=high", "grade=low", "grade=mid", "size"]
+    np.testing.assert_allclose(path.weights[1], np.ravel(fit.coef_), rtol=1e-4)
 
 
 @pytest.mark.parametrize("offset", [None, "b"])
-def test_paths_are_judged_as_the_learner_judges(offset: str | None) -> None:
+def test_a_path_selects_the_same_penalty_as_the_learner(offset: str | None) -> None:
     table = {**{name: X[:, j] for j, name in enumerate("abcd")}, "y": Y}
     learner = ridge(offset=offset, folds=4)
-    found = weigh.path(learner, table, "y", folds=4)
+    path = weigh.path(learner, table, "y", folds=4)
     chosen = learner.fit(table, "y")
-    assert found.best is not None
-    assert found.l2[found.best] == pytest.approx(chosen.model_.fit.l2, rel=1e-9)
-    np.testing.assert_allclose(found.weights[found.best], chosen.coef_, rtol=1e-7)
+    assert path.best is not None
+    assert path.l2[path.best] == pytest.approx(chosen.model_.fit.l2, rel=1e-9)
+    np.testing.assert_allclose(path.weights[path.best], chosen.coef_, rtol=1e-7)
 
 
-def test_errors_are_mean_losses_of_rows_held_out() -> None:
-    found = weigh.path(ridge(), X, Y, n=4, folds=3)
-    parts = [slice(0, 16), slice(16, 33), slice(33, 50)]
-    for at, l2 in enumerate(found.l2):
+def test_errors_are_mean_held_out_losses() -> None:
+    path = weigh.path(ridge(), X, Y, n=4, folds=3)
+    folds = [slice(0, 16), slice(16, 33), slice(33, 50)]
+    for k, l2 in enumerate(path.l2):
         losses = []
-        for part in parts:
-            rest = np.ones(N, dtype=bool)
-            rest[part] = False
-            fit = weigh.LinearRegression(weigh.Penalty(l2=l2)).fit(X[rest], Y[rest])
-            losses.append(np.square(Y[part] - fit.predict(X[part])))
+        for test in folds:
+            train = np.ones(N, dtype=bool)
+            train[test] = False
+            fit = weigh.LinearRegression(weigh.Penalty(l2=l2)).fit(X[train], Y[train])
+            losses.append(np.square(Y[test] - fit.predict(X[test])))
         means = [each.mean() for each in losses]
-        assert found.errors[at] == pytest.approx(np.concatenate(losses).mean(), rel=1e-9)
-        assert found.uncertainty[at] == pytest.approx(np.std(means, ddof=1) / np.sqrt(3), rel=1e-9)
+        assert path.errors[k] == pytest.approx(np.concatenate(losses).mean(), rel=1e-9)
+        assert path.uncertainty[k] == pytest.approx(np.std(means, ddof=1) / np.sqrt(3), rel=1e-9)
 
 
-@pytest.mark.parametrize("y", [CODES, THREE], ids=["two classes", "three"])
+@pytest.mark.parametrize("y", [CODES, THREE_CLASSES], ids=["two classes", "three"])
 def test_every_point_of_a_logistic_path_is_the_fit_of_its_penalty(y: Any) -> None:
     classes = len(np.unique(y))
     learner = weigh.LogisticRegression(weigh.Normal("cv"), tol=1e-12)
-    found = weigh.path(learner, X, y, n=5, folds=3)
-    assert found.classes == tuple(range(classes))
-    assert found.weights.shape == ((5, D) if classes == 2 else (5, classes, D))
-    for at, l2 in enumerate(found.l2):
+    path = weigh.path(learner, X, y, n=5, folds=3)
+    assert path.classes == tuple(range(classes))
+    assert path.weights.shape == ((5, D) if classes == 2 else (5, classes, D))
+    for k, l2 in enumerate(path.l2):
         fit = weigh.LogisticRegression(weigh.Penalty(l2=l2), tol=1e-12).fit(X, y)
-        np.testing.assert_allclose(np.atleast_2d(found.weights[at]), fit.coef_, atol=1e-5)
-    assert (found.gaps <= 1e-12 * N).all()
-    assert 0 <= found.best < 5
+        np.testing.assert_allclose(np.atleast_2d(path.weights[k]), fit.coef_, atol=1e-5)
+    assert (path.gaps <= 1e-12 * N).all()
+    assert 0 <= path.best < 5
 
 
-def test_a_lasso_path_begins_where_the_first_weight_does() -> None:
-    found = weigh.path(weigh.LinearRegression(weigh.Laplace("cv"), tol=1e-13), X, Y, n=12, ratio=1e-2)
-    assert found.penalty == "l1"
-    away = X - X.mean(axis=0)
-    assert found.l1[0] == pytest.approx(np.abs(away.T @ (Y - Y.mean())).max(), rel=1e-12)
-    assert found.l1[-1] == pytest.approx(found.l1[0] / 100, rel=1e-12)
-    assert found.counts[0] == 0
-    assert found.counts[1] >= 1
+def test_a_lasso_path_begins_where_the_first_weight_becomes_active() -> None:
+    path = weigh.path(weigh.LinearRegression(weigh.Laplace("cv"), tol=1e-13), X, Y, n=12, ratio=1e-2)
+    assert path.penalty == "l1"
+    centred = X - X.mean(axis=0)
+    assert path.l1[0] == pytest.approx(np.abs(centred.T @ (Y - Y.mean())).max(), rel=1e-12)
+    assert path.l1[-1] == pytest.approx(path.l1[0] / 100, rel=1e-12)
+    assert path.counts[0] == 0
+    assert path.counts[1] >= 1
     null = 0.5 * float(np.square(Y - Y.mean()).sum())
-    assert (found.gaps <= 1e-13 * null).all()
-    for w, b, l1 in zip(found.weights, found.intercepts, found.l1, strict=True):
-        slopes = X.T @ (X @ w + b - Y)
-        assert (np.abs(slopes) <= l1 * (1 + 1e-6)).all()
-        np.testing.assert_allclose(slopes[w != 0], -l1 * np.sign(w[w != 0]), rtol=1e-5)
+    assert (path.gaps <= 1e-13 * null).all()
+    for w, b, l1 in zip(path.weights, path.intercepts, path.l1, strict=True):
+        gradient = X.T @ (X @ w + b - Y)
+        assert (np.abs(gradient) <= l1 * (1 + 1e-6)).all()
+        np.testing.assert_allclose(gradient[w != 0], -l1 * np.sign(w[w != 0]), rtol=1e-5)
 
 
 def test_an_elastic_net_keeps_its_ratio() -> None:
-    found = weigh.path(weigh.LinearRegression(weigh.Penalty(l1=2, l2=0.5)), X, Y, n=6, folds=3)
-    np.testing.assert_allclose(found.l2, found.l1 / 4, rtol=1e-12)
-    for at in (2, 5):
-        prior = weigh.Penalty(l1=found.l1[at], l2=found.l2[at])
+    path = weigh.path(weigh.LinearRegression(weigh.Penalty(l1=2, l2=0.5)), X, Y, n=6, folds=3)
+    np.testing.assert_allclose(path.l2, path.l1 / 4, rtol=1e-12)
+    for k in (2, 5):
+        prior = weigh.Penalty(l1=path.l1[k], l2=path.l2[k])
         fit = weigh.LinearRegression(prior, tol=1e-12).fit(X, Y)
-        np.testing.assert_allclose(found.weights[at], fit.coef_, atol=1e-3)
+        np.testing.assert_allclose(path.weights[k], fit.coef_, atol=1e-3)
 
 
-def test_a_lasso_path_is_judged_by_its_own_fits() -> None:
-    found = weigh.path(weigh.LinearRegression(weigh.Laplace(1), tol=1e-12), X, Y, n=5, folds=2)
-    for at, l1 in enumerate(found.l1):
+def test_errors_of_a_lasso_path_are_mean_held_out_losses() -> None:
+    path = weigh.path(weigh.LinearRegression(weigh.Laplace(1), tol=1e-12), X, Y, n=5, folds=2)
+    for k, l1 in enumerate(path.l1):
         losses = []
-        for part in (slice(0, 25), slice(25, 50)):
-            rest = np.ones(N, dtype=bool)
-            rest[part] = False
-            fit = weigh.LinearRegression(weigh.Penalty(l1=l1), tol=1e-12).fit(X[rest], Y[rest])
-            losses.append(np.square(Y[part] - fit.predict(X[part])))
-        assert found.errors[at] == pytest.approx(np.concatenate(losses).mean(), rel=1e-5)
+        for test in (slice(0, 25), slice(25, 50)):
+            train = np.ones(N, dtype=bool)
+            train[test] = False
+            fit = weigh.LinearRegression(weigh.Penalty(l1=l1), tol=1e-12).fit(X[train], Y[train])
+            losses.append(np.square(Y[test] - fit.predict(X[test])))
+        assert path.errors[k] == pytest.approx(np.concatenate(losses).mean(), rel=1e-5)
 
 
-@pytest.mark.parametrize("y", [CODES, THREE], ids=["two classes", "three"])
+@pytest.mark.parametrize("y", [CODES, THREE_CLASSES], ids=["two classes", "three"])
 def test_a_logistic_lasso_path_begins_without_weights(y: Any) -> None:
-    found = weigh.path(weigh.LogisticRegression(weigh.Laplace(1), tol=1e-10), X, y, n=6, ratio=0.05, folds=3)
+    path = weigh.path(weigh.LogisticRegression(weigh.Laplace(1), tol=1e-10), X, y, n=6, ratio=0.05, folds=3)
     classes = len(np.unique(y))
     shares = np.bincount(y) / N
-    slopes = (shares - np.eye(classes)[y]).T @ X
-    assert found.l1[0] == pytest.approx(np.abs(slopes).max(), rel=1e-6)
-    assert found.counts[0] == 0
-    assert (np.diff(found.counts) >= 0).all()
-    fit = weigh.LogisticRegression(weigh.Penalty(l1=found.l1[3]), tol=1e-10).fit(X, y)
-    np.testing.assert_allclose(np.atleast_2d(found.weights[3]), fit.coef_, atol=2e-3)
+    gradient = (shares - np.eye(classes)[y]).T @ X
+    assert path.l1[0] == pytest.approx(np.abs(gradient).max(), rel=1e-6)
+    assert path.counts[0] == 0
+    assert (np.diff(path.counts) >= 0).all()
+    fit = weigh.LogisticRegression(weigh.Penalty(l1=path.l1[3]), tol=1e-10).fit(X, y)
+    np.testing.assert_allclose(np.atleast_2d(path.weights[3]), fit.coef_, atol=2e-3)
 
 
-def test_a_path_leaves_the_learner_as_it_was() -> None:
+def test_a_path_leaves_the_learner_unchanged() -> None:
     learner = ridge()
     weigh.path(learner, X, Y, n=2)
     assert not hasattr(learner, "model_")
 
 
-def test_a_path_prints_and_is_plain_data() -> None:
-    found = weigh.path(ridge(), X, Y, n=20, folds=3)
-    text = str(found)
+def test_a_path_prints_and_converts_to_json() -> None:
+    path = weigh.path(ridge(), X, Y, n=20, folds=3)
+    text = str(path)
     assert text.startswith("20 fits over 4 features, strong penalty first\n\n  l2 ")
-    assert text.endswith("* the least loss on rows held out")
+    assert text.endswith("* smallest held-out loss")
     assert sum(line.rstrip().split()[-2] == "*" for line in text.splitlines() if len(line.split()) > 2) == 1
-    told = json.loads(json.dumps(found.to_dict()))
-    assert told["best"] == found.best
-    assert told["features"] == [f"x{j}" for j in range(D)]
-    np.testing.assert_array_equal(told["weights"], found.weights)
-    assert "<table" in found._repr_html_()
+    data = json.loads(json.dumps(path.to_dict()))
+    assert data["best"] == path.best
+    assert data["features"] == [f"x{j}" for j in range(D)]
+    np.testing.assert_array_equal(data["weights"], path.weights)
+    assert "<table" in path._repr_html_()
 
 
-def test_a_path_has_pictures() -> None:
+def test_a_path_can_be_plotted() -> None:
     pytest.importorskip("altair")
-    found = weigh.path(ridge(), X, Y, n=4, folds=3)
-    assert found.plot() is not None
-    assert found.plot_errors() is not None
-    with pytest.raises(errors.Unsupported) as refused:
+    path = weigh.path(ridge(), X, Y, n=4, folds=3)
+    assert path.plot() is not None
+    assert path.plot_errors() is not None
+    with pytest.raises(errors.Unsupported) as excinfo:
         weigh.path(ridge(), X, Y, n=4).plot_errors()
-    assert str(refused.value) == "The path was not cross-validated. Give folds=5 to path."
+    assert str(excinfo.value) == "The path was not cross-validated. Give folds=5 to path."
 
 
 @pytest.mark.parametrize(
-    ("learner", "given", "said"),
+    ("learner", "params", "message"),
     [
         (weigh.LinearRegression(), {}, "path needs a prior whose strength can change: "),
-        (weigh.LinearRegression(1.0, "laplace"), {}, "Paths are of squared and of log loss."),
+        (weigh.LinearRegression(1.0, "laplace"), {}, "Paths exist for squared and log loss only."),
         (weigh.Perceptron(), {}, "path: learner must be a LinearRegression or LogisticRegression, got "),
         (ridge(), {"n": 0}, "path: n must be at least 1, got 0."),
         (ridge(), {"ratio": 1}, "path: ratio must be a share between 0 and 1, got 1."),
@@ -198,7 +198,7 @@ def test_a_path_has_pictures() -> None:
         (ridge(), {"folds": 51}, "There are 50 rows for 51 folds; "),
     ],
 )
-def test_what_has_no_path_is_refused(learner: Any, given: dict[str, Any], said: str) -> None:
-    with pytest.raises(errors.WeighError) as refused:
-        weigh.path(learner, X, Y, **given)
-    assert str(refused.value).startswith(said)
+def test_invalid_arguments_of_path_are_errors(learner: Any, params: dict[str, Any], message: str) -> None:
+    with pytest.raises(errors.WeighError) as excinfo:
+        weigh.path(learner, X, Y, **params)
+    assert str(excinfo.value).startswith(message)

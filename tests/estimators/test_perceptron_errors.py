@@ -1,4 +1,4 @@
-"""What a perceptron refuses, word for word, and what it does not offer."""
+"""The error messages of the perceptron and the methods that it does not have."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEEP = "'averaged', 'last', 'voted' or 'lazy'"
 WEIGHTS = "None, 'balanced' or a mapping from class to a number above 0"
 TWO = np.array([1.0, 2.0])
 
-REFUSED: list[tuple[str, Any, str]] = [
+INVALID_PARAMETERS: list[tuple[str, Any, str]] = [
     ("keep", "best", f"Perceptron: keep must be {KEEP}, got 'best'."),
     ("keep", None, f"Perceptron: keep must be {KEEP}, got None."),
     ("keep", TWO, f"Perceptron: keep must be {KEEP}, got array([1., 2.])."),
@@ -47,87 +47,87 @@ REFUSED: list[tuple[str, Any, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "value", "sentence"), REFUSED)
-def test_parameters_are_refused(name: str, value: Any, sentence: str) -> None:
+@pytest.mark.parametrize(("name", "value", "message"), INVALID_PARAMETERS)
+def test_invalid_parameters_are_errors(name: str, value: Any, message: str) -> None:
     learner = weigh.Perceptron(**{name: value})
     for learn in (learner.fit, learner.partial_fit):
-        with pytest.raises(errors.ParameterError) as refused:
+        with pytest.raises(errors.ParameterError) as excinfo:
             learn(X, Y)
-        assert str(refused.value) == sentence
+        assert str(excinfo.value) == message
     assert not hasattr(learner, "classes_")
 
 
-def refusal(call: Any) -> str:
-    with pytest.raises(errors.WeighError) as refused:
+def error_message(call: Any) -> str:
+    with pytest.raises(errors.WeighError) as excinfo:
         call()
-    return str(refused.value)
+    return str(excinfo.value)
 
 
-def test_one_class_is_nothing_to_separate() -> None:
-    sentence = (
+def test_one_class_is_an_error() -> None:
+    message = (
         "A perceptron separates classes, and all 4 rows are of one class, 'a'. "
         "Give rows of another class too."
     )
-    assert refusal(lambda: weigh.Perceptron().fit(X, ["a"] * 4)) == sentence
-    assert refusal(lambda: weigh.Perceptron().partial_fit(X, ["a"] * 4)) == sentence
-    assert refusal(lambda: weigh.Perceptron().partial_fit(X, ["a"] * 4, classes=["a"])) == sentence
+    assert error_message(lambda: weigh.Perceptron().fit(X, ["a"] * 4)) == message
+    assert error_message(lambda: weigh.Perceptron().partial_fit(X, ["a"] * 4)) == message
+    assert error_message(lambda: weigh.Perceptron().partial_fit(X, ["a"] * 4, classes=["a"])) == message
     declared = weigh.Perceptron("last").partial_fit(X, ["a"] * 4, classes=["a", "b"])
     assert declared.classes_.tolist() == ["a", "b"]
 
 
-def test_rows_of_no_weight_are_no_rows() -> None:
-    assert "of one class, 'a'" in refusal(lambda: weigh.Perceptron().fit(X, Y, [1.0, 0.0, 1.0, 0.0]))
-    assert refusal(lambda: weigh.Perceptron().fit(X, Y, [0.0] * 4)) == (
+def test_rows_of_zero_weight_are_ignored() -> None:
+    assert "of one class, 'a'" in error_message(lambda: weigh.Perceptron().fit(X, Y, [1.0, 0.0, 1.0, 0.0]))
+    assert error_message(lambda: weigh.Perceptron().fit(X, Y, [0.0] * 4)) == (
         "All weights are zero, so no row counts. Give one row at least a weight above zero."
     )
 
 
-def test_numbers_beyond_all_bounds() -> None:
-    assert refusal(lambda: weigh.Perceptron().fit(X * 1e200, Y)) == (
+def test_too_large_and_infinite_values_are_errors() -> None:
+    assert error_message(lambda: weigh.Perceptron().fit(X * 1e200, Y)) == (
         "A value has the magnitude 2e+200; squares of numbers above 1e+100 overflow. "
         "Divide the columns by their largest values."
     )
-    assert refusal(lambda: weigh.Perceptron().fit(np.where(X[:, :1] == 2, np.inf, X), Y)) == (
+    assert error_message(lambda: weigh.Perceptron().fit(np.where(X[:, :1] == 2, np.inf, X), Y)) == (
         "Column 'x0' contains infinity (inf). "
         "Replace it by a finite number, or by NaN if the value is missing."
     )
 
 
-def test_another_width_than_in_training() -> None:
+def test_another_number_of_features_than_in_training_is_an_error() -> None:
     learner = weigh.Perceptron().fit(X, Y)
-    sentence = "X has 1 features, but weigh is expecting 2 features as input, as in training: 'x0', 'x1'."
+    message = "X has 1 features, but weigh is expecting 2 features as input, as in training: 'x0', 'x1'."
     for call in (learner.predict, learner.decision_function, lambda rows: learner.partial_fit(rows, Y)):
-        assert refusal(lambda call=call: call(X[:, :1])) == sentence
+        assert error_message(lambda call=call: call(X[:, :1])) == message
 
 
-def test_labels_that_are_missing_or_several() -> None:
-    assert refusal(lambda: weigh.Perceptron().fit(X)) == (
+def test_missing_and_multiple_labels_are_errors() -> None:
+    assert error_message(lambda: weigh.Perceptron().fit(X)) == (
         "Perceptron requires y to be passed, but the target y is None. "
         "Give one label per row, or the name of the label column."
     )
-    assert "Input y contains NaN" in refusal(lambda: weigh.Perceptron().fit(X, [0.0, 1.0, np.nan, 1.0]))
+    assert "Input y contains NaN" in error_message(lambda: weigh.Perceptron().fit(X, [0.0, 1.0, np.nan, 1.0]))
     with pytest.raises(errors.LabelError):
         weigh.Perceptron().fit(X, [["a", "b"], ["a"], ["b"], ["a"]])
 
 
-def test_classes_that_were_declared_are_all_there_are() -> None:
+def test_undeclared_classes_are_an_error() -> None:
     learner = weigh.Perceptron().partial_fit(X, Y, classes=["a", "b"])
-    assert refusal(lambda: learner.partial_fit(X, ["a", "b", "c", "d"], classes=["a", "b"])) == (
+    assert error_message(lambda: learner.partial_fit(X, ["a", "b", "c", "d"], classes=["a", "b"])) == (
         "y has the label 'c', 'd' that is not among the classes 'a', 'b'."
     )
-    assert refusal(lambda: learner.partial_fit(X, Y, classes=["a"])) == (
+    assert error_message(lambda: learner.partial_fit(X, Y, classes=["a"])) == (
         "y has the label 'b' that is not among the classes 'a'."
     )
 
 
-def test_everything_skipped_is_nothing_to_learn_from() -> None:
+def test_skipping_all_columns_is_an_error() -> None:
     table = {"n": [1.0, 2.0], "l": [0, 1]}
-    assert refusal(lambda: weigh.Perceptron(columns={"n": "skip"}).fit(table, "l")) == (
+    assert error_message(lambda: weigh.Perceptron(columns={"n": "skip"}).fit(table, "l")) == (
         "All columns are skipped, so there is nothing to learn from."
     )
 
 
-def test_before_learning_there_is_nothing_to_ask() -> None:
+def test_an_unfitted_learner_raises_not_fitted_error() -> None:
     learner = weigh.Perceptron()
     for name in ("coef_", "intercept_", "certificate_", "mistakes_", "converged_", "n_iter_", "schema_"):
         with pytest.raises(NotFittedError):
@@ -136,29 +136,29 @@ def test_before_learning_there_is_nothing_to_ask() -> None:
         learner.predict(X)
 
 
-def test_scores_are_no_probabilities() -> None:
+def test_the_perceptron_has_no_probabilities() -> None:
     learner = weigh.Perceptron().fit(X, Y)
     assert not hasattr(learner, "predict_proba")
-    sentence = (
+    message = (
         "A perceptron's scores are not probabilities; only their order is meaningful. Use predict or scores; "
         "for probabilities, calibrate the model with weigh.calibrate or train NaiveBayes."
     )
-    assert refusal(lambda: learner.model_.predict_proba(X)) == sentence
-    assert refusal(lambda: learner.predict(X, weigh.Decision(unsure=0.9))) == sentence
+    assert error_message(lambda: learner.model_.predict_proba(X)) == message
+    assert error_message(lambda: learner.predict(X, weigh.Decision(unsure=0.9))) == message
 
 
-def test_votes_have_no_weights() -> None:
+def test_a_voted_perceptron_has_no_weights() -> None:
     learner = weigh.Perceptron("voted").fit(X, Y)
-    sentence = (
+    message = (
         "A voted perceptron has no single weight vector. Use keep('averaged') or keep('last') to get one."
     )
-    assert refusal(lambda: learner.coef_) == sentence
-    assert refusal(lambda: learner.intercept_) == sentence
+    assert error_message(lambda: learner.coef_) == message
+    assert error_message(lambda: learner.intercept_) == message
     assert learner.model_.keep("averaged").coef.shape == (2,)
 
 
-def test_missing_numbers_are_no_error() -> None:
-    gaps = np.where(X == 2.0, np.nan, X)
-    learner = weigh.Perceptron("last").fit(gaps, Y)
-    assert learner.predict(gaps).shape == (4,)
+def test_missing_numbers_are_allowed() -> None:
+    X_missing = np.where(X == 2.0, np.nan, X)
+    learner = weigh.Perceptron("last").fit(X_missing, Y)
+    assert learner.predict(X_missing).shape == (4,)
     assert learner.decision_function([[np.nan, np.nan]]) == learner.intercept_

@@ -1,4 +1,4 @@
-"""TextVectorizer gives CountVectorizer's matrix."""
+"""TextVectorizer gives the same matrix as CountVectorizer."""
 
 from __future__ import annotations
 
@@ -66,23 +66,23 @@ def test_the_matrix_is_that_of_count_vectorizer(name: str) -> None:
 
 
 @pytest.mark.parametrize("dtype", [np.int64, np.int32, np.float64, np.float32, np.uint8])
-def test_the_counts_have_the_type_that_was_asked_for(dtype: Any) -> None:
+def test_the_counts_have_the_requested_dtype(dtype: Any) -> None:
     assert_same(weigh.TextVectorizer(dtype=dtype), CountVectorizer(dtype=dtype))
 
 
-# A word more with every line: no two are equally frequent.
+# Each line has one word more, so no two words are equally frequent.
 STAIRS = [" ".join(f"word{k}" for k in range(n)) for n in range(1, 30)]
 
 
-@pytest.mark.parametrize("most", [1, 7, 28, 100])
-def test_the_most_frequent_words_are_kept(most: int) -> None:
-    assert_same(weigh.TextVectorizer(max_words=most), CountVectorizer(max_features=most), STAIRS)
+@pytest.mark.parametrize("max_words", [1, 7, 28, 100])
+def test_the_most_frequent_words_are_kept(max_words: int) -> None:
+    assert_same(weigh.TextVectorizer(max_words=max_words), CountVectorizer(max_features=max_words), STAIRS)
 
 
-@pytest.mark.parametrize("least", [1, 2, 3, 12])
-def test_words_in_few_texts_are_left_out(least: int) -> None:
-    ours = weigh.TextVectorizer(counts=False, min_count=least)
-    assert_same(ours, CountVectorizer(binary=True, min_df=least), [*STAIRS, *TEXTS])
+@pytest.mark.parametrize("min_count", [1, 2, 3, 12])
+def test_words_in_few_texts_are_left_out(min_count: int) -> None:
+    ours = weigh.TextVectorizer(counts=False, min_count=min_count)
+    assert_same(ours, CountVectorizer(binary=True, min_df=min_count), [*STAIRS, *TEXTS])
 
 
 def test_words_that_occur_rarely_are_left_out() -> None:
@@ -102,11 +102,11 @@ STORAGES: dict[str, Any] = {
 @pytest.mark.parametrize("storage", STORAGES)
 def test_texts_of_any_storage_give_the_same_matrix(storage: str) -> None:
     texts = [text for text in TEXTS if "\\ud" not in ascii(text)]
-    held = STORAGES[storage]
+    convert = STORAGES[storage]
     expected = weigh.TextVectorizer().fit(texts)
-    found = weigh.TextVectorizer().fit(held(texts))
+    found = weigh.TextVectorizer().fit(convert(texts))
     assert found.names_ == expected.names_
-    assert_same_matrix(found.transform(held(texts)), expected.transform(texts))
+    assert_same_matrix(found.transform(convert(texts)), expected.transform(texts))
 
 
 def test_a_file_gives_the_same_matrix(tmp_path: Path) -> None:
@@ -156,9 +156,9 @@ def test_buckets_are_those_of_the_words_hashes(buckets: int, counts: bool) -> No
 
 def test_buckets_have_no_vocabulary() -> None:
     words = weigh.TextVectorizer(buckets=4).fit(["one two"])
-    with pytest.raises(errors.Unsupported) as told:
+    with pytest.raises(errors.Unsupported) as excinfo:
         _ = words.vocabulary_
-    assert str(told.value) == "Words that are hashed into buckets have no columns of their own."
+    assert str(excinfo.value) == "Words that are hashed into buckets have no columns of their own."
 
 
 @pytest.mark.parametrize("options", [{}, {"buckets": 64}, {"counts": False, "stop_words": ["two"]}])
@@ -173,7 +173,7 @@ def test_it_can_be_pickled_and_cloned(options: dict[str, Any]) -> None:
         again.transform(["one"])
 
 
-def test_it_serves_in_pipelines_and_searches() -> None:
+def test_it_works_in_pipelines_and_grid_search() -> None:
     texts, y = ["good fine", "bad poor", "fine good good", "poor bad bad"] * 6, [1, 0, 1, 0] * 6
     chain = make_pipeline(weigh.TextVectorizer(), Perceptron())
     assert chain.fit(texts, y).score(texts, y) == 1.0
@@ -183,41 +183,42 @@ def test_it_serves_in_pipelines_and_searches() -> None:
     assert chain[:-1].get_feature_names_out().tolist() == ["bad", "fine", "good", "poor"]
 
 
-def test_texts_that_are_none_are_refused() -> None:
-    with pytest.raises(errors.DataError) as told:
+def test_invalid_texts_are_errors() -> None:
+    with pytest.raises(errors.DataError) as excinfo:
         weigh.TextVectorizer().fit("one text")
-    assert str(told.value) == "One string was given where a list of texts is expected. Give [text]."
-    with pytest.raises(errors.DataError) as told:
+    assert str(excinfo.value) == "One string was given where a list of texts is expected. Give [text]."
+    with pytest.raises(errors.DataError) as excinfo:
         weigh.TextVectorizer().fit([["one", "two"]])
-    assert str(told.value) == (
-        "A vocabulary is made of one column of texts, but there are 2: 'x0', 'x1'. Give that column alone."
+    assert str(excinfo.value) == (
+        "A vocabulary is built from one column of texts, but there are 2 columns: 'x0', 'x1'. Give the text "
+        "column alone."
     )
 
 
-def test_settings_are_refused_when_fitting() -> None:
+def test_invalid_settings_are_errors_in_fit() -> None:
     words = weigh.TextVectorizer(buckets=3)
     with pytest.raises(errors.ParameterError, match=r"^Text: buckets must be a power of two from 2 to"):
         words.fit(["one"])
 
 
-def test_a_column_may_be_called_otherwise_when_transformed() -> None:
+def test_the_name_of_the_column_may_differ_in_transform() -> None:
     frame = pd.DataFrame({"body": ["free money", "lunch"]})
     words = weigh.TextVectorizer().fit(frame)
     assert words.transform(["free lunch"]).toarray().tolist() == [[1, 1, 0]]
 
 
-def test_no_texts_have_no_rows() -> None:
+def test_an_empty_list_gives_an_empty_matrix() -> None:
     words = weigh.TextVectorizer().fit(["free money"])
     assert words.transform([]).shape == (0, 2)
 
 
-def test_bytes_are_told() -> None:
-    with pytest.raises(errors.DataError) as told:
+def test_bytes_are_an_error() -> None:
+    with pytest.raises(errors.DataError) as excinfo:
         weigh.TextVectorizer().fit([b"free money"])
-    assert str(told.value) == "Texts are strings, but these are bytes. Decode them first: text.decode()."
+    assert str(excinfo.value) == "Texts must be strings, got bytes. Decode them first: text.decode()."
 
 
-def test_a_type_that_cannot_hold_the_counts_is_refused() -> None:
+def test_a_dtype_that_cannot_hold_the_counts_is_an_error() -> None:
     words = weigh.TextVectorizer(dtype=np.uint8).fit(["ab"])
     assert words.transform(["ab " * 255]).toarray().tolist() == [[255]]
     with pytest.raises(errors.ParameterError, match="dtype must be a type that holds counts up to 300"):

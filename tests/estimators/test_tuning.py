@@ -1,4 +1,4 @@
-"""`tune`: all settings on held-out rows, perceptrons side by side."""
+"""`tune`: all parameter combinations scored on held-out rows."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def tuned() -> weigh.estimators.TuningResult:
     return weigh.tune(weigh.Perceptron(), GRID, X, Y)
 
 
-def test_every_trial_is_the_accuracy_of_a_perceptron_trained_without_the_held_out_rows(tuned) -> None:
-    apart = held_out(len(Y))
+def test_every_trial_equals_a_perceptron_trained_without_the_held_out_rows(tuned) -> None:
+    test = held_out(len(Y))
     for trial in tuned.trials:
-        alone = weigh.Perceptron(**trial.settings).fit(X[~apart], Y[~apart])
-        assert trial.accuracy == alone.score(X[apart], Y[apart]), trial.settings
+        alone = weigh.Perceptron(**trial.settings).fit(X[~test], Y[~test])
+        assert trial.accuracy == alone.score(X[test], Y[test]), trial.settings
 
 
 def test_the_best_is_trained_on_all_rows(tuned) -> None:
@@ -38,7 +38,7 @@ def test_the_best_is_trained_on_all_rows(tuned) -> None:
     assert len(tuned.trials) == 16
 
 
-def test_a_file_that_is_read_again_for_every_pass_gives_the_same(tmp_path, monkeypatch) -> None:
+def test_a_file_read_again_for_every_pass_gives_the_same_result(tmp_path, monkeypatch) -> None:
     table = {f"p{j}": X[:400, j] for j in range(0, 64, 7)} | {"digit": Y[:400]}
     path = tmp_path / "digits.csv"
     path.write_text(
@@ -52,30 +52,30 @@ def test_a_file_that_is_read_again_for_every_pass_gives_the_same(tmp_path, monke
     assert kept.trials == again.trials
 
 
-def test_rows_are_held_out_by_their_number_alone() -> None:
+def test_held_out_rows_depend_only_on_row_number_and_seed() -> None:
     whole = is_held_out(0, 1000, 7, 0.25)
-    pieces = np.concatenate([is_held_out(start, 100, 7, 0.25) for start in range(0, 1000, 100)])
-    assert (whole == pieces).all()
+    parts = np.concatenate([is_held_out(start, 100, 7, 0.25) for start in range(0, 1000, 100)])
+    assert (whole == parts).all()
     assert 200 < whole.sum() < 300
     assert (is_held_out(0, 1000, 8, 0.25) != whole).any()
 
 
-def test_columns_and_class_weights_may_be_tried_too() -> None:
+def test_columns_and_class_weights_can_be_tuned() -> None:
     rows = {"x": [0, 0, 1, 1] * 25, "y": [0, 1, 0, 1] * 25, "differ": ["no", "yes", "yes", "no"] * 25}
     grid = {"columns": ["value", weigh.Products(2)], "class_weight": [None, {"no": 2, "yes": 1}]}
-    found = weigh.tune(weigh.Perceptron(keep="last"), grid, rows, "differ")
-    assert found.best["columns"] == weigh.Products(2)
-    assert found.trials[0].accuracy == 1.0
+    result = weigh.tune(weigh.Perceptron(keep="last"), grid, rows, "differ")
+    assert result.best["columns"] == weigh.Products(2)
+    assert result.trials[0].accuracy == 1.0
 
 
-def test_other_learners_go_through_scikit_learn() -> None:
-    found = weigh.tune(Peer(tol=None), {"max_iter": [5, 50], "penalty": [None, "l2"]}, X, Y)
-    assert len(found.trials) == 4
-    assert isinstance(found.learner, Peer)
-    assert found.learner.score(X, Y) > 0.9
+def test_other_learners_use_grid_search() -> None:
+    result = weigh.tune(Peer(tol=None), {"max_iter": [5, 50], "penalty": [None, "l2"]}, X, Y)
+    assert len(result.trials) == 4
+    assert isinstance(result.learner, Peer)
+    assert result.learner.score(X, Y) > 0.9
 
 
-def test_it_prints_and_tells_all(tuned) -> None:
+def test_a_tuning_result_prints_and_converts_to_json(tuned) -> None:
     assert str(tuned).startswith("16 settings of Perceptron, best first (25% of the rows held out)\n\n  keep")
     facts = tuned.to_dict()
     assert facts["best"] == tuned.best
@@ -83,20 +83,20 @@ def test_it_prints_and_tells_all(tuned) -> None:
     assert "<table " in tuned._repr_html_()
 
 
-def test_its_picture_has_a_line_for_each_other_setting() -> None:
+def test_its_plot_has_a_line_for_each_other_setting() -> None:
     few = weigh.tune(weigh.Perceptron(), {"keep": ["last", "lazy"], "max_iter": [1, 3]}, X[:200], Y[:200])
     chart = str(few.plot().to_dict())
     assert "accuracy on held-out rows" in chart
     assert "keep lazy" in chart
     alone = weigh.tune(weigh.Perceptron(), {"keep": ["last", "lazy"]}, X[:200], Y[:200])
     with pytest.raises(
-        errors.Unsupported, match="A picture needs a parameter of which several numbers were tried"
+        errors.Unsupported, match="A plot needs a parameter for which several numbers were tried"
     ):
         alone.plot()
 
 
 @pytest.mark.parametrize(
-    ("learner", "grid", "more", "told"),
+    ("learner", "grid", "params", "message"),
     [
         (
             weigh.Perceptron,
@@ -126,10 +126,10 @@ def test_its_picture_has_a_line_for_each_other_setting() -> None:
         ),
     ],
 )
-def test_what_cannot_be_tried_is_refused(learner, grid, more, told) -> None:
-    with pytest.raises(errors.ParameterError) as refused:
-        weigh.tune(learner, grid, X, Y, **more)
-    assert told in str(refused.value)
+def test_invalid_arguments_of_tune_are_errors(learner, grid, params, message) -> None:
+    with pytest.raises(errors.ParameterError) as excinfo:
+        weigh.tune(learner, grid, X, Y, **params)
+    assert message in str(excinfo.value)
 
 
 def test_too_few_rows_cannot_be_held_out() -> None:

@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import weigh
-from tests.perceptrons import Plain
+from tests.perceptrons import ReferencePerceptron
 from weigh.learn.online_training import pass_order
 
 law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
@@ -25,11 +25,11 @@ def random_integer_rows(rng: np.random.Generator, classes: int) -> tuple[Any, An
     return X, rng.permutation(np.arange(n) % classes)
 
 
-def reference_run(X: Any, codes: Any, learner: weigh.Perceptron, weights: Any = None) -> Plain:
+def reference_run(X: Any, codes: Any, learner: weigh.Perceptron, weights: Any = None) -> ReferencePerceptron:
     """Return the same run by the reference implementation."""
     classes = int(codes.max()) + 1
     separate = learner.multiclass != "joint" and classes > 2
-    reference = Plain(1 if classes == 2 else classes, X.shape[1], separate=separate)
+    reference = ReferencePerceptron(1 if classes == 2 else classes, X.shape[1], separate=separate)
     reference.rate, reference.margin, reference.relative = learner.rate, learner.margin, learner.relative
     reference.bias = learner.bias
     n, passes = len(X), learner.max_iter
@@ -37,12 +37,12 @@ def reference_run(X: Any, codes: Any, learner: weigh.Perceptron, weights: Any = 
     return reference.fit(X, codes, passes, weights, orders)
 
 
-def assert_same(learner: weigh.Perceptron, reference: Plain, X: Any) -> None:
+def assert_same(learner: weigh.Perceptron, reference: ReferencePerceptron, X: Any) -> None:
     """Assert that weights or votes and the certificate equal those of the reference."""
     certificate = learner.certificate_
-    assert (certificate.mistakes, certificate.updates) == (reference.mistakes, len(reference.made))
+    assert (certificate.mistakes, certificate.updates) == (reference.mistakes, len(reference.updates))
     assert (certificate.passes, certificate.converged) == (reference.passes, reference.converged)
-    assert certificate.examples == len(reference.trail)
+    assert certificate.examples == len(reference.history)
     if learner.keep == "voted":
         votes = reference.votes(X)
         scores = learner.decision_function(X)

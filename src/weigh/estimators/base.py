@@ -1,4 +1,4 @@
-"""What the scikit-learn faces of all classifiers share: rows in, a model out, the model asked."""
+"""Base classes of the scikit-learn estimators: label checks, fitted attributes, and methods of the model."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from weigh.source import rows as rows_of
 
 
 class BaseLearner(BaseEstimator):
-    """A scikit-learn estimator around a model; subclasses say how the model is made.
+    """A scikit-learn estimator around a model; subclasses implement `fit`.
 
-    After fitting, `model_` is the model: it predicts, explains and is saved without scikit-learn.
+    After fitting, `model_` is the model. It predicts, explains and can be saved without scikit-learn.
     """
 
     model_: Any
 
-    def _check_labels_given(self, X: Any, y: Any, what: str) -> None:
-        """Refuse a call without labels."""
+    def _check_labels_given(self, X: Any, y: Any, target: str) -> None:
+        """Raise LabelError if there are no labels; `target` is what one label is called."""
         if y is None and not (isinstance(X, Source) and X.label is not None):
             raise errors.LabelError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Give one {what} "
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Give one {target} "
                 f"per row, or the name of the label column."
             )
 
     def _set_fitted_attributes(self, source: Source) -> None:
-        """Set what scikit-learn expects of a fitted estimator."""
+        """Set the attributes that scikit-learn expects of a fitted estimator."""
         self.n_features_in_ = source.width
         if source.named:
             self.feature_names_in_ = np.array(source.names, dtype=object)
@@ -46,7 +46,7 @@ class BaseLearner(BaseEstimator):
 
     @property
     def schema_(self) -> Schema:
-        """Names and kinds of the columns, to be given to another learner as `columns`."""
+        """Names and kinds of the columns; can be passed to another learner as `columns`."""
         check_is_fitted(self)
         schema: Schema = self.model_.schema
         return schema
@@ -54,8 +54,8 @@ class BaseLearner(BaseEstimator):
     def explain(self, X: Any) -> Explained:
         """Return the evidence for each row: named contributions that sum to the score."""
         check_is_fitted(self)
-        found: Explained = self.model_.explain(X)
-        return found
+        explained: Explained = self.model_.explain(X)
+        return explained
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -67,17 +67,17 @@ class BaseLearner(BaseEstimator):
 
 
 class BaseClassifier(ClassifierMixin, BaseLearner):
-    """A scikit-learn classifier around a model; subclasses say how the model is made."""
+    """A scikit-learn classifier around a model; subclasses implement `fit`."""
 
     def _source(self, X: Any, y: Any, sample_weight: Any = None, missing: Any = ()) -> Source:
-        """Return the labelled rows of a call to fit: y is an array, a column's name or None."""
+        """Return the labelled rows; y is an array, the name of a column or None."""
         self._check_labels_given(X, y, "label")
         if y is not None and not isinstance(y, str):
             y = _check_labels(y)
         return rows_of(X, y, sample_weight, missing=missing)
 
     def _set_fitted_attributes(self, source: Source) -> None:
-        """Set what scikit-learn expects of a fitted classifier."""
+        """Set the attributes that scikit-learn expects of a fitted classifier."""
         self.classes_ = self._labels()
         super()._set_fitted_attributes(source)
 
@@ -85,7 +85,7 @@ class BaseClassifier(ClassifierMixin, BaseLearner):
         return self.model_.labels
 
     def predict(self, X: Any, decision: Decision | None = None) -> Any:
-        """Return one label per row; `decision` states costs, another class prior, or 'unsure'."""
+        """Return one label per row; `decision` can set costs, another class prior and an 'unsure' option."""
         check_is_fitted(self)
         return self.model_.predict(X, decision)
 
@@ -95,11 +95,11 @@ class BaseClassifier(ClassifierMixin, BaseLearner):
         label = self.model_.label if y is None else y
         source = self._source(X, label, missing=self.model_.schema.missing)
         chunks = self.model_.schema.chunks(source.with_storage(self.model_.storage))
-        right = [
+        is_correct = [
             np.asarray(_label_values(chunk.labels), dtype=object) == self.model_.predict(chunk).astype(object)
             for chunk in chunks
         ]
-        return float(np.average(np.concatenate(right), weights=sample_weight))
+        return float(np.average(np.concatenate(is_correct), weights=sample_weight))
 
 
 def _label_values(labels: Any) -> list[Any]:
@@ -108,20 +108,20 @@ def _label_values(labels: Any) -> list[Any]:
 
 
 def _check_labels(y: Any) -> Any:
-    """Return labels as a column; several labels per row, and measured numbers, are refused."""
+    """Return the labels as one column; raise for several labels per row and for continuous targets."""
     if hasattr(y, "dictionary_encode"):
         return y
     if isinstance(y, (list, tuple)) and _LIST_TYPES & set(map(type, y)) and any(map(_has_several_labels, y)):
         raise errors.multiple_labels_error("lists")
-    # Foreign containers may offer nothing but their conversion to an array.
+    # Other containers may support only conversion to an array.
     y = y if hasattr(y, "shape") else np.asarray(y)
     if len(y.shape) == 2 and y.shape[1] > 1:
         raise errors.multiple_labels_error(f"{y.shape[1]} columns")
     y = column_or_1d(y, warn=True, dtype=None)
     if y.dtype.kind == "f":
         if not np.isfinite(y).all():
-            word = "NaN" if np.isnan(y).any() else "infinity"
-            raise errors.LabelError(f"Input y contains {word}. Leave such rows out before fitting.")
+            value = "NaN" if np.isnan(y).any() else "infinity"
+            raise errors.LabelError(f"Input y contains {value}. Leave such rows out before fitting.")
         check_classification_targets(y)
     return y
 
@@ -134,26 +134,26 @@ def _has_several_labels(value: Any) -> bool:
 
 
 class ProbabilisticClassifier(BaseClassifier):
-    """A classifier that gives every class a probability."""
+    """A classifier with class probabilities."""
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of every class, in the order of `classes_`."""
+        """Return the class probabilities [n, C] in the order of `classes_`."""
         check_is_fitted(self)
         return np.asarray(self.model_.predict_proba(X))
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of the probability of every class."""
+        """Return the log-probabilities of the classes [n, C]."""
         check_is_fitted(self)
         return np.asarray(self.model_.log_proba(X))
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
-        """Return the score of every class: log P(class) + log P(row | class)."""
+        """Return the scores [n, C]: log P(class) + log P(row | class), without calibration."""
         check_is_fitted(self)
         return np.asarray(self.model_.uncalibrated.scores(X))
 
 
 def check_classes(classes: Any) -> list[Any]:
-    """Return the classes given to `partial_fit` as plain labels, checked."""
+    """Return the `classes` argument of `partial_fit` as Python labels, or raise ParameterError."""
     if isinstance(classes, str) or not isinstance(classes, Iterable):
         raise errors.parameter_error("partial_fit", "classes", "a list of labels", classes)
     declared = [label.item() if hasattr(label, "item") else label for label in classes]
@@ -165,20 +165,20 @@ def check_classes(classes: Any) -> list[Any]:
 
 
 def check_declared_labels(labels: Iterable[Any], declared: Sequence[Any]) -> None:
-    """Refuse labels that are not among the declared classes."""
-    beyond = sorted(set(labels) - set(declared), key=canonical_order_key)
-    if beyond:
+    """Raise LabelError for labels that are not among the declared classes."""
+    unknown = sorted(set(labels) - set(declared), key=canonical_order_key)
+    if unknown:
         raise errors.LabelError(
-            f"y has the label {errors.quote_names(beyond)} that is not among the classes "
+            f"y has the label {errors.quote_names(unknown)} that is not among the classes "
             f"{errors.quote_names(declared)}."
         )
 
 
 def expected_failed_checks(estimator: Any) -> dict[str, str]:
-    """Return the checks that an estimator fails on purpose: from check's name to reason.
+    """Return scikit-learn's checks that an estimator fails by design, mapped to the reasons.
 
-    For ``check_estimator(estimator, expected_failed_checks=expected_failed_checks(estimator))``.
-    The reasons stand with the classes, as `_failed_checks`; a class without any fails none.
+    Use as ``check_estimator(estimator, expected_failed_checks=expected_failed_checks(estimator))``.
+    Classes declare the reasons in `_failed_checks`.
 
     Examples
     --------

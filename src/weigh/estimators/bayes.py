@@ -1,4 +1,4 @@
-"""Naive Bayes as a scikit-learn classifier."""
+"""The classifiers that fit by counting: NaiveBayes and JointBayes."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from weigh.source.missing import to_markers
 
 
 class CountingClassifier(ProbabilisticClassifier):
-    """A classifier whose model is made of counts.
+    """A classifier whose model is built from counts.
 
-    Subclasses name two tasks: the one that finds the columns' kinds in a source, and the one that
-    counts more rows for the model there is. They have the parameters `missing` and `threads`.
+    Subclasses provide two tasks, for the first fit and for further rows, and have the parameters `missing`
+    and `threads`.
     """
 
     missing: Any
@@ -31,17 +31,17 @@ class CountingClassifier(ProbabilisticClassifier):
 
     @abstractmethod
     def _task(self, source: Source) -> Task[Any, Any]:
-        """Return the task that learns from a source for the first time."""
+        """Return the task for the first fit, which infers the schema from the source."""
 
     @abstractmethod
     def _partial_fit_task(self) -> Task[Any, Any]:
-        """Return the task that counts more rows in the model's schema."""
+        """Return the task that counts further rows with the schema of the model."""
 
     def _missing_markers(self) -> tuple[Any, ...]:
         return to_markers(self.missing, type(self).__name__)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from labelled rows; y is one label per row or the name of the label column."""
+        """Fit the model; y is one label per row or the name of the label column."""
         source = self._source(X, y, sample_weight, self._missing_markers())
         model = run(self._task(source), source, threads=self.threads)
         self.model_ = self._finish(model, source)
@@ -49,14 +49,14 @@ class CountingClassifier(ProbabilisticClassifier):
         return self
 
     def _finish(self, model: Any, source: Source) -> Any:
-        """Return what becomes of a model that has learned all rows of a source."""
+        """Post-process a model fitted to all rows of a source."""
         return model
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from more rows; the result is the model of all rows together.
+        """Learn from further rows; the result equals fitting all rows together.
 
-        The kinds of the columns are those of the first call. Classes and categories may appear
-        later; `classes` names classes that exist although no row has shown them yet.
+        The first call infers the kinds of the columns. New classes and categories may appear later; `classes`
+        declares classes that may have no rows yet.
         """
         is_first = not hasattr(self, "model_")
         if is_first:
@@ -68,7 +68,7 @@ class CountingClassifier(ProbabilisticClassifier):
             model = self.model_.uncalibrated.merge(
                 run(self._partial_fit_task(), source, threads=self.threads)
             )
-        # Only a model that is complete takes the old one's place.
+        # Assigned last, so that an error leaves the old model in place.
         self._replace_model(model if classes is None else _with_declared_classes(model, classes))
         if is_first:
             self._set_fitted_attributes(source)
@@ -82,14 +82,14 @@ class CountingClassifier(ProbabilisticClassifier):
         self.classes_ = model.labels
 
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Unlearn rows that were learned: the model becomes the one that never saw them."""
+        """Remove rows that were learned; the result equals a model that never saw them."""
         check_is_fitted(self)
         source = self._source(X, self._label_or_default(X, y), sample_weight, self.model_.schema.missing)
         self._replace_model(self.model_.uncalibrated.forget(source))
         return self
 
     def merge(self, other: Any) -> Self:
-        """Add what another learner of this kind has learned: the model of both data sets together."""
+        """Add the counts of another learner or model; the result equals fitting both data sets together."""
         check_is_fitted(self)
         model = getattr(other, "model_", other)
         self._replace_model(self.model_.uncalibrated.merge(getattr(model, "uncalibrated", model)))
@@ -97,7 +97,7 @@ class CountingClassifier(ProbabilisticClassifier):
 
 
 def _with_declared_classes(model: Any, classes: Any) -> Any:
-    """Return a model with classes that exist even if no row has shown them."""
+    """Return the model with declared classes, which may have no rows."""
     declared = check_classes(classes)
     check_declared_labels(model.classes, declared)
     return replace(model, counts=model.counts.with_declared_classes(declared).canonical())
@@ -106,28 +106,28 @@ def _with_declared_classes(model: Any, classes: Any) -> Any:
 class NaiveBayes(CountingClassifier):
     """Naive Bayes over mixed columns: categories, flags, counts, numbers and text in one model.
 
-    The score of a class is log P(class) + Σ log P(value of column | class); the columns are taken
-    as independent within a class. What is learned are counts and exact sums, so that models merge
-    and forget without a trace, and every probability can be worked out in fractions.
+    The score of a class is log P(class) + Σ log P(value of column | class); the columns are assumed to be
+    independent within a class. The model stores counts and exact sums, so that models merge and forget
+    exactly and every probability can be computed in fractions.
 
     Parameters
     ----------
     columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
-        What the columns mean; those not named are found from the data.
+        The kinds of the columns; those not named are inferred from the data.
     prior : number, None, Dirichlet, Beta, or a mapping from columns to these
-        A number is a pseudo-count for every value (1 is Laplace's), None is maximum likelihood,
+        A number is a pseudo-count for every value (1 is Laplace smoothing), None is maximum likelihood,
         Dirichlet and Beta are maximum a posteriori.
     class_prior : None, number, Dirichlet, mapping or "uniform"
-        None takes the frequencies; a number or Dirichlet smooths them; a mapping states them.
+        None uses the frequencies, a number or Dirichlet smooths them, a mapping gives the probabilities.
     complement : bool
-        Learn a class's word weights from all other classes; for counts and text only.
+        Learn a class's word weights from all other classes (complement naive Bayes); counts and text only.
     number : Number
-        How columns that are found to be numbers are modelled, e.g. ``Number(bins=20)``.
+        How columns inferred to be numbers are modelled, for example ``Number(bins=20)``.
     missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
-    threads : how many threads count; None means all cores. Any number gives the same model.
+    threads : number of threads; None means all cores. Any number gives the same model.
     calibration : None, "temperature", "platt" or "isotonic"
-        Correct how sure the model is, by what it says of each training row after forgetting it; see
-        `weigh.calibrate`. `partial_fit`, `forget` and `merge` drop the calibration and say so.
+        Calibrate the probabilities on leave-one-out scores of the training rows; see `weigh.calibrate`.
+        `partial_fit`, `forget` and `merge` drop the calibration with a warning.
 
     Examples
     --------
@@ -198,38 +198,38 @@ class NaiveBayes(CountingClassifier):
         super()._replace_model(model)
         if self.calibration is not None:
             warnings.warn(
-                "The model has learned or forgotten rows and is not calibrated. Fit all rows at once, or "
-                "calibrate it on rows that it has not seen: weigh.calibrate(model, rows).",
+                "The model has learned or forgotten rows and is not calibrated any more. Fit all rows at "
+                "once, or calibrate it on rows that it has not seen: weigh.calibrate(model, rows).",
                 errors.StaleCalibration,
                 stacklevel=3,
             )
 
 
 class JointBayes(CountingClassifier):
-    """Bayes without the naive assumption: one table of all columns together, per class.
+    """Bayes classifier without the naive assumption: one joint table of all columns per class.
 
-    The score of a class is log P(class) + log P(all values together | class). Nothing is taken as
-    independent, so that any dependence can be learned; but every combination of values is a
-    parameter of its own and needs rows of its own. A warning says when there are too few.
+    The score of a class is log P(class) + log P(all values together | class). No independence is assumed, so
+    any dependence can be learned, but every combination of values is a separate parameter and needs its own
+    rows. A warning says when there are too few.
 
-    With M = Π K_j cells (K_j levels in column j), a row's cell has the probability
-    (n_cell + a) / (n_class + a M). Missing values are summed over, and a level never seen counts as
-    one more level of its column. Rows that lacked values in training count wherever the columns
-    asked for were known. Models merge and forget exactly.
+    With M = Π K_j cells (K_j levels in column j), a cell has the probability (n_cell + a) / (n_class + a M).
+    Missing values are marginalised, and an unseen level counts as one more level of its column. A training
+    row with missing values counts for every combination of columns that it has. Models merge and forget
+    exactly.
 
     Parameters
     ----------
     prior : number, None or Dirichlet(b)
-        The pseudo-count a of every cell (1 is Laplace's); None is maximum likelihood, Dirichlet(b)
+        The pseudo-count a of every cell (1 is Laplace smoothing); None is maximum likelihood, Dirichlet(b)
         maximum a posteriori: b − 1 per cell.
     class_prior : None, number, Dirichlet, mapping or "uniform"
-        None takes the frequencies; a number or Dirichlet smooths them; a mapping states them.
+        None uses the frequencies, a number or Dirichlet smooths them, a mapping gives the probabilities.
     columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
-        Categories, flags and numbers in bins can be tabulated. Columns that are found to be numbers
-        are cut into 10 bins of about equally many of the first 10,000 rows;
-        ``{"age": weigh.Number(bins=(18, 65))}`` gives the cuts. Text and counts are refused.
+        Categories, flags and binned numbers can be tabulated; text and counts are an error. Columns inferred
+        to be numbers are cut into 10 bins at quantiles of the first 10,000 rows;
+        ``{"age": weigh.Number(bins=(18, 65))}`` sets the cuts.
     missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
-    threads : how many threads count; None means all cores. Any number gives the same model.
+    threads : number of threads; None means all cores. Any number gives the same model.
 
     Examples
     --------
@@ -271,12 +271,12 @@ class JointBayes(CountingClassifier):
 
     @property
     def n_parameters_(self) -> int:
-        """Free parameters of the table and the class prior."""
+        """The number of free parameters of the table and the class prior."""
         check_is_fitted(self)
         return int(self.model_.n_parameters)
 
     @property
     def n_parameters_naive_(self) -> int:
-        """Free parameters that naive Bayes would have for the same columns."""
+        """The number of free parameters of naive Bayes for the same columns."""
         check_is_fitted(self)
         return int(self.model_.n_parameters_naive)

@@ -1,4 +1,4 @@
-"""Calibrating a model: rows that it has not seen say how sure it may be."""
+"""Calibration of a classifier's probabilities on held-out or leave-one-out scores."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from weigh.source import Chunk, Source
 from weigh.source import rows as rows_of
 from weigh.source.chunk import to_pylist
 
-DERIVATIVE_TOLERANCE = 1e-8  # what a derivative of the loss per row may be at its minimum
+DERIVATIVE_TOLERANCE = 1e-8  # of the loss per row at its minimum
 
 
 def calibrate(
@@ -45,23 +45,23 @@ def calibrate(
     label: str | None = None,
     sample_weight: Any = None,
 ) -> CalibratedModel:
-    """Return a classifier whose probabilities agree with the labels of rows it has not seen.
+    """Return a classifier whose probabilities are calibrated on rows it has not seen.
 
-    Naive Bayes is over-sure where its columns depend on each other; a perceptron has no probabilities at
-    all. A map from scores to probabilities, fitted to labelled rows, sets both right and is kept in the
-    model file. Training rows would not do: on them a model is better than it is.
+    Naive Bayes is overconfident if its columns depend on each other, and a perceptron has no probabilities at
+    all. A map from scores to probabilities, fitted to labelled rows and saved with the model, corrects both.
+    Do not use the training rows, on which a model looks better than it is.
 
     Parameters
     ----------
     model : a classifier of this library, or an estimator that holds one
-        Of a model that is calibrated already the old calibration is dropped.
-    data : rows as `fit` takes them, or a source, none of which the model was trained on
+        An existing calibration is replaced.
+    data : rows as for `fit`, or a source; none of the rows the model was trained on
     y : array of labels, or the name of the label column, or None
-        None takes the source's own labels, else the column that the model was trained to predict.
+        None uses the labels of the source, otherwise the column that the model was trained to predict.
     method : "temperature", "platt" or "isotonic"
-        Temperature divides all scores by one number and changes no verdict. Platt's logistic curve also
-        shifts every class. Isotonic is any rising curve, which wants a thousand rows or more.
-    label : name of the label column, the same as a name given as `y`
+        "temperature" divides all scores by one number, which changes no prediction. "platt" also shifts the
+        score of each class. "isotonic" fits any increasing curve and needs a thousand rows or more.
+    label : name of the label column; the same as a name given as `y`
     sample_weight : array of weights, one per row, or None
 
     Examples
@@ -79,8 +79,8 @@ def calibrate(
     rows = _score_rows(inner, source.with_missing(inner.schema.missing))
     if isinstance(inner, CountModel) and _are_training_rows(inner, source, rows):
         warnings.warn(
-            "The model has learned these very rows, on which it is better than it is. Give rows that it has "
-            "not seen, or fit naive Bayes with calibration=, which forgets each row in turn.",
+            "The model was trained on these very rows, on which it looks better than it is. Give rows that "
+            "it has not seen, or fit naive Bayes with calibration=, which uses leave-one-out scores.",
             errors.SeenRows,
             stacklevel=2,
         )
@@ -88,60 +88,61 @@ def calibrate(
 
 
 def calibrate_leave_one_out(model: CountModel, source: Source, method: str) -> CalibratedModel:
-    """Return a model calibrated on the rows it has learned, each scored as if it had been forgotten.
+    """Return the model calibrated on the leave-one-out scores of its training rows.
 
-    A row of weight 2 counts as two rows, of which one is forgotten. A row that is all of its class tells
-    nothing, for without it the class is not there.
+    A row of weight 2 counts as two rows, one of which is left out. The only row of a class is ignored,
+    because the class does not exist without it.
     """
-    places = {label: code for code, label in enumerate(model.classes)}
+    class_codes = {label: code for code, label in enumerate(model.classes)}
 
-    def scored(chunk: Chunk) -> tuple[Floats, ClassCodes, Floats]:
-        codes, weights = encode_labels(chunk, places)
+    def score(chunk: Chunk) -> tuple[Floats, ClassCodes, Floats]:
+        codes, weights = encode_labels(chunk, class_codes)
         scores = model.leave_one_out_chunk(replace(chunk, weights=np.minimum(weights, 1.0)))
         return scores, codes, weights
 
-    rows = _concatenate_parts(model.map_chunks(scored, source))
-    own = rows.scores[np.arange(len(rows.codes)), rows.codes]
-    kept = ~(np.isneginf(own) & (np.isneginf(rows.scores).sum(axis=1) == 1))
-    if not (rows.weights[kept] > 0).any():
+    data = _concatenate_parts(model.map_chunks(score, source))
+    true_scores = data.scores[np.arange(len(data.codes)), data.codes]
+    is_scorable = ~(np.isneginf(true_scores) & (np.isneginf(data.scores).sum(axis=1) == 1))
+    if not (data.weights[is_scorable] > 0).any():
         raise errors.DataError(
-            "No class has more than one sample, so that no row can be judged by the others. Give more rows, "
-            "or leave calibration out."
+            "No class has more than one row, so there are no leave-one-out scores to calibrate on. Give "
+            "more rows, or leave out calibration."
         )
-    return fit_calibrated_model(model, rows.select_rows(kept), method)
+    return fit_calibrated_model(model, data.select_rows(is_scorable), method)
 
 
 def check_calibration_method(method: object, owner: str, name: str = "method", or_none: str = "") -> None:
-    """Refuse a method that does not exist."""
+    """Raise ParameterError for an unknown method."""
     if method not in CALIBRATION_METHODS:
-        must = f"{or_none}{', '.join(map(repr, CALIBRATION_METHODS[:-1]))} or {CALIBRATION_METHODS[-1]!r}"
-        raise errors.parameter_error(owner, name, must, method)
+        names = f"{or_none}{', '.join(map(repr, CALIBRATION_METHODS[:-1]))} or {CALIBRATION_METHODS[-1]!r}"
+        raise errors.parameter_error(owner, name, names, method)
 
 
-def fit_calibrated_model(model: Model, rows: CalibrationData, method: str) -> CalibratedModel:
-    """Return a model with the map that its scores of labelled rows call for."""
-    wrong = ~np.isfinite(rows.scores).all(axis=1) & (rows.weights > 0)
-    if wrong.any():
+def fit_calibrated_model(model: Model, data: CalibrationData, method: str) -> CalibratedModel:
+    """Fit a calibration map to the scores of labelled rows and return the calibrated model."""
+    is_infinite = ~np.isfinite(data.scores).all(axis=1) & (data.weights > 0)
+    if is_infinite.any():
         raise errors.Unsupported(
-            f"Row {int(np.argmax(wrong)):,} has probability 0 in some class, which no calibration changes. "
-            f"Train with a prior above 0 (prior=1)."
+            f"Row {int(np.argmax(is_infinite)):,} has probability 0 in some class, which calibration cannot "
+            f"change. Train with a prior above 0 (prior=1)."
         )
-    rows = rows.select_rows(rows.weights > 0)
-    return CalibratedModel(model, _FIT_BY_METHOD[method](rows), rows.class_frequencies())
+    data = data.select_rows(data.weights > 0)
+    return CalibratedModel(model, _FIT_BY_METHOD[method](data), data.class_frequencies())
 
 
-def _unwrap_classifier(given: Any) -> Model:
-    model = getattr(given, "model_", given)
+def _unwrap_classifier(learner: Any) -> Model:
+    """Return the uncalibrated classifier of a model or estimator."""
+    model = getattr(learner, "model_", learner)
     model = getattr(model, "uncalibrated", model)
     if isinstance(model, RegressionModel):
         raise errors.Unsupported(
-            "calibrate corrects probabilities of classes, and a regression predicts numbers. How sure it is "
-            "of them: model.predict(rows, return_std=True)."
+            "calibrate corrects class probabilities, but a regression predicts numbers. How sure it is of "
+            "them: model.predict(rows, return_std=True)."
         )
     if not isinstance(model, Model):
         raise errors.Unsupported(
-            f"calibrate takes a trained classifier of weigh, got {type(given).__name__}. Others are "
-            f"calibrated by scikit-learn's CalibratedClassifierCV."
+            f"calibrate takes a trained classifier of weigh, got {type(learner).__name__}. For other "
+            f"classifiers use scikit-learn's CalibratedClassifierCV."
         )
     return model
 
@@ -152,40 +153,41 @@ def _labelled_source(model: Model, data: Any, y: Any, sample_weight: Any) -> Sou
     y = model.label if y is None else y
     if y is None:
         raise errors.LabelError(
-            "The rows have no labels to calibrate by. Give y: one label per row, or its column."
+            "The rows have no labels to calibrate on. Give y: one label per row, or the name of the label "
+            "column."
         )
     return rows_of(data, y, sample_weight, missing=model.schema.missing)
 
 
 def _score_rows(model: Model, source: Source) -> CalibrationData:
-    """Read labelled rows and keep their scores: as many numbers as rows times classes."""
-    places = {label: code for code, label in enumerate(model.classes)}
+    """Score labelled rows; needs memory for n × C scores."""
+    class_codes = {label: code for code, label in enumerate(model.classes)}
 
-    def scored(chunk: Chunk) -> tuple[Floats, ClassCodes, Floats]:
-        return model.compute_scores(chunk), *encode_labels(chunk, places)
+    def score(chunk: Chunk) -> tuple[Floats, ClassCodes, Floats]:
+        return model.compute_scores(chunk), *encode_labels(chunk, class_codes)
 
-    return _concatenate_parts(model.map_chunks(scored, source))
+    return _concatenate_parts(model.map_chunks(score, source))
 
 
-def _are_training_rows(model: CountModel, source: Source, rows: CalibrationData) -> bool:
-    # Rows of other numbers are others: only where they agree is the source read once more.
-    return np.array_equal(rows.class_totals, model.counts.rows) and model.has_learned(source) is True
+def _are_training_rows(model: CountModel, source: Source, data: CalibrationData) -> bool:
+    # Different class totals rule it out cheaply; only otherwise is the source read again.
+    return np.array_equal(data.class_totals, model.counts.rows) and model.has_learned(source) is True
 
 
 def _concatenate_parts(parts: Iterable[tuple[Floats, ClassCodes, Floats]]) -> CalibrationData:
-    return CalibrationData(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+    return CalibrationData(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def encode_labels(chunk: Chunk, places: dict[Any, int]) -> tuple[ClassCodes, Floats]:
-    """Return the class number and the weight of every row of a chunk."""
+def encode_labels(chunk: Chunk, class_codes: dict[Any, int]) -> tuple[ClassCodes, Floats]:
+    """Return the class codes [n] and weights [n] of a chunk."""
     labels = to_pylist(chunk.labels)
     weights = np.ones(len(labels)) if chunk.weights is None else np.asarray(chunk.weights, np.float64)
-    codes = np.array([places.get(label, -1) for label in labels], dtype=np.intp)
+    codes = np.array([class_codes.get(label, -1) for label in labels], dtype=np.intp)
     unknown = np.flatnonzero((codes < 0) & (weights > 0))
     if len(unknown):
         raise errors.LabelError(
-            f"The rows have the label {labels[unknown[0]]!r}, which is no class of the model; it has "
-            f"{errors.quote_names(places)}. Leave such rows out."
+            f"The rows have the label {labels[unknown[0]]!r}, which is not a class of the model; it has "
+            f"{errors.quote_names(class_codes)}. Leave such rows out."
         )
     return codes, weights
 
@@ -193,37 +195,39 @@ def encode_labels(chunk: Chunk, places: dict[Any, int]) -> tuple[ClassCodes, Flo
 def _warn_unless_converged(
     fit: Callable[[CalibrationData], CalibrationFit],
 ) -> Callable[[CalibrationData], Calibration]:
-    def fitted(rows: CalibrationData) -> Calibration:
-        found = fit(rows)
-        if found.derivative is None:
+    """Wrap a fit so that it returns the map and warns if the fit is useless or not optimal."""
+
+    def fit_map(data: CalibrationData) -> Calibration:
+        result = fit(data)
+        if result.derivative is None:
             warnings.warn(
-                "The model's scores say nothing of the labels of these rows, or the opposite, so that its "
+                "The model's scores are unrelated or opposite to the labels of these rows, so its "
                 "probabilities were made nearly equal. Look at weigh.evaluate(model, rows).",
                 errors.UselessScores,
                 stacklevel=4,
             )
-        elif found.derivative > DERIVATIVE_TOLERANCE:
+        elif result.derivative > DERIVATIVE_TOLERANCE:
             warnings.warn(
-                f"The calibration stopped where the loss still changes by {found.derivative:.1g} per row. "
-                f"Give rows whose scores differ less in size.",
+                f"The calibration did not converge: the derivative of the loss per row is "
+                f"{result.derivative:.1g}. Give rows whose scores differ less in magnitude.",
                 errors.NotOptimal,
                 stacklevel=4,
             )
-        return found.map
+        return result.map
 
-    return fitted
+    return fit_map
 
 
-def _fit_isotonic(rows: CalibrationData) -> Isotonic:
-    """Fit a rising curve to each class against all others, with the same smoothed targets."""
-    odds, classes = log_odds(rows.scores), rows.scores.shape[1]
+def _fit_isotonic(data: CalibrationData) -> Isotonic:
+    """Fit an increasing curve for each class against all others, with the same smoothed targets."""
+    odds, n_classes = log_odds(data.scores), data.scores.shape[1]
     curves = []
-    for c in range(classes - n_isotonic_curves(classes), classes):
-        own = rows.class_totals[c]
-        doubts = smoothed_error_rate(np.array([own, rows.class_totals.sum() - own]), classes)
-        targets = np.where(rows.codes == c, 1.0 - doubts[0], doubts[1])
-        found = IsotonicRegression().fit(odds[:, c], targets, rows.weights)
-        curves.append(IsotonicCurve(tuple(found.X_thresholds_.tolist()), tuple(found.y_thresholds_.tolist())))
+    for c in range(n_classes - n_isotonic_curves(n_classes), n_classes):
+        total = data.class_totals[c]
+        error_rates = smoothed_error_rate(np.array([total, data.class_totals.sum() - total]), n_classes)
+        targets = np.where(data.codes == c, 1.0 - error_rates[0], error_rates[1])
+        curve = IsotonicRegression().fit(odds[:, c], targets, data.weights)
+        curves.append(IsotonicCurve(tuple(curve.X_thresholds_.tolist()), tuple(curve.y_thresholds_.tolist())))
     return Isotonic(tuple(curves))
 
 

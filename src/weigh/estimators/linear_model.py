@@ -1,4 +1,4 @@
-"""Logistic regression as a scikit-learn classifier."""
+"""The regressions as scikit-learn estimators: LogisticRegression and LinearRegression."""
 
 from __future__ import annotations
 
@@ -35,25 +35,25 @@ class InferenceMixin:
 
     @property
     def certificate_(self) -> Optimality:
-        """The proof: how far the objective can be above its minimum."""
+        """A bound on how far the objective is above its minimum."""
         check_is_fitted(self)
         certificate: Optimality | None = self.model_.certificate
         if certificate is None:
-            raise errors.Unsupported("Online learning proves nothing. Use method='exact' for a certificate.")
+            raise errors.Unsupported("Online learning has no certificate. Use method='exact' to get one.")
         return certificate
 
     @property
     def posterior_(self) -> Posterior:
-        """The weights' mean and covariance, with a Normal prior or none.
+        """The posterior mean and covariance of the weights under a Normal prior or none.
 
-        Of logistic regression, with two classes, by Laplace's approximation.
+        For logistic regression by Laplace approximation, with two classes only.
         """
         check_is_fitted(self)
         posterior: Posterior = self.model_.posterior
         return posterior
 
     def summary(self, level: float = 0.95) -> Summary:
-        """Return the weights with standard errors and intervals, the noise, the penalties by other names."""
+        """Return weights with standard errors and intervals, noise, and equivalent penalties elsewhere."""
         check_is_fitted(self)
         summary: Summary = self.model_.summary(level)
         return summary
@@ -70,41 +70,41 @@ def _is_online(estimator: Any) -> bool:
 
 
 class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifier):
-    """Logistic regression over any columns: the most probable weights under a prior.
+    """Logistic regression over mixed columns: maximum a posteriori weights under a prior.
 
-    The log-odds of two classes, or the scores whose softmax the probabilities of more are, are sums of
-    weighted features. The minimised sum is
+    The log-odds of two classes are a weighted sum of the features; for more classes the probabilities are the
+    softmax of one such sum per class. The objective is
 
         Σ log loss + l1 Σ |w| + ½ l2 Σ w²,
 
     where l2 = 1/s² for Normal(s), so that s² is scikit-learn's C, and l1 = 1/t for Laplace(t). The bias is
-    not penalised. Every exact fit comes with the proof that it is optimal, `certificate_`.
+    not penalised. Every exact fit has a `certificate_` of optimality.
 
     Parameters
     ----------
     prior : a number s (Normal(s)), Normal, Laplace, Penalty or None, or a mapping from column to one
         Columns that a mapping does not name have Normal(1). ``Normal("cv")`` and ``Laplace("cv")`` choose the
-        scale by cross-validation. ``Normal(0.3, mean=older_model)`` expects the weights where an older model
-        has them.
+        scale by cross-validation. ``Normal(0.3, mean=older_model)`` centres the prior at the weights of an
+        older model.
     method : "exact" or "online"
-        "exact" finds the minimum; "online" goes through the rows one after the other, w ← w + ε (y − p) x,
-        which takes files of any size and `partial_fit`.
-    bias : whether the log-odds may be other than zero when all features are zero.
+        "exact" minimises the objective; "online" updates the weights row by row, w ← w + ε (y − p) x, which
+        supports files of any size and `partial_fit`.
+    bias : whether to fit an intercept.
     scale : None or "unit"
-        "unit" lets the prior see numbers in standard deviations; the weights are told for numbers as they
-        are.
-    offset : name of a column that is added to the log-odds as it is, with the weight one.
+        With "unit", the prior applies to standardised numbers; the weights are reported in the original
+        units.
+    offset : name of a column that is added to the log-odds with weight one.
     class_weight : None, "balanced" or a mapping from class to weight
-    folds : parts for cross-validation; the rows of every class are dealt out in turn.
-    tol : the largest gap to the minimum, as a share of the objective without features, 1e-6 if left out;
-        online: the least fall of the loss from pass to pass, as a share of it, 1e-3 if left out; 0 goes on
-        for `max_iter` passes.
-    max_iter : iterations of the solver at most, 1,000 if left out; online: passes, 20 if left out.
-    rate : "safe", or the number ε of the plain update; online only.
-    shuffle, random_state : whether rows are shuffled before every pass, and by which seed; online only.
+    folds : number of cross-validation folds; stratified by class.
+    tol : exact: the largest duality gap relative to the objective without features, by default 1e-6; online:
+        the smallest relative decrease of the objective per pass, by default 1e-3; 0 always makes `max_iter`
+        passes.
+    max_iter : exact: maximum number of solver iterations, by default 1,000; online: of passes, by default 20.
+    rate : "safe" for automatic step sizes, or the number ε of the plain update; online only.
+    shuffle, random_state : whether rows are shuffled before each pass, and the seed; online only.
     columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
-    missing : values that mean "missing", such as ``["?"]``; None and NaN always do. Missing numbers count as
-        zero, of which exact fits warn.
+    missing : values that mean "missing", such as ``["?"]``; None and NaN always do. Missing numbers are
+        treated as zero; exact fits warn about it.
 
     Examples
     --------
@@ -154,22 +154,22 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         self.missing = missing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from labelled rows; y is one label per row or the name of the label column."""
+        """Fit the model; y is one label per row or the name of the label column."""
         source = self._labelled_source(X, y, sample_weight)
         if self._is_online():
             self._fit_online(source)
             self.__dict__.pop("_exact", None)
             return self
         self._exact = run(self._task(source), source)
-        self.__dict__.pop("_training_state", None)
+        self.__dict__.pop("_training", None)
         self._set_fitted_attributes(source)
         return self
 
     @available_if(_is_online)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Go once through more rows, in their order; `classes` names all classes there will be.
+        """Make one pass over further rows in their order; `classes` declares all classes.
 
-        Without `classes` later calls may bring new ones, whose weights begin at zero then.
+        Without `classes`, later calls may add new ones, whose weights start at zero.
         """
         self._partial_fit_online(X, y, classes, sample_weight)
         self.__dict__.pop("_exact", None)
@@ -184,51 +184,44 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         return self._source(X, y, sample_weight, to_markers(self.missing, type(self).__name__))
 
     def _task_parameters(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the parameters of a task that were given."""
-        given = {name: getattr(self, name) for name in names}
-        found = {
-            name: value
-            for name, value in given.items()
-            if value is not None or name not in OPTIONAL_PARAMETERS
-        }
-        if self._is_online() and found.get("tol") == 0:
-            found["tol"] = None
-        return found | {"missing": to_markers(self.missing, type(self).__name__)}
+        """Return the keyword arguments of a task, without optional ones that are None."""
+        params = {name: getattr(self, name) for name in names}
+        params = {k: v for k, v in params.items() if v is not None or k not in OPTIONAL_PARAMETERS}
+        if self._is_online() and params.get("tol") == 0:
+            params["tol"] = None
+        return params | {"missing": to_markers(self.missing, type(self).__name__)}
 
     def _task(self, source: Source) -> LogisticTask:
         return LogisticTask.for_source(source, self.columns, **self._task_parameters(EXACT_PARAMETERS))
 
     def _online_task(self, source: Source, before: Any) -> OnlineLogisticTask:
         self._check_unchanged_columns(before)
-        settings = self._task_parameters(ONLINE_PARAMETERS)
-        settings |= {"l2": online_penalty(self.prior, self.offset), "random_state": self._resolve_seed()}
+        params = self._task_parameters(ONLINE_PARAMETERS)
+        params |= {"l2": online_penalty(self.prior, self.offset), "random_state": self._resolve_seed()}
         if before is not None:
-            settings["scale"] = None
-        return OnlineLogisticTask.for_source(
-            source, self.columns if before is None else before.schema, **settings
-        )
+            params["scale"] = None
+        columns = self.columns if before is None else before.schema
+        return OnlineLogisticTask.for_source(source, columns, **params)
 
     def _labels(self) -> Any:
-        return super()._labels() if hasattr(self, "_training_state") else self._exact.labels
+        return super()._labels() if hasattr(self, "_training") else self._exact.labels
 
     @property
     def model_(self) -> LogisticModel:
-        """The model: it predicts, explains and is saved without scikit-learn."""
+        """The model, which predicts, explains and can be saved without scikit-learn."""
         check_is_fitted(self)
-        model: LogisticModel = self._exact if hasattr(self, "_exact") else self._training_state.model()
+        model: LogisticModel = self._exact if hasattr(self, "_exact") else self._training.model()
         return model
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_exact") or hasattr(self, "_training_state")
+        return hasattr(self, "_exact") or hasattr(self, "_training")
 
     @property
     def n_iter_(self) -> int:
-        """How many iterations the solver made."""
+        """The number of solver iterations."""
         check_is_fitted(self)
         return (
-            int(self._training_state.state.passes)
-            if hasattr(self, "_training_state")
-            else self.certificate_.iterations
+            int(self._training.state.passes) if hasattr(self, "_training") else self.certificate_.iterations
         )
 
     def __sklearn_tags__(self) -> Tags:
@@ -238,37 +231,37 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
 
 
 class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
-    """Linear regression over any columns: noise and prior say what is minimised.
+    """Linear regression over mixed columns; noise and prior determine the objective.
 
-    Normal noise makes the loss squared, Laplace noise absolute. A Normal prior is ridge, a Laplace prior
-    lasso, ``Penalty(l1, l2)`` an elastic net: with squared loss the minimised sum is
+    Normal noise gives squared loss, Laplace noise absolute loss. A Normal prior gives ridge, a Laplace prior
+    lasso, ``Penalty(l1, l2)`` an elastic net. With squared loss the objective is
 
         ½ Σ (y − w·x − b)² + l1 Σ |w| + ½ l2 Σ w²,
 
-    where l2 = σ²/γ² for Normal(γ) and l1 = σ²/τ for Laplace(τ), σ being the noise's standard deviation. The
-    bias b is not penalised. Every fit comes with the proof that it is optimal, `certificate_`.
+    where l2 = σ²/γ² for Normal(γ), l1 = σ²/τ for Laplace(τ), and σ is the standard deviation of the noise.
+    The bias b is not penalised. Every fit has a `certificate_` of optimality.
 
     Parameters
     ----------
     prior : None, a number γ (Normal(γ)), Normal, Laplace or Penalty, or a mapping from column to one
-        Columns that a mapping does not name have none. ``Normal("cv")``, ``Laplace("cv")`` choose the scale
-        by cross-validation, ``Normal("evidence")`` by the marginal likelihood.
-        ``Normal(0.3, mean=older_model)`` expects the weights where an older model has them.
+        Columns that a mapping does not name have no prior. ``Normal("cv")`` and ``Laplace("cv")`` choose the
+        scale by cross-validation, ``Normal("evidence")`` by the marginal likelihood.
+        ``Normal(0.3, mean=older_model)`` centres the prior at the weights of an older model.
     noise : "normal", "laplace", Normal(σ) or Laplace(b)
-        Without a number σ is estimated, from the residuals of least squares, where a prior needs it.
-    bias : whether what is predicted may be other than zero when all features are zero.
+        If a prior needs σ and it is not given, it is estimated from the residuals of least squares.
+    bias : whether to fit an intercept.
     scale : None or "unit"
-        "unit" lets the prior see numbers in standard deviations; the weights are told for numbers as they
-        are.
-    offset : name of a column that is added to the prediction as it is, with the weight one.
-    folds : parts, of consecutive rows, for cross-validation; "loo" leaves out one row at a time, by formula,
-        to choose the scale of a Normal prior.
-    tol : the largest gap to the minimum, as a share of the objective without features.
-    max_iter : iterations of the solver at most.
+        With "unit", the prior applies to standardised numbers; the weights are reported in the original
+        units.
+    offset : name of a column that is added to the prediction with weight one.
+    folds : number of cross-validation folds of consecutive rows; "loo" chooses the scale of a Normal prior by
+        leave-one-out in closed form.
+    tol : the largest duality gap relative to the objective without features.
+    max_iter : maximum number of solver iterations.
     columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
         Categories have one feature per level, two-valued ones a single feature.
-    missing : values that mean "missing", such as ``["?"]``; None and NaN always do. Missing numbers count as
-        zero, with a warning.
+    missing : values that mean "missing", such as ``["?"]``; None and NaN always do. Missing numbers are
+        treated as zero, with a warning.
 
     Examples
     --------
@@ -306,7 +299,7 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
         self.missing = missing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from rows with a number each; y is one number per row or the name of the label column."""
+        """Fit the model; y is one number per row or the name of the label column."""
         source = self._labelled_source(X, y, sample_weight)
         self.model_ = run(self._task(source), source)
         self._set_fitted_attributes(source)
@@ -319,29 +312,29 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
         return rows_of(X, y, sample_weight, missing=to_markers(self.missing, type(self).__name__))
 
     def _task(self, source: Source) -> LinearTask:
-        given = {name: value for name, value in self.get_params(deep=False).items() if name != "columns"}
-        given["missing"] = to_markers(self.missing, type(self).__name__)
-        return LinearTask.for_source(source, self.columns, **given)
+        params = {name: value for name, value in self.get_params(deep=False).items() if name != "columns"}
+        params["missing"] = to_markers(self.missing, type(self).__name__)
+        return LinearTask.for_source(source, self.columns, **params)
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return one number per row; with `return_std` also the predictive standard deviations."""
+        """Return one number per row, with `return_std` also the predictive standard deviations."""
         check_is_fitted(self)
         return self.model_.predict(X, return_std)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R², the share of the targets' variance that is predicted; y may be a column's name."""
+        """Return R², the explained fraction of the variance; y may be the name of the label column."""
         check_is_fitted(self)
         label = self.model_.label if y is None else y
         source = self._labelled_source(X, label).with_storage(self.model_.storage)
         pairs = [
             (numeric_targets(chunk), self.model_.predict(chunk)) for chunk in self.schema_.chunks(source)
         ]
-        truth, found = (np.concatenate(each) for each in zip(*pairs, strict=True))
+        truth, predicted = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
         weights = check_weights(sample_weight, len(truth))
         weights = np.ones(len(truth)) if weights is None else weights
-        left = float(weights @ np.square(truth - found))
-        all_of_it = float(weights @ np.square(truth - np.average(truth, weights=weights)))
-        return 1.0 - left / all_of_it if all_of_it else float(left == 0)
+        residual = float(weights @ np.square(truth - predicted))
+        total = float(weights @ np.square(truth - np.average(truth, weights=weights)))
+        return 1.0 - residual / total if total else float(residual == 0)
 
     @property
     def coef_(self) -> Floats:
@@ -351,28 +344,28 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
 
     @property
     def intercept_(self) -> float:
-        """What is predicted when all features are zero."""
+        """The prediction when all features are zero."""
         check_is_fitted(self)
         return self.model_.intercept
 
     @property
     def n_iter_(self) -> int:
-        """How many iterations the solver made."""
+        """The number of solver iterations."""
         return self.certificate_.iterations
 
 
 def _check_targets(y: Any) -> Any:
-    """Return targets as a column of numbers; several per row are refused."""
+    """Return the targets as one column; raise LabelError for several per row and for non-finite ones."""
     if hasattr(y, "dictionary_encode"):
         return y
     y = y if hasattr(y, "shape") else np.asarray(y)
     if len(y.shape) == 2 and y.shape[1] > 1:
         raise errors.LabelError(
-            f"y has {y.shape[1]} columns, several numbers per row; a regression learns one. Train one model "
-            f"per column: [weigh.LinearRegression().fit(X, y[:, j]) for j in range({y.shape[1]})]."
+            f"y has {y.shape[1]} columns, but a regression predicts one number per row. Train one model per "
+            f"column: [weigh.LinearRegression().fit(X, y[:, j]) for j in range({y.shape[1]})]."
         )
     y = column_or_1d(y, warn=True, dtype=None)
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        word = "NaN" if np.isnan(y).any() else "infinity"
-        raise errors.LabelError(f"Input y contains {word}. Leave such rows out before fitting.")
+        value = "NaN" if np.isnan(y).any() else "infinity"
+        raise errors.LabelError(f"Input y contains {value}. Leave such rows out before fitting.")
     return y

@@ -1,4 +1,4 @@
-"""`tune`: which settings of a learner are best on rows that were held out."""
+"""Hyperparameter search on held-out rows (`tune`) and regularisation paths (`path`)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ MAX_SHOWN_ROWS = 30
 
 @dataclass(frozen=True)
 class TuningCandidate:
-    """One combination of settings, with its accuracy on the held-out rows."""
+    """One combination of parameters and its accuracy on the held-out rows."""
 
     settings: Mapping[str, Any]
     accuracy: float
@@ -35,7 +35,7 @@ class TuningCandidate:
 
 @dataclass(frozen=True, repr=False)
 class TuningResult:
-    """The result of `tune`: all trials, the best first; `learner` is trained on all rows with the best."""
+    """The result of `tune`: all trials, best first, and the best `learner` trained on all rows."""
 
     trials: tuple[TuningCandidate, ...]
     learner: Any
@@ -43,11 +43,11 @@ class TuningResult:
 
     @property
     def best(self) -> dict[str, Any]:
-        """The best settings; of equally good ones the first that was tried."""
+        """The best parameters; ties go to the first that was tried."""
         return dict(self.trials[0].settings)
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything for JSON."""
+        """Return all values as JSON types."""
         return {
             "best": {name: _to_plain(value) for name, value in self.best.items()},
             "held_out": self.held_out,
@@ -58,38 +58,39 @@ class TuningResult:
         }
 
     def plot(self) -> Any:
-        """Return a picture of the accuracy over the number that was tried most often; others are lines."""
+        """Plot the accuracy against the parameter with the most numbers, one line per other setting."""
         tried = {name: {trial.settings[name] for trial in self.trials} for name in self.best}
-        numbers = {name: [each for each in values if _is_number(each)] for name, values in tried.items()}
-        across = max(numbers, key=lambda name: len(numbers[name]))
-        if len(numbers[across]) < 2:
-            raise errors.Unsupported("A picture needs a parameter of which several numbers were tried.")
+        numbers = {name: list(filter(_is_number, values)) for name, values in tried.items()}
+        x_name = max(numbers, key=lambda name: len(numbers[name]))
+        if len(numbers[x_name]) < 2:
+            raise errors.Unsupported("A plot needs a parameter for which several numbers were tried.")
         rows = [
             {
-                "series": ", ".join(f"{k} {v}" for k, v in trial.settings.items() if k != across)
+                "series": ", ".join(f"{k} {v}" for k, v in trial.settings.items() if k != x_name)
                 or "accuracy",
-                "x": trial.settings[across],
+                "x": trial.settings[x_name],
                 "y": trial.accuracy,
             }
             for trial in self.trials
-            if _is_number(trial.settings[across])
+            if _is_number(trial.settings[x_name])
         ]
         rows.sort(key=lambda row: (row["series"], row["x"]))
-        return line_chart(rows, x=across, y="accuracy on held-out rows")
+        return line_chart(rows, x=x_name, y="accuracy on held-out rows")
 
     def _table_rows(self) -> list[list[str]]:
-        heads = [*self.trials[0].settings, "accuracy"]
+        header = [*self.trials[0].settings, "accuracy"]
         rows = [
             [*(truncate(value, 24) for value in trial.settings.values()), f"{trial.accuracy:.4f}"]
             for trial in self.trials[:MAX_SHOWN_ROWS]
         ]
         hidden = len(self.trials) - MAX_SHOWN_ROWS
-        more = [[f"… and {hidden:,} more", *[""] * (len(heads) - 1)]] if hidden > 0 else []
-        return [heads, *rows, *more]
+        more = [[f"… and {hidden:,} more", *[""] * (len(header) - 1)]] if hidden > 0 else []
+        return [header, *rows, *more]
 
     def __str__(self) -> str:
         title = f"{len(self.trials):,} settings of {type(self.learner).__name__}, best first"
-        return f"{title} ({self.held_out:.0%} of the rows held out)\n\n{text_table(self._table_rows(), indent='  ')}"
+        table = text_table(self._table_rows(), indent="  ")
+        return f"{title} ({self.held_out:.0%} of the rows held out)\n\n{table}"
 
     __repr__ = __str__
 
@@ -106,19 +107,19 @@ def tune(
     validation: float = 0.25,
     random_state: int = 0,
 ) -> TuningResult:
-    """Try all combinations of settings on held-out rows, and train the best on all rows.
+    """Score all combinations of parameters on held-out rows and train the best on all rows.
 
-    Perceptrons of the same columns are trained side by side, in one reading of the rows; those that
-    differ in `max_iter` only are one run that is judged on its way. Other learners go through
-    scikit-learn's search.
+    Perceptrons with the same columns are trained side by side while the rows are read once; those that differ
+    only in `max_iter` share one training, scored after several passes. Other learners use scikit-learn's
+    `GridSearchCV`.
 
     Parameters
     ----------
-    learner : an estimator; it stays as it is
+    learner : an estimator; it is not modified
     grid : mapping from a parameter to the values to try, such as ``{"margin": [0, 0.1, 1]}``
-    X, y : rows as `fit` takes them
-    validation : the share of the rows that is held out and judged on
-    random_state : which rows are held out
+    X, y : rows as for `fit`
+    validation : the fraction of the rows to hold out
+    random_state : seed that selects the held-out rows
 
     Examples
     --------
@@ -128,73 +129,72 @@ def tune(
     {'max_iter': 10}
     """
     combinations = _grid_combinations(learner, grid)
-    share = check_finite("tune", "validation", validation, "a share between 0 and 1")
-    if not 0 < share < 1:
+    fraction = check_finite("tune", "validation", validation, "a share between 0 and 1")
+    if not 0 < fraction < 1:
         raise errors.parameter_error("tune", "validation", "a share between 0 and 1", validation)
     seed = check_integer("tune", "random_state", random_state, 0)
-    judge = _score_perceptrons if isinstance(learner, Perceptron) else _score_by_grid_search
-    accuracies = judge(learner, combinations, X, y, share, seed)
+    score = _score_perceptrons if isinstance(learner, Perceptron) else _score_by_grid_search
+    accuracies = score(learner, combinations, X, y, fraction, seed)
     trials = [TuningCandidate(settings, a) for settings, a in zip(combinations, accuracies, strict=True)]
     trials.sort(key=lambda trial: -trial.accuracy)
     best = clone(learner).set_params(**trials[0].settings)
-    return TuningResult(tuple(trials), best.fit(X, y), share)
+    return TuningResult(tuple(trials), best.fit(X, y), fraction)
 
 
 def _grid_combinations(learner: Any, grid: Any) -> list[dict[str, Any]]:
-    must = "a mapping from parameters to lists of values"
+    constraint = "a mapping from parameters to lists of values"
     if not isinstance(grid, Mapping) or not grid:
-        raise errors.parameter_error("tune", "grid", must, grid)
+        raise errors.parameter_error("tune", "grid", constraint, grid)
     if isinstance(learner, type) or not hasattr(learner, "get_params"):
         raise errors.parameter_error("tune", "learner", "an estimator, such as weigh.Perceptron()", learner)
-    known = learner.get_params()
-    tried: dict[str, list[Any]] = {}
+    params = learner.get_params()
+    values_by_name: dict[str, list[Any]] = {}
     for name, values in grid.items():
-        if name not in known:
+        if name not in params:
             raise errors.ParameterError(
                 f"tune: {type(learner).__name__} has no parameter {name!r}; it has "
-                f"{errors.quote_names(known, 20)}.{errors.did_you_mean(str(name), known)}"
+                f"{errors.quote_names(params, 20)}.{errors.did_you_mean(str(name), params)}"
             )
-        tried[name] = [] if isinstance(values, str) or not isinstance(values, Iterable) else list(values)
-        if not tried[name]:
-            raise errors.parameter_error("tune", "grid", must, {name: values})
-    return [dict(zip(tried, values, strict=True)) for values in itertools.product(*tried.values())]
+        is_list = isinstance(values, Iterable) and not isinstance(values, str)
+        values_by_name[name] = list(values) if is_list else []
+        if not values_by_name[name]:
+            raise errors.parameter_error("tune", "grid", constraint, {name: values})
+    product = itertools.product(*values_by_name.values())
+    return [dict(zip(values_by_name, values, strict=True)) for values in product]
 
 
 def _score_perceptrons(
-    learner: Perceptron, combinations: Sequence[dict[str, Any]], X: Any, y: Any, share: float, seed: int
+    learner: Perceptron, combinations: Sequence[dict[str, Any]], X: Any, y: Any, fraction: float, seed: int
 ) -> list[float]:
-    """Judge perceptrons, those of the same columns together."""
-    learners = [clone(learner).set_params(**settings) for settings in combinations]
+    """Return held-out accuracies; perceptrons with the same schema are trained together."""
+    candidates = [clone(learner).set_params(**settings) for settings in combinations]
+    markers = [to_markers(candidate.missing, "Perceptron") for candidate in candidates]
     source = learner._source(X, y, None, to_markers(learner.missing, "Perceptron"))
     groups: dict[Any, list[tuple[int, PerceptronTask]]] = {}
-    for at, each in enumerate(learners):
-        own = each._source(X, y, None, to_markers(each.missing, "Perceptron")) if each.missing else source
-        task = each._online_task(own, None)
-        groups.setdefault(json.dumps(task.schema.to_json(), default=repr), []).append((at, task))
-    accuracies = [0.0] * len(learners)
+    for i, candidate in enumerate(candidates):
+        marked = candidate._source(X, y, None, markers[i]) if candidate.missing else source
+        task = candidate._online_task(marked, None)
+        groups.setdefault(json.dumps(task.schema.to_json(), default=repr), []).append((i, task))
+    accuracies = [0.0] * len(candidates)
     for group in groups.values():
-        own = _mark_missing(source, learners[group[0][0]])
-        judged = evaluate_on_holdout([task for _, task in group], own, share, seed)
-        for (at, _), found in zip(group, judged, strict=True):
-            accuracies[at] = found.accuracy
+        marked = source.with_missing(markers[group[0][0]])
+        scores = evaluate_on_holdout([task for _, task in group], marked, fraction, seed)
+        for (i, _), score in zip(group, scores, strict=True):
+            accuracies[i] = score.accuracy
     return accuracies
 
 
-def _mark_missing(source: Source, learner: Perceptron) -> Source:
-    return source.with_missing(to_markers(learner.missing, "Perceptron"))
-
-
 def _score_by_grid_search(
-    learner: Any, combinations: Sequence[dict[str, Any]], X: Any, y: Any, share: float, seed: int
+    learner: Any, combinations: Sequence[dict[str, Any]], X: Any, y: Any, fraction: float, seed: int
 ) -> list[float]:
-    # Most who tune tune perceptrons, and need not wait for it.
+    # Imported here because it is slow and perceptrons do not need it.
     from sklearn.model_selection import GridSearchCV, ShuffleSplit
 
     rows, labels = _split_labels(X, y)
     search = GridSearchCV(
         learner,
         [{name: [value] for name, value in settings.items()} for settings in combinations],
-        cv=ShuffleSplit(1, test_size=share, random_state=seed),
+        cv=ShuffleSplit(1, test_size=fraction, random_state=seed),
         refit=False,
         error_score="raise",
     ).fit(rows, labels)
@@ -202,14 +202,14 @@ def _score_by_grid_search(
 
 
 def _split_labels(X: Any, y: Any) -> tuple[Any, Any]:
-    """Return rows and labels of a table that has both, as scikit-learn takes them."""
+    """Separate the label column of a table from the rows, as scikit-learn requires."""
     if not isinstance(y, str) and not isinstance(X, Source):
         return X, y
     if isinstance(y, str) and hasattr(X, "drop") and hasattr(X, "columns"):
         return X.drop(columns=y) if hasattr(X, "loc") else X.drop(y), X[y]
     raise errors.Unsupported(
-        "tune cuts tables for this learner with scikit-learn, which takes frames and arrays. Give a pandas "
-        "or polars frame, or X and y."
+        "tune splits the data for this learner with scikit-learn, which needs frames or arrays. Give a "
+        "pandas or polars frame, or X and y."
     )
 
 
@@ -219,9 +219,6 @@ def _is_number(value: Any) -> bool:
 
 def _to_plain(value: Any) -> Any:
     return value if isinstance(value, str | int | float | bool | None) else repr(value)
-
-
-__all__ = ["Path", "path"]
 
 
 def path(
@@ -234,29 +231,29 @@ def path(
     folds: int | None = None,
     sample_weight: Any = None,
 ) -> Path:
-    """Fit a regression for n strengths of its prior, each fit beginning where the last one ended.
+    """Fit a regression for n penalties, each fit starting from the previous solution.
 
     Parameters
     ----------
-    learner : a LinearRegression or LogisticRegression with a prior; it stays as it is
-        The prior says which path: Normal is ridge, Laplace lasso, Penalty(l1, l2) an elastic net in which
-        both keep their ratio. Its own scale does not matter.
-    X, y : rows as `fit` takes them
-    n : how many strengths
-    ratio : with l1, the weakest penalty as a share of the least that leaves no weight
-    folds : judge every strength by cross-validation over so many folds
-    sample_weight : the weight of every row
+    learner : a LinearRegression or LogisticRegression with a prior; it is not modified
+        The type of the prior selects the path: Normal for ridge, Laplace for lasso, Penalty(l1, l2) for an
+        elastic net with a fixed ratio of l1 to l2. Its scale does not matter.
+    X, y : rows as for `fit`
+    n : number of penalties
+    ratio : with l1, the smallest penalty relative to the smallest one at which all weights are zero
+    folds : if given, the number of folds to cross-validate every penalty with
+    sample_weight : array of weights, one per row, or None
 
     Examples
     --------
     >>> import weigh
     >>> rows = {"a": [1.0, 2, 3, 4], "b": [1.0, -1, 1, -1], "y": [1.0, 2.1, 2.9, 4.2]}
-    >>> found = weigh.path(weigh.LinearRegression(weigh.Laplace(1)), rows, "y", n=4)
-    >>> found.counts.tolist()
+    >>> lasso = weigh.path(weigh.LinearRegression(weigh.Laplace(1)), rows, "y", n=4)
+    >>> lasso.counts.tolist()
     [0, 1, 1, 2]
     """
     if not isinstance(learner, LinearRegression | LogisticRegression):
         raise errors.parameter_error("path", "learner", "a LinearRegression or LogisticRegression", learner)
-    numbers = check_path_parameters(n, ratio, folds)
+    n, ratio, folds = check_path_parameters(n, ratio, folds)
     source = learner._labelled_source(X, y, sample_weight)
-    return compute_path(learner._task(source), source, *numbers)
+    return compute_path(learner._task(source), source, n, ratio, folds)

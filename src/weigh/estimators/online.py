@@ -1,4 +1,4 @@
-"""Learners that go through their rows in order, and may go on when more rows come."""
+"""Base class of the online classifiers, which learn row by row and can continue with further rows."""
 
 from __future__ import annotations
 
@@ -26,30 +26,29 @@ SAMPLE_WEIGHT_CHECKS = dict.fromkeys(
 
 
 class OnlineClassifier(BaseClassifier):
-    """A classifier whose model comes of a course: a run, with the features it is over.
+    """A classifier trained online; `_training` holds its state and feature index.
 
-    Subclasses have the parameters `columns`, `scale`, `random_state` and `missing`, and name the task that
-    goes on from a course, or begins one.
+    Subclasses have the parameters `columns`, `scale`, `random_state` and `missing`, and provide the task.
     """
 
     columns: Any
     scale: str | None
     random_state: Any
     missing: Any
-    _training_state: Any
-    _state_parameters: tuple[Any, Any]
+    _training: Any
+    _training_parameters: tuple[Any, Any]
 
     @abstractmethod
     def _online_task(self, source: Source, before: Any) -> Any:
-        """Return the task for a source; one that goes on keeps the columns it has."""
+        """Return the task for a source; with a training to continue, it keeps its schema."""
 
     def _check_unchanged_columns(self, before: Any) -> None:
-        if before is not None and self._state_parameters != (self.columns, self.scale):
+        if before is not None and self._training_parameters != (self.columns, self.scale):
             name = type(self).__name__
-            anew = "fit without warm_start" if hasattr(self, "warm_start") else "fit"
+            fit = "fit without warm_start" if hasattr(self, "warm_start") else "fit"
             raise errors.ParameterError(
-                f"{name}: columns and scale cannot change while a run goes on. Begin a new one: {anew}, or a "
-                f"new {name}."
+                f"{name}: columns and scale cannot change when training continues. Start again: {fit}, or "
+                f"use a new {name}."
             )
 
     def _resolve_seed(self) -> int:
@@ -59,22 +58,22 @@ class OnlineClassifier(BaseClassifier):
         return int(seed)
 
     def __copy__(self) -> Self:
-        # A run changes as it goes on: each copy needs its own.
+        # Training changes its state in place, so copies must not share it.
         other = type(self).__new__(type(self))
         other.__dict__ |= self.__dict__
-        if hasattr(self, "_training_state"):
-            other._training_state = self._training_state.copy()
+        if hasattr(self, "_training"):
+            other._training = self._training.copy()
         return other
 
     def _fit_online(self, source: Source, before: Any = None) -> None:
-        """Learn from all rows, perhaps going on from a course."""
+        """Train on all rows, continuing from `before` if given."""
         if before is not None:
             source = source.with_storage(before.storage())
-        self._set_training_state(self._online_task(source, before).train(source, before), source)
+        self._set_training(self._online_task(source, before).train(source, before), source)
 
     def _partial_fit_online(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
-        """Go once through more rows, in their order; all of them are learned, or none."""
-        before = getattr(self, "_training_state", None)
+        """Make one pass over further rows in their order; on an error nothing is learned."""
+        before = getattr(self, "_training", None)
         if before is None:
             source = self._source(X, y, sample_weight, to_markers(self.missing, type(self).__name__))
         else:
@@ -89,25 +88,25 @@ class OnlineClassifier(BaseClassifier):
             if declared:
                 check_declared_labels([*labels, *(before.state.classes if before else ())], declared)
 
-        run_uninterrupted(lambda: self._set_training_state(task.train(source, before, check=check), source))
+        run_uninterrupted(lambda: self._set_training(task.train(source, before, check=check), source))
 
-    def _set_training_state(self, course: Any, source: Source) -> None:
-        self._training_state = course
-        self._state_parameters = (self.columns, self.scale)
+    def _set_training(self, training: Any, source: Source) -> None:
+        self._training = training
+        self._training_parameters = (self.columns, self.scale)
         self._set_fitted_attributes(source)
 
     def _labels(self) -> Any:
-        return label_array(self._training_state.state.classes)
+        return label_array(self._training.state.classes)
 
     def decision_function(self, X: Any) -> Floats:
-        """Return the score of the second of two classes, else one score per class."""
+        """Return the score difference [n] of two classes, or the scores [n, C] of several."""
         check_is_fitted(self)
         scores = self.model_.scores(X)
         return np.asarray(scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores)
 
     @property
     def coef_(self) -> Floats:
-        """The weights: one row for two classes, else one per class."""
+        """The weights: [1, d] for two classes, [C, d] for several."""
         check_is_fitted(self)
         return np.atleast_2d(self.model_.coef)
 
@@ -119,35 +118,35 @@ class OnlineClassifier(BaseClassifier):
 
 
 def run_uninterrupted(work: Callable[[], None]) -> None:
-    """Do work in a thread of its own, for an interrupt reaches only the main one.
+    """Run work in a separate thread, because interrupts reach only the main thread.
 
-    An interrupt before the work has begun leaves it undone; a later one waits until it is done.
+    An interrupt before the work has started cancels it; a later one is raised after the work is done.
     """
-    begin, done, is_wanted = threading.Event(), threading.Event(), [False]
-    failure: list[BaseException] = []
+    start, done, is_started = threading.Event(), threading.Event(), [False]
+    failures: list[BaseException] = []
 
     def run() -> None:
-        begin.wait()
+        start.wait()
         try:
-            if is_wanted[0]:
+            if is_started[0]:
                 work()
         except BaseException as cause:
-            failure.append(cause)
+            failures.append(cause)
         finally:
             done.set()
 
     thread = threading.Thread(target=run)
     try:
         thread.start()
-        is_wanted[0] = True
-        begin.set()
+        is_started[0] = True
+        start.set()
         done.wait()
     except BaseException:
-        # Even the start of a thread can be interrupted: until it is wanted, it does nothing.
-        begin.set()
-        # A thread that was joined once may be taken for ended though it is not: its own word counts.
-        if is_wanted[0]:
+        # Even Thread.start can be interrupted; the thread then exits without working.
+        start.set()
+        # Wait for the event: after an interrupted join, is_alive and join are not reliable.
+        if is_started[0]:
             done.wait()
         raise
-    if failure:
-        raise failure[0]
+    if failures:
+        raise failures[0]

@@ -15,37 +15,36 @@ from weigh.source.missing import to_markers
 
 
 class Perceptron(OnlineClassifier):
-    """The perceptron over any columns: last, averaged, voted or lazy, with margin and certificate.
+    """Perceptron over mixed columns: last, averaged, voted or lazy, with margin and certificate.
 
-    Rows go by, one after the other; a row that is predicted wrongly is added to the weights of its
-    class and taken from those of the class it was mistaken for. If some plane separates the classes
-    with margin γ, there are at most (R / γ)² mistakes, however many rows there are.
+    A misclassified row is added to the weights of its class and subtracted from the weights of the predicted
+    class. If a hyperplane separates the classes with margin γ and all rows lie within radius R, there are at
+    most (R / γ)² mistakes (Novikoff), however many rows there are.
 
     Parameters
     ----------
     keep : "averaged", "last", "voted" or "lazy"
-        Which hypothesis of the run predicts: the mean of the weights over all examples, the last
-        ones, all of them by vote, or the mean of those that followed an error.
-    record : keep the mistaken rows, so that ``model_.keep("voted")`` and the others come from this one
-        run; "voted" does so anyway.
+        The hypothesis that predicts: the mean of the weights over all examples, the last weights, the vote of
+        all weights, or the mean of the weights after each update.
+    record : keep the misclassified rows, so that ``model_.keep("voted")`` and the others are available from
+        one training; "voted" implies it.
     margin : number
-        A row that is right by less is learned too (the thick separator); `relative=True` gives it in
-        lengths of the weight vector.
+        Also update for rows that are correct by less than the margin (thick separator); with `relative=True`,
+        in units of the length of the weight vector.
     rate : number
-        What a mistaken row is multiplied with; without margin it changes no prediction.
-    max_iter : passes at most; fewer if one changes nothing.
-    shuffle, random_state : whether rows are shuffled before every pass, and by which seed.
+        The step size; without a margin it changes no prediction.
+    max_iter : maximum number of passes; fewer if one changes nothing.
+    shuffle, random_state : whether rows are shuffled before each pass, and the seed.
     multiclass : "joint" or "one-vs-rest"
-        Several classes: all weight vectors against each other, or each by itself.
-    bias : whether the planes may miss the origin.
+        Train the weight vectors of several classes against each other, or each separately.
+    bias : whether to fit an intercept.
     scale : None or "unit"
-        "unit" learns numbers centred and in standard deviations; the weights are told for the numbers
-        as they are.
+        With "unit", numbers are standardised for training; the weights are reported in the original units.
     class_weight : None, "balanced" or a mapping from class to weight
-    warm_start : whether `fit` goes on from the weights there are.
+    warm_start : whether `fit` continues from the current weights.
     columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
         Categories have one feature per level, two-valued ones a single feature.
-        ``weigh.Products(2)`` adds products.
+        ``weigh.Products(2)`` adds products of columns.
     missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
 
     Examples
@@ -61,7 +60,7 @@ class Perceptron(OnlineClassifier):
 
     _failed_checks: ClassVar[dict[str, str]] = SAMPLE_WEIGHT_CHECKS
 
-    _training_state: PerceptronTraining
+    _training: PerceptronTraining
 
     def __init__(
         self,
@@ -98,7 +97,7 @@ class Perceptron(OnlineClassifier):
         self.missing = missing
 
     def _online_task(self, source: Source, before: Any) -> PerceptronTask:
-        """Return the task for a source; one that goes on keeps the columns it has."""
+        """Return the task for a source; with a training to continue, it keeps its schema."""
         self._check_unchanged_columns(before)
         return PerceptronTask.for_source(
             source,
@@ -119,51 +118,51 @@ class Perceptron(OnlineClassifier):
         )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from labelled rows; y is one label per row or the name of the label column."""
+        """Fit the model; y is one label per row or the name of the label column."""
         source = self._source(X, y, sample_weight, to_markers(self.missing, type(self).__name__))
         self._fit_online(
             source,
-            self._training_state.copy() if self.warm_start and hasattr(self, "_training_state") else None,
+            self._training.copy() if self.warm_start and hasattr(self, "_training") else None,
         )
         return self
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
-        """Go once through more rows, in their order; `classes` names all classes there will be.
+        """Make one pass over further rows in their order; `classes` declares all classes.
 
-        Without `classes` later calls may bring new ones, whose weights begin at zero then.
+        Without `classes`, later calls may add new ones, whose weights start at zero.
         """
         self._partial_fit_online(X, y, classes, sample_weight)
         return self
 
     @property
     def model_(self) -> PerceptronModel:
-        """The model of the run as it stands, made when it is first asked for."""
+        """The model of the current weights, built on first access."""
         check_is_fitted(self)
-        return self._training_state.model()
+        return self._training.model()
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_training_state")
+        return hasattr(self, "_training")
 
     @property
     def certificate_(self) -> Certificate:
-        """Mistakes, radius and, if the run converged, the margin of the last plane."""
+        """Mistakes, radius and, if training converged, the margin of the last hyperplane."""
         check_is_fitted(self)
         certificate: Certificate = self.model_.certificate
         return certificate
 
     @property
     def mistakes_(self) -> int:
-        """How many rows were predicted wrongly while learning; of one-vs-rest, wrongly by some class."""
+        """The number of mistakes during training; for one-vs-rest, of rows that any class got wrong."""
         return self.certificate_.mistakes
 
     @property
     def converged_(self) -> bool:
-        """Whether the last pass changed nothing: the last plane separates the rows."""
+        """Whether the last pass changed nothing, so that the last hyperplane separates the rows."""
         return self.certificate_.converged
 
     @property
     def n_iter_(self) -> int:
-        """How many passes were made."""
+        """The number of passes."""
         return self.certificate_.passes
 
     def __sklearn_tags__(self) -> Tags:

@@ -1,4 +1,4 @@
-"""Texts as sparse rows of counts, for any learner of scikit-learn."""
+"""The scikit-learn transformer from texts to sparse word counts."""
 
 from __future__ import annotations
 
@@ -23,26 +23,25 @@ from weigh.source import rows as rows_of
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):
-    """Counts of words, or of runs of characters: one row per text, one column per word.
+    """Counts of words or character n-grams: one row per text, one column per word.
 
-    With the same options the matrix is exactly that of scikit-learn's ``CountVectorizer``; columns
-    are in the order of the words' code points. It is found natively, on all cores, and texts may
-    come from a file that does not fit into memory: ``fit(weigh.open(...))``.
+    With the same options the matrix equals that of scikit-learn's ``CountVectorizer``; the columns are sorted
+    by code point. Counting is native and uses all cores, and texts may come from a file that does not fit
+    into memory: ``fit(weigh.open(...))``.
 
     Parameters
     ----------
-    counts : whether to count occurrences; False only marks presence with 1
-    ngrams : how many neighbouring words (or characters) are joined, from low to high
-    chars : True for runs of characters of the text, "words" for those within words; ``ngrams`` then
-        says how many
-    min_length : characters that a word must have
-    lowercase, strip_accents : how texts are folded before they are split
+    counts : whether to count occurrences; False marks presence with 1
+    ngrams : smallest and largest n of the word (or character) n-grams
+    chars : True for character n-grams of the text, "words" for those within words
+    min_length : minimum number of characters of a word
+    lowercase, strip_accents : how texts are normalised before tokenising
     stop_words : words to leave out, a list or "english"
-    min_count : words seen less often are left out; with ``counts=False``, in fewer texts
-    max_words : how many words to keep, the most frequent ones
-    buckets : a power of two; words are then sorted into so many columns by a hash, nothing is learned
-    dtype : of the counts
-    threads : how many threads count; None means all cores
+    min_count : minimum number of occurrences of a word; with ``counts=False``, of texts
+    max_words : maximum number of words; the most frequent ones are kept
+    buckets : a power of two: hash words into this many columns instead of learning a vocabulary
+    dtype : type of the counts
+    threads : number of threads; None means all cores
 
     Examples
     --------
@@ -88,13 +87,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return Text(**{name: value for name, value in settings.items() if name not in ("dtype", "threads")})
 
     def fit(self, texts: Any, y: Any = None) -> Self:
-        """Find the words of some texts; y is not looked at."""
+        """Learn the vocabulary of the texts; y is ignored."""
         source = _text_source(texts)
         task = VocabularyTask.for_source(source, self._text_kind())
         self.names_: NameArray = run(task, source, threads=self.threads)
         self._schema: Schema = task.schema
-        every = None if self.buckets is None else HashBuckets(self.buckets, np.arange(self.buckets))
-        self._words = VocabularyLookup(self.names_, every)
+        buckets = None if self.buckets is None else HashBuckets(self.buckets, np.arange(self.buckets))
+        self._words = VocabularyLookup(self.names_, buckets)
         return self
 
     def transform(self, texts: Any) -> csr_matrix:
@@ -103,35 +102,36 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         if hasattr(texts, "__len__") and len(texts) == 0:
             return csr_matrix((0, len(self.names_)), dtype=self.dtype)
         source = _text_source(texts)
-        # There is one column, whatever it is called here.
+        # The name of a single column does not matter.
         schema = replace(self._schema, names=source.names) if source.width == 1 else self._schema
         parts = list(map_in_order(self._count_chunk, schema.chunks(source)))
-        indptr, indices, values = (np.concatenate(part) for part in zip(*parts, strict=True))
-        ends = np.concatenate([[0], np.cumsum(indptr)])
-        return csr_matrix((values, indices, ends), shape=(len(indptr), len(self.names_)))
+        row_lengths, indices, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        indptr = np.concatenate([[0], np.cumsum(row_lengths)])
+        return csr_matrix((values, indices, indptr), shape=(len(row_lengths), len(self.names_)))
 
     def _count_chunk(self, chunk: Chunk) -> tuple[Any, Any, Any]:
+        """Return the row lengths, column indices and counts of one chunk."""
         block: Any = replace(self._schema, names=list(chunk.columns)).encode(chunk)[0]
-        found = self._words.entries(block)
-        values = np.ones(len(found.indices)) if found.values is None else found.values
+        entries = self._words.entries(block)
+        values = np.ones(len(entries.indices)) if entries.values is None else entries.values
         counts = values.astype(self.dtype)
         if (counts != values).any():
-            must = f"a type that holds counts up to {values.max():,.0f}"
-            raise errors.parameter_error("TextVectorizer", "dtype", must, self.dtype)
-        return np.diff(found.indptr), found.indices, counts
+            constraint = f"a type that holds counts up to {values.max():,.0f}"
+            raise errors.parameter_error("TextVectorizer", "dtype", constraint, self.dtype)
+        return np.diff(entries.indptr), entries.indices, counts
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
-        """Return the words, in the order of the columns; a bucket is called by its shortest word."""
+        """Return the words in the order of the columns; a bucket is named after its shortest word."""
         check_is_fitted(self, "names_")
-        return np.array([name or f"bucket {at}" for at, name in enumerate(self.names_)], dtype=object)
+        return np.array([name or f"bucket {j}" for j, name in enumerate(self.names_)], dtype=object)
 
     @property
     def vocabulary_(self) -> dict[str, int]:
-        """The column of each word."""
+        """The column index of each word."""
         check_is_fitted(self, "names_")
         if self.buckets is not None:
             raise errors.Unsupported("Words that are hashed into buckets have no columns of their own.")
-        return {name: at for at, name in enumerate(self.names_)}
+        return {name: j for j, name in enumerate(self.names_)}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -144,5 +144,5 @@ def _text_source(texts: Any) -> Source:
     if isinstance(texts, str):
         raise errors.DataError("One string was given where a list of texts is expected. Give [text].")
     if isinstance(texts, (list, tuple)) and bytes in set(map(type, texts)):
-        raise errors.DataError("Texts are strings, but these are bytes. Decode them first: text.decode().")
+        raise errors.DataError("Texts must be strings, got bytes. Decode them first: text.decode().")
     return texts if isinstance(texts, Source) else rows_of(texts)

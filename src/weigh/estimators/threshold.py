@@ -1,4 +1,4 @@
-"""The threshold as a scikit-learn classifier."""
+"""The decision stump as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -14,22 +14,20 @@ from weigh.source.missing import to_markers
 
 
 class Threshold(ProbabilisticClassifier):
-    """The best single column and cut: a decision stump, the smallest classifier there is.
+    """Decision stump: the best single split of one numeric column.
 
-    All numeric columns, all cuts and all classes on either side are tried; the fewest (weighted)
-    errors win. Of equally good columns the first is taken, in it the widest interval between two
-    neighbouring values, and of equally wide ones the lowest. Each side says its most frequent
-    class; probabilities are (n_class + 1) / (n + number of classes), counted on that side. Rows
-    whose value is missing say the most frequent class of such rows in training, or of all rows if
-    there were none.
+    The split minimises the (weighted) training errors over all numeric columns. Ties go to the first column,
+    then to the widest interval between neighbouring values, then to the lowest. Each side predicts its
+    majority class, with probabilities (n_class + 1) / (n + C) from the rows on that side. Rows with a missing
+    value form a third side; if training had none, they predict the majority class of all rows.
 
-    Columns of numbers, flags and whole-numbered codes take part; strings and text are left out.
-    While it learns, the numeric columns are held in memory, because they have to be sorted.
+    Columns of numbers, flags and integer codes are used; strings and text are skipped. The numeric columns
+    are kept in memory during training, because they must be sorted.
 
     Parameters
     ----------
     columns : "auto", or a mapping from names to kinds
-        Columns given as "category", "text" or "skip" are left out.
+        Columns given as "category", "text" or "skip" are skipped.
     missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
 
     Examples
@@ -46,7 +44,7 @@ class Threshold(ProbabilisticClassifier):
         self.missing = missing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn from labelled rows; y is one label per row or the name of the label column."""
+        """Fit the model; y is one label per row or the name of the label column."""
         markers = to_markers(self.missing, type(self).__name__)
         source = self._source(X, y, sample_weight, markers)
         self.model_ = run(ThresholdTask.for_source(source, self.columns, missing=markers), source, threads=1)
@@ -55,25 +53,25 @@ class Threshold(ProbabilisticClassifier):
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        # One cut cannot tell three groups of points apart.
+        # A single split cannot separate the three clusters of scikit-learn's check.
         tags.classifier_tags.poor_score = True
         return tags
 
     @property
     def column_(self) -> str:
-        """The column that is cut."""
+        """The column that is split."""
         check_is_fitted(self)
         return str(self.model_.column)
 
     @property
     def threshold_(self) -> float:
-        """The cut: the middle of `interval_`."""
+        """The threshold, the midpoint of `interval_`."""
         check_is_fitted(self)
         return float(self.model_.cut)
 
     @property
     def interval_(self) -> tuple[float, float]:
-        """Low and high: any cut in [low, high) does as well."""
+        """The interval (low, high); any threshold in [low, high) has the same training errors."""
         check_is_fitted(self)
         low, high = self.model_.interval
         return float(low), float(high)
