@@ -1,4 +1,4 @@
-"""One example of every result of the speller, by the name of its class, with signs that pages must escape."""
+"""One example of every result class of the speller, with text that HTML output must escape."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What importing and predicting costs: which libraries they pull in."""
+"""The cost of importing and predicting: time, and which libraries are loaded."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def libraries_after(program: str, *arguments: str) -> set[str]:
 
 
 def seconds_of(program: str) -> float:
-    """Return the least time of several fresh processes, start-up of Python included."""
+    """Return the shortest time of several fresh processes."""
     clock = "import time; start = time.perf_counter();"
     runs = [
         subprocess.run(
@@ -107,7 +107,7 @@ MAILS = {
 
 
 @pytest.mark.parametrize(
-    ("learner", "label", "asked"),
+    ("learner", "label", "call"),
     [
         (weigh.LinearRegression(1.0), "cost", "model.predict(row, return_std=True)"),
         (weigh.LinearRegression(noise="laplace"), "cost", "model.summary()"),
@@ -116,8 +116,8 @@ MAILS = {
     ],
     ids=["linear", "absolute", "logistic", "online"],
 )
-def test_a_saved_regression_answers_with_numpy_alone(
-    learner: Any, label: str, asked: str, tmp_path: Path
+def test_a_saved_regression_predicts_with_numpy_alone(
+    learner: Any, label: str, call: str, tmp_path: Path
 ) -> None:
     table = {name: values for name, values in MAILS.items() if name in ("size", "colour", "body", label)}
     path = tmp_path / "model.weigh"
@@ -125,12 +125,12 @@ def test_a_saved_regression_answers_with_numpy_alone(
     row = {"size": 1.0, "colour": "red", "body": "money"}
     program = (
         f"import sys, weigh; model = weigh.load(sys.argv[1]); row = {row}; model.predict(row);"
-        f"model.explain(row); {asked}"
+        f"model.explain(row); {call}"
     )
     assert not libraries_after(program, str(path)) & LEARNERS
 
 
-def test_a_regression_is_learned_without_scikit_learn() -> None:
+def test_regression_tasks_do_not_import_scikit_learn() -> None:
     program = (
         "from weigh.learn.linear_regression import LinearTask; from weigh.engines import run;"
         "from weigh.learn.logistic_regression import LogisticTask; from weigh.source import rows;"
@@ -140,7 +140,7 @@ def test_a_regression_is_learned_without_scikit_learn() -> None:
     assert libraries_after(program) & LEARNERS <= {"scipy"}
 
 
-def test_learning_without_the_learners_face_needs_no_scikit_learn() -> None:
+def test_learning_with_tasks_does_not_import_scikit_learn() -> None:
     program = (
         "from weigh.learn import BayesTask; from weigh.engines import run; from weigh.source import rows;"
         "source = rows({'a': ['x', 'y'], 'spam': [0, 1]}, 'spam'); run(BayesTask.for_source(source), source)"
@@ -148,7 +148,7 @@ def test_learning_without_the_learners_face_needs_no_scikit_learn() -> None:
     assert not libraries_after(program) & LEARNERS
 
 
-def test_reading_files_needs_arrow_but_no_learners_library(tmp_path: Path) -> None:
+def test_reading_files_imports_only_pyarrow(tmp_path: Path) -> None:
     path = tmp_path / "table.csv"
     path.write_text("a,spam\nx,0\ny,1\n")
     program = "import sys, weigh; source = weigh.open(sys.argv[1], label='spam'); list(source.chunks())"
@@ -156,24 +156,26 @@ def test_reading_files_needs_arrow_but_no_learners_library(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("name", weigh.__all__)
-def test_every_public_name_resolves_and_says_what_it_is(name: str) -> None:
-    found = getattr(weigh, name)
-    assert inspect.getdoc(found)
-    first = str(inspect.getdoc(found)).splitlines()[0]
+def test_every_public_name_resolves_and_has_a_docstring(name: str) -> None:
+    value = getattr(weigh, name)
+    assert inspect.getdoc(value)
+    first = str(inspect.getdoc(value)).splitlines()[0]
     assert first
     assert len(first) <= 110
 
 
-def test_the_listed_names_are_all_that_exist() -> None:
+def test_all_lists_exactly_the_public_names() -> None:
     assert len(weigh.__all__) == len(set(weigh.__all__))
     assert set(weigh.__all__) <= set(dir(weigh))
     with pytest.raises(AttributeError, match="has no attribute 'NavieBayes'"):
         weigh.NavieBayes  # noqa: B018
 
 
-@pytest.mark.parametrize("home", ["estimators", "features", "judge", "learn", "model", "priors", "source"])
-def test_subpackages_export_what_they_list(home: str) -> None:
-    package = importlib.import_module(f"weigh.{home}")
+@pytest.mark.parametrize(
+    "package_name", ["estimators", "features", "judge", "learn", "model", "priors", "source"]
+)
+def test_subpackages_export_the_names_in_all(package_name: str) -> None:
+    package = importlib.import_module(f"weigh.{package_name}")
     assert all(hasattr(package, name) for name in package.__all__)
 
 
@@ -189,5 +191,5 @@ def public_methods() -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(("owner", "name"), public_methods())
-def test_every_public_method_says_what_it_does(owner: str, name: str) -> None:
+def test_every_public_method_has_a_docstring(owner: str, name: str) -> None:
     assert inspect.getdoc(getattr(getattr(weigh, owner), name))

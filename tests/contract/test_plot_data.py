@@ -1,4 +1,4 @@
-"""What pictures of results hold: their numbers; and where there is nothing to draw, it is told."""
+"""The data in plots of results, and errors where there is nothing to plot."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ CROSSED = {"x": [0.0, 1.0, 0.0, 1.0], "y": [0.0, 1.0, 1.0, 0.0], "label": ["no",
 
 
 def rows(chart: Any) -> list[dict[str, Any]]:
-    """All rows of data of a chart, wherever they are."""
+    """Return all data rows of a chart, at any depth."""
 
-    def found(part: Any) -> Iterator[dict[str, Any]]:
+    def walk(part: Any) -> Iterator[dict[str, Any]]:
         if isinstance(part, dict):
             yield from part.get("values", []) if "values" in part else ()
-            for each in part.values():
-                yield from found(each)
+            for child in part.values():
+                yield from walk(child)
         elif isinstance(part, list):
-            for each in part:
-                yield from found(each)
+            for child in part:
+                yield from walk(child)
 
     spec = chart.to_dict()
     named = [row for table in spec.get("datasets", {}).values() for row in table]
-    return [row for row in [*named, *found(spec)] if isinstance(row, dict)]
+    return [row for row in [*named, *walk(spec)] if isinstance(row, dict)]
 
 
 def bars(chart: Any) -> dict[str, float]:
@@ -52,14 +52,14 @@ def test_the_bars_of_evidence_are_its_contributions_and_the_total_is_in_the_titl
     assert "total +0.0645 nats" in str(evidence.plot().to_dict()["title"])
 
 
-def test_the_weakest_evidence_is_added_up() -> None:
+def test_the_weakest_evidence_is_summed_in_one_bar() -> None:
     evidence = weigh.NaiveBayes().fit(MAILS, "spam").explain(NEW)[0]
     drawn = bars(evidence.plot(most=2))
     assert list(drawn) == ["investment = 1", "CS373 = 1", "2 others together"]
     assert math.fsum(drawn.values()) == pytest.approx(evidence.total)
 
 
-def test_the_bars_of_a_regression_add_up_to_the_prediction() -> None:
+def test_the_bars_of_a_regression_sum_to_the_prediction() -> None:
     homes = {"area": [50.0, 80.0, 65.0, 120.0], "rent": [600.0, 900.0, 800.0, 1350.0]}
     learner = weigh.LinearRegression().fit(homes, "rent")
     (evidence,) = learner.explain({"area": 100.0})
@@ -68,7 +68,7 @@ def test_the_bars_of_a_regression_add_up_to_the_prediction() -> None:
     )
 
 
-def test_endless_evidence_is_drawn_beyond_the_rest() -> None:
+def test_infinite_evidence_is_plotted_beyond_the_finite_values() -> None:
     assert clip_infinite([1.0, -2.0, math.inf, -math.inf]) == [1.0, -2.0, 2.3, -2.3]
     assert clip_infinite([math.inf, math.nan]) == [1.15, 0.0]
     found = weigh.NaiveBayes(prior=None).fit(MAILS, "spam").explain({**NEW, "CS373": None})[0]
@@ -94,13 +94,13 @@ def test_intervals_of_weights_are_those_of_the_summary_without_the_bias() -> Non
     )
 
 
-def test_the_widest_plane_is_drawn_among_its_rows_with_both_margins() -> None:
+def test_the_maximum_margin_plane_is_plotted_with_rows_and_margins() -> None:
     margin = weigh.margin(APART, "label")
     drawn = {row["series"] for row in rows(margin.plot(APART, "label")) if "series" in row}
     assert drawn == {"boundary", "margin of yes", "margin of no"}
 
 
-def test_of_more_features_the_nearest_rows_are_drawn_by_their_distance() -> None:
+def test_with_more_features_the_nearest_rows_are_plotted_by_distance() -> None:
     margin = weigh.margin(WIDE, "label")
     assert margin.distance is not None
     drawn = bars(margin.plot(WIDE, "label"))
@@ -108,7 +108,7 @@ def test_of_more_features_the_nearest_rows_are_drawn_by_their_distance() -> None
     assert min(drawn.values()) == pytest.approx(margin.distance.lower)
 
 
-def test_without_rows_the_planes_are_drawn_and_without_planes_the_proof() -> None:
+def test_without_rows_the_planes_are_plotted_and_without_planes_the_certificate() -> None:
     margin = weigh.margin(APART, "label")
     groups = {row["group"] for row in rows(margin.plot()) if "group" in row}
     planes = {"distance": margin.distance, "augmented": margin.augmented}
@@ -117,13 +117,13 @@ def test_without_rows_the_planes_are_drawn_and_without_planes_the_proof() -> Non
     assert bars(proved) == {"row 0": 0.5, "row 1": 0.5, "row 2": 0.5, "row 3": 0.5}
 
 
-def test_a_bound_is_drawn_beside_the_mistakes_of_a_run() -> None:
+def test_a_bound_is_plotted_next_to_the_mistakes_of_a_learner() -> None:
     run = weigh.Perceptron(shuffle=False, max_iter=100).fit(APART, "label")
     found = weigh.mistake_bound(APART, "label", learner=run)
     assert bars(found.plot()) == pytest.approx({"bound R²/γ²": found.bound, "mistakes made": found.mistakes})
 
 
-def test_what_a_recount_finds_to_differ_is_drawn_first() -> None:
+def test_differences_found_by_verification_are_plotted_first() -> None:
     other = {**MAILS, "familiarity": ["low", "low", "low", "medium", "low"]}
     found = weigh.verify(weigh.NaiveBayes().fit(MAILS, "spam"), other, "spam")
     assert not found.ok
@@ -131,41 +131,41 @@ def test_what_a_recount_finds_to_differ_is_drawn_first() -> None:
     assert [row["value"] > 0 for row in drawn][:2] == [True, False]
 
 
-def test_the_cells_of_a_table_hold_its_probabilities() -> None:
+def test_the_plot_of_a_table_shows_its_probabilities() -> None:
     table = weigh.ProbabilityTable(["G", "H"], {("a", 0): 0.5, ("b", 0): 0.2, ("b", 1): 0.3})
     cells = {(row["row"], row["column"]): row["value"] for row in rows(table.plot()) if "shade" in row}
     assert cells == {("a", "0"): 0.5, ("b", "0"): 0.2, ("b", "1"): 0.3}
 
 
-def few() -> Any:
+def too_few_rows() -> Any:
     return weigh.unfamiliar(weigh.NaiveBayes().fit(MAILS, "spam"), MAILS)
 
 
-def unmoved() -> Any:
+def no_difference() -> Any:
     model = weigh.NaiveBayes().fit(MAILS, "spam")
     return weigh.diff(model, model)
 
 
-def silent() -> Any:
+def no_strong_feature() -> Any:
     flat = {"x": ["a", "b", "a", "b"], "y": [0, 0, 1, 1]}
     return weigh.strongest(weigh.NaiveBayes().fit(flat, "y"))
 
 
-def wide() -> Any:
+def large_table() -> Any:
     return weigh.ProbabilityTable(["n", "m"], {(n, m): 1 / 441 for n in range(21) for m in range(21)})
 
 
 @pytest.mark.parametrize(
-    ("result", "told"),
+    ("result", "message"),
     [
         (
-            few,
+            too_few_rows,
             "Too few rows to test the columns. There is nothing to draw; flagged rows are in `rows`.",
         ),
-        (unmoved, "No probability and no mean has moved, so there is nothing to draw."),
-        (silent, "No feature speaks for any class, so there is nothing to draw."),
+        (no_difference, "No probability and no mean has moved, so there is nothing to draw."),
+        (no_strong_feature, "No feature speaks for any class, so there is nothing to draw."),
         (
-            wide,
+            large_table,
             "A plot shows at most 400 cells; the table has 441. Plot a part of it, such as .marginal('n').",
         ),
         (
@@ -174,13 +174,13 @@ def wide() -> Any:
         ),
     ],
 )
-def test_where_there_is_nothing_to_draw_it_is_told(result: Any, told: str) -> None:
-    with pytest.raises(errors.Unsupported) as refusal:
+def test_nothing_to_plot_is_an_error(result: Any, message: str) -> None:
+    with pytest.raises(errors.Unsupported) as excinfo:
         result().plot()
-    assert str(refusal.value) == told
+    assert str(excinfo.value) == message
 
 
-def test_a_prior_around_a_model_is_drawn_as_the_intervals_of_its_weights() -> None:
+def test_a_prior_centred_at_a_model_is_plotted_as_intervals_of_its_weights() -> None:
     old = weigh.LogisticRegression().fit(APART, "label")
     prior = weigh.Normal(0.5, mean=old)
     drawn = {row["name"]: row for row in rows(prior.plot()) if "low" in row}
@@ -188,7 +188,7 @@ def test_a_prior_around_a_model_is_drawn_as_the_intervals_of_its_weights() -> No
     assert drawn["x"]["high"] - drawn["x"]["low"] == pytest.approx(2 * 0.5 * 1.959963985)
 
 
-def test_a_table_escapes_and_draws_bars_from_a_common_zero() -> None:
+def test_an_html_table_is_escaped_and_its_bars_share_one_zero() -> None:
     markup = html_table(
         "<t>", [["<h>", "n"], ["<a>", "1"], ["b", "-3"], ["c", "∞"]], 1, [1.0, -3.0, math.inf]
     )

@@ -1,4 +1,4 @@
-"""Every result prints within a page, becomes JSON, is shown in notebooks without harm, and can be drawn."""
+"""Every result prints within 80 columns, converts to JSON, escapes its HTML and can be plotted."""
 
 from __future__ import annotations
 
@@ -145,7 +145,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Verification": lambda: weigh.verify(bayes(), TABLE, LABEL),
     **spelling_results.RESULTS,
 }
-# Proofs, translations and words that come with a fit: a picture of them would show nothing more.
+# Certificates, equivalents and messages: a plot would show nothing more.
 WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Certificate": lambda: perceptron().certificate_,
     "Equivalents": lambda: weigh.Normal(1).equivalents("linear", n=10),
@@ -158,7 +158,7 @@ WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Verdict": lambda: _explanation().verdict,
     **spelling_results.WITHOUT_PICTURE,
 }
-# Parts of results, which are shown with them and by themselves.
+# Parts of results, which are displayed with them and separately.
 PARTS: dict[str, Callable[[], Any]] = {
     "ConfusionMatrix": lambda: example("Evaluation").confusion,
     "Diagnosis": lambda: example("LearningCurve").curves[0].diagnosis,
@@ -166,7 +166,7 @@ PARTS: dict[str, Callable[[], Any]] = {
     "Measure": lambda: example("Evaluation").measure("accuracy"),
     "ReliabilityTable": lambda: example("Evaluation").reliability,
 }
-BELIEFS = [
+PRIORS = [
     weigh.Beta(2, 3),
     weigh.Beta(0.5, 0.5),
     weigh.Dirichlet({EVIL: 2, "b": 3}),
@@ -195,51 +195,51 @@ def example(name: str) -> Any:
     return {**RESULTS, **WITHOUT_PICTURE}[name]()
 
 
-def harmless(markup: str) -> bool:
+def is_escaped(markup: str) -> bool:
     return not any(tag in markup for tag in ("<script", "<b>a", "<i>label", "<u>no", "onerror"))
 
 
 @pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
-def test_the_example_is_of_the_class_it_stands_for(name: str) -> None:
+def test_each_example_has_the_class_of_its_name(name: str) -> None:
     assert type(example(name)).__name__ == name
 
 
 @pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
 def test_a_result_prints_within_eighty_columns(name: str) -> None:
     if name == "Equivalents":
-        pytest.skip("calls of other packages are told whole, to be copied")
+        pytest.skip("calls of other packages are printed in full, to be copied")
     assert [line for line in str(example(name)).splitlines() if len(line) > 80] == []
     assert str(example(name)).strip()
 
 
 @pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
-def test_a_result_becomes_json(name: str) -> None:
+def test_a_result_converts_to_json(name: str) -> None:
     assert json.loads(json.dumps(example(name).to_dict(), allow_nan=False))
 
 
 @pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
-def test_a_result_is_shown_without_harm(name: str) -> None:
+def test_the_html_of_a_result_is_escaped(name: str) -> None:
     markup = example(name)._repr_html_()
     assert "<t" in markup
-    assert harmless(markup)
+    assert is_escaped(markup)
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_part_of_a_result_is_shown_without_harm(name: str) -> None:
+def test_the_html_of_a_part_of_a_result_is_escaped(name: str) -> None:
     part = PARTS[name]()
     assert type(part).__name__ == name
-    assert harmless(part._repr_html_())
+    assert is_escaped(part._repr_html_())
     assert repr(part) == str(part)
 
 
 @pytest.mark.parametrize(
     "name", ["Evidence", "LargestWeights", "StrongestFeatures", "Unfamiliar", "Verification"]
 )
-def test_a_result_without_a_notebook_is_shown_as_it_prints(name: str) -> None:
+def test_the_repr_of_a_result_is_its_text(name: str) -> None:
     assert repr(example(name)) == str(example(name))
 
 
-def test_an_explanation_is_a_list_that_shows_its_first_ten_rows() -> None:
+def test_an_explanation_is_a_list_that_displays_its_first_ten_rows() -> None:
     found = bayes().explain(TABLE)
     assert found == list(found)
     assert isinstance(found, list)
@@ -251,7 +251,7 @@ def test_an_explanation_is_a_list_that_shows_its_first_ten_rows() -> None:
     assert repr(found[:0]) == "[]"
 
 
-def test_what_is_shown_of_results_is_what_they_print() -> None:
+def test_html_output_has_the_same_content_as_text() -> None:
     evaluation, curve = example("Evaluation")._repr_html_(), example("LearningCurve")
     assert ">Confusion matrix</caption>" in evaluation
     shown, (only,) = curve._repr_html_(), curve.curves
@@ -261,36 +261,36 @@ def test_what_is_shown_of_results_is_what_they_print() -> None:
 
 
 @pytest.mark.parametrize("name", RESULTS)
-def test_a_result_can_be_drawn(name: str) -> None:
+def test_a_result_can_be_plotted(name: str) -> None:
     spec = example(name).plot().to_dict()
     assert spec["$schema"].startswith("https://vega.github.io/schema/vega-lite/")
     json.dumps(spec, allow_nan=False)
 
 
-@pytest.mark.parametrize("belief", BELIEFS, ids=repr)
-def test_a_belief_is_shown_and_can_be_drawn(belief: Any) -> None:
-    assert harmless(belief._repr_html_())
-    json.dumps(belief.plot().to_dict(), allow_nan=False)
+@pytest.mark.parametrize("prior", PRIORS, ids=repr)
+def test_a_prior_has_escaped_html_and_a_plot(prior: Any) -> None:
+    assert is_escaped(prior._repr_html_())
+    json.dumps(prior.plot().to_dict(), allow_nan=False)
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_a_model_is_shown_without_harm(name: str) -> None:
+def test_the_html_of_a_model_is_escaped(name: str) -> None:
     model = MODELS[name]()
     assert type(model).__name__ == name.split()[0]
     markup = model._repr_html_()
-    assert harmless(markup)
+    assert is_escaped(markup)
     assert "&lt;" in markup
     assert ">Columns</caption>" in markup
 
 
-def test_a_calibrated_model_shows_what_becomes_of_probabilities() -> None:
+def test_a_calibrated_model_shows_its_calibration_table() -> None:
     markup = MODELS["CalibratedModel"]()._repr_html_()
     assert ">Calibration: P(yes &amp; no)</caption>" in markup
     assert ">before</th>" in markup
 
 
 def shown_classes() -> list[str]:
-    """The classes of the library that are shown in notebooks or drawn, but for learners."""
+    """Return the names of all classes with HTML output or plots, except learners."""
     found: list[str] = []
     for module in pkgutil.walk_packages(weigh.__path__, "weigh."):
         if module.name.startswith("weigh._core") or ".estimators" in module.name:
@@ -302,17 +302,17 @@ def shown_classes() -> list[str]:
     return found
 
 
-def test_every_class_that_is_shown_or_drawn_has_an_example_here() -> None:
-    beliefs = {type(each).__name__ for each in BELIEFS} | {"PriorDisplay", "LocationScalePrior"}
+def test_every_class_with_html_or_plot_has_an_example_here() -> None:
+    priors = {type(each).__name__ for each in PRIORS} | {"PriorDisplay", "LocationScalePrior"}
     models = {name.split()[0] for name in MODELS}
-    pages = {"Report"}  # a page of its own, with tests in a browser
+    pages = {"Report"}  # tested separately in a browser
     shown = shown_classes()
-    assert set(shown) - pages - {*RESULTS, *WITHOUT_PICTURE, *PARTS} - beliefs - models == set()
-    # An example stands for one class: two of a name would hide each other here, and confuse their users.
+    assert set(shown) - pages - {*RESULTS, *WITHOUT_PICTURE, *PARTS} - priors - models == set()
+    # Two classes with the same name would hide each other here and confuse users.
     assert len(shown) == len(set(shown))
 
 
-def test_all_models_are_shown() -> None:
+def test_all_models_have_html_output() -> None:
     def below(kind: type) -> set[type]:
         return {kind, *(each for child in kind.__subclasses__() for each in below(child))}
 

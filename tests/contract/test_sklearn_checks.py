@@ -1,4 +1,4 @@
-"""scikit-learn's own checks, each one a test."""
+"""scikit-learn's estimator checks, each as one test."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ LEARNERS = [
     weigh.LogisticRegression(weigh.Laplace(1), class_weight="balanced"),
     weigh.LogisticRegression(method="online"),
 ]
-# A learner that takes its rows one by one cannot treat a weight like a repetition.
-UNWEIGHTED = dict.fromkeys(
+# For a learner that updates row by row, a weight is not equivalent to repetition.
+SAMPLE_WEIGHT_CHECKS = dict.fromkeys(
     (
         "check_sample_weight_equivalence_on_dense_data",
         "check_sample_weight_equivalence_on_sparse_data",
@@ -40,27 +40,27 @@ UNWEIGHTED = dict.fromkeys(
 )
 
 
-def goes_row_by_row(learner: Any) -> bool:
+def is_online(learner: Any) -> bool:
     return isinstance(learner, weigh.Perceptron) or getattr(learner, "method", "") == "online"
 
 
-# The checks' tables of random numbers are far too small for a joint table, which says so.
+# The random tables of the checks are too small for a joint table, which warns.
 @pytest.mark.filterwarnings("ignore::weigh.errors.UnfilledTable")
-# Random labels cannot be told from anything, and pieces are learned without calibration: both are told.
+# Scores for random labels are useless, and partial_fit drops the calibration; both cause warnings.
 @pytest.mark.filterwarnings("ignore::weigh.errors.UselessScores")
 @pytest.mark.filterwarnings("ignore::weigh.errors.FlatColumns")
 @pytest.mark.filterwarnings("ignore::weigh.errors.StaleCalibration")
 @parametrize_with_checks(LEARNERS, expected_failed_checks=weigh.expected_failed_checks)
-def test_the_learner_keeps_the_contract(estimator: Any, check: Any) -> None:
+def test_the_learner_passes_the_check(estimator: Any, check: Any) -> None:
     check(estimator)
 
 
-def test_no_other_check_is_failed_on_purpose() -> None:
+def test_only_the_expected_checks_fail() -> None:
     for learner in LEARNERS:
-        assert weigh.expected_failed_checks(learner) == (UNWEIGHTED if goes_row_by_row(learner) else {})
+        assert weigh.expected_failed_checks(learner) == (SAMPLE_WEIGHT_CHECKS if is_online(learner) else {})
 
 
-def test_expected_failures_are_told_by_the_class_with_a_reason() -> None:
+def test_expected_failures_are_declared_by_the_class_with_a_reason() -> None:
     class Odd(weigh.NaiveBayes):
         _failed_checks = {"check_odd": "because"}  # noqa: RUF012
 

@@ -1,4 +1,4 @@
-"""The learner inside scikit-learn's tools: pipelines, searches, validation, clones, pickles."""
+"""The learners in scikit-learn's tools: pipelines, grid search, cross-validation, clone and pickle."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ def test_cross_validation_takes_a_frame_and_a_label_column(mails: pd.DataFrame) 
 
 
 def test_cross_val_predict_gives_probabilities_for_every_row(mails: pd.DataFrame) -> None:
-    shares = cross_val_predict(
+    probabilities = cross_val_predict(
         weigh.NaiveBayes(), mails.drop(columns="spam"), mails["spam"], method="predict_proba"
     )
-    assert shares.shape == (300, 2)
-    np.testing.assert_allclose(shares.sum(axis=1), 1.0)
+    assert probabilities.shape == (300, 2)
+    np.testing.assert_allclose(probabilities.sum(axis=1), 1.0)
 
 
 def test_a_grid_search_runs_over_priors(mails: pd.DataFrame) -> None:
@@ -71,17 +71,17 @@ def test_a_pipeline_with_frames_between_its_steps_keeps_their_names() -> None:
     assert fitted.predict(X).dtype == y.dtype
 
 
-def test_sparse_steps_before_the_learner_are_taken() -> None:
+def test_a_pipeline_may_produce_sparse_rows() -> None:
     texts, labels = ["good film", "bad film", "good good", "bad bad"], ["+", "-", "+", "-"]
     pipeline = make_pipeline(CountVectorizer(), weigh.NaiveBayes(columns="count")).fit(texts, labels)
     assert pipeline.predict(["good", "bad"]).tolist() == ["+", "-"]
 
 
 def test_a_column_transformer_feeds_the_learner(mails: pd.DataFrame) -> None:
-    chosen = make_column_transformer(
+    transformer = make_column_transformer(
         (FunctionTransformer(), ["origin", "links"]), verbose_feature_names_out=False
     )
-    pipeline = make_pipeline(chosen.set_output(transform="pandas"), weigh.NaiveBayes())
+    pipeline = make_pipeline(transformer.set_output(transform="pandas"), weigh.NaiveBayes())
     pipeline.fit(mails.drop(columns="spam"), mails["spam"])
     assert pipeline[-1].schema_.names == ("origin", "links")
 
@@ -94,7 +94,7 @@ def test_one_against_the_rest_learns_several_labels_per_row() -> None:
     assert several.predict(X[:7]).shape == (7, 2)
 
 
-def test_a_clone_has_the_parameters_and_nothing_learned(mails: pd.DataFrame) -> None:
+def test_a_clone_has_the_parameters_but_is_not_fitted(mails: pd.DataFrame) -> None:
     prior = {"origin": weigh.Dirichlet(3.0)}
     learner = weigh.NaiveBayes(columns={"links": "count"}, prior=prior, class_prior="uniform", missing=["?"])
     copy = clone(learner.fit(mails, "spam"))
@@ -104,13 +104,15 @@ def test_a_clone_has_the_parameters_and_nothing_learned(mails: pd.DataFrame) -> 
         copy.predict(mails)
 
 
-def test_parameters_go_round_through_get_and_set() -> None:
-    given = weigh.NaiveBayes(prior=None, complement=True, threads=2, number=weigh.Number(bins=5)).get_params()
-    again = weigh.NaiveBayes().set_params(**given)
-    assert again.get_params() == given
+def test_get_params_and_set_params_round_trip() -> None:
+    params = weigh.NaiveBayes(
+        prior=None, complement=True, threads=2, number=weigh.Number(bins=5)
+    ).get_params()
+    again = weigh.NaiveBayes().set_params(**params)
+    assert again.get_params() == params
 
 
-def test_fit_leaves_the_parameters_as_they_were_given(mails: pd.DataFrame) -> None:
+def test_fit_does_not_change_the_parameters(mails: pd.DataFrame) -> None:
     learner = weigh.NaiveBayes(missing="?", columns={"size": "number"})
     before = dict(learner.get_params())
     learner.fit(mails, "spam").partial_fit(mails, "spam")
@@ -140,11 +142,11 @@ def test_a_label_column_left_in_the_rows_is_ignored(mails: pd.DataFrame) -> None
 
 def test_columns_are_found_by_name_whatever_their_order(mails: pd.DataFrame) -> None:
     learner = weigh.NaiveBayes().fit(mails, "spam")
-    turned = mails[["spam", "size", "origin", "known", "links"]]
-    np.testing.assert_array_equal(learner.predict_proba(turned), learner.predict_proba(mails))
+    reordered = mails[["spam", "size", "origin", "known", "links"]]
+    np.testing.assert_array_equal(learner.predict_proba(reordered), learner.predict_proba(mails))
 
 
-def test_a_weight_counts_like_repeated_rows(mails: pd.DataFrame) -> None:
+def test_a_weight_is_equivalent_to_repeated_rows(mails: pd.DataFrame) -> None:
     weights = np.random.default_rng(1).integers(0, 4, len(mails))
     weighted = weigh.NaiveBayes().fit(mails, "spam", sample_weight=weights)
     repeated = weigh.NaiveBayes(columns=weighted.schema_).fit(mails.loc[mails.index.repeat(weights)], "spam")
@@ -158,6 +160,6 @@ def test_score_is_weighted_by_the_sample_weights(mails: pd.DataFrame) -> None:
     assert learner.score(mails, "spam", sample_weight=wrong.astype(float)) == 0.0
 
 
-def test_weights_that_are_all_zero_are_refused(mails: pd.DataFrame) -> None:
+def test_all_zero_weights_are_an_error(mails: pd.DataFrame) -> None:
     with pytest.raises(errors.DataError, match="All weights are zero"):
         weigh.NaiveBayes().fit(mails, "spam", sample_weight=np.zeros(len(mails)))
