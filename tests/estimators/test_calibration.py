@@ -263,7 +263,7 @@ def test_a_failed_calibration_leaves_the_learner_unchanged():
     nb = weigh.NaiveBayes().fit(TABLE, "play")
     before = nb.model_
     nb.set_params(calibration="temperature")
-    with pytest.raises(errors.DataError, match="No class has more than one row"):
+    with pytest.raises(errors.DataError, match="No class has more than one sample"):
         nb.fit({name: values[1:3] for name, values in TABLE.items()}, "play")
     assert nb.model_ is before
 

@@ -105,7 +105,7 @@ def calibrate_leave_one_out(model: CountModel, source: Source, method: str) -> C
     is_scorable = ~(np.isneginf(true_scores) & (np.isneginf(data.scores).sum(axis=1) == 1))
     if not (data.weights[is_scorable] > 0).any():
         raise errors.DataError(
-            "No class has more than one row, so there are no leave-one-out scores to calibrate on. Give "
+            "No class has more than one sample, so there are no leave-one-out scores to calibrate on. Give "
             "more rows, or leave out calibration."
         )
     return fit_calibrated_model(model, data.select_rows(is_scorable), method)

@@ -82,9 +82,9 @@ class _ChunkBlocks(NamedTuple):
 class SourceDataset:
     """The encoded rows of a source; the first read adds new features to the feature index.
 
-    Rows from memory are cached as features. Rows from a file are cached if `keeps` is set or they need at
-    most `MAX_CACHED_BYTES`; otherwise the file is read again for every pass, so memory use is bounded. With
-    `measured`, the targets are numbers (regression), otherwise classes.
+    Rows from memory are cached as features. Rows from a file are cached with `caches_all` or if they need at
+    most `MAX_CACHED_BYTES`; otherwise the file is read again for every pass, so memory use is bounded. The
+    targets are numbers with `is_regression`, otherwise classes.
     """
 
     def __init__(
@@ -93,11 +93,11 @@ class SourceDataset:
         source: Source,
         feature_index: FeatureIndex,
         *,
-        measured: bool = False,
-        keeps: bool = False,
+        is_regression: bool = False,
+        caches_all: bool = False,
     ) -> None:
         self._schema, self._source = schema, source
-        self._is_regression, self._caches_all = measured, keeps
+        self._is_regression, self._caches_all = is_regression, caches_all
         self.feature_index: FeatureIndex = feature_index
         self.labels: dict[Label, int] = {}  # code by label, in order of appearance
         self.n_rows = 0

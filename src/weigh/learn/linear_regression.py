@@ -95,14 +95,16 @@ class LinearTask:
     def learn(self, source: Source, *, progress: Progress | None = None) -> RegressionModel:
         """Fit the model to the rows of a source."""
         # Without an intercept the moments cannot be centred and would lose precision for distant columns.
-        keeps = self.is_absolute or not self.bias
-        dataset = read_dataset(self.schema, source, measured=True, keeps=keeps, progress=progress)
+        caches_all = self.is_absolute or not self.bias
+        dataset = read_dataset(
+            self.schema, source, is_regression=True, caches_all=caches_all, progress=progress
+        )
         moments = None
         if not dataset.is_cached and dataset.feature_index.width > MAX_COVARIANCE_FEATURES:
             # The moments would need more memory than the rows.
-            dataset = read_dataset(self.schema, source, measured=True, progress=progress)
+            dataset = read_dataset(self.schema, source, is_regression=True, progress=progress)
         if dataset.is_cached:
-            data = build_training_data(self.schema, dataset, measured=True)
+            data = build_training_data(self.schema, dataset, is_regression=True)
         else:
             data, moments = compress_dataset(self.schema, dataset, self.bias)
         setup = self.set_up(data, moments)

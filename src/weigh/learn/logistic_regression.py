@@ -91,7 +91,7 @@ class LogisticTask:
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:
         """Fit the model to the rows of a source."""
-        data = load_training_data(self.schema, source, measured=False, progress=progress)
+        data = load_training_data(self.schema, source, is_regression=False, progress=progress)
         check_two_classes(data)
         totals = np.bincount(data.y, data.weights, minlength=len(data.classes))
         setup = self.set_up(data)

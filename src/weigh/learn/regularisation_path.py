@@ -179,7 +179,7 @@ def compute_feature_path(
     is_linear = isinstance(task, LinearTask)
     if isinstance(task, LinearTask) and task.is_absolute:
         raise errors.Unsupported("Paths exist for squared and log loss only. Give noise='normal'.")
-    setup = task.set_up(load_training_data(task.schema, source, measured=is_linear))
+    setup = task.set_up(load_training_data(task.schema, source, is_regression=is_linear))
     l1, l2 = _penalty_direction(setup)
     solver: LinearPathSolver | LogisticPathSolver
     if is_linear:

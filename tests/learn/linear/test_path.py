@@ -143,7 +143,7 @@ def test_compressed_rows_have_the_moments_of_all_rows(bias: bool) -> None:
     weights = rng.uniform(0.5, 2, 50)
     source = rows_of(X, y, weights)
     schema = linear_schema(source)
-    dataset = read_dataset(schema, source, measured=True)
+    dataset = read_dataset(schema, source, is_regression=True)
     compressed, moments = compress_dataset(schema, dataset, bias)
     assert compressed.X.n_rows == 5
     assert moments.has_intercept
@@ -167,7 +167,7 @@ def test_the_size_of_an_encoded_chunk_includes_all_arrays() -> None:
     dataset = read_dataset(
         linear_schema(rows_of(np.ones((4, 2)), np.ones(4))),
         rows_of(np.ones((4, 2)), np.ones(4)),
-        measured=True,
+        is_regression=True,
     )
     (chunk,) = dataset.chunks()
     assert isinstance(chunk, EncodedChunk)

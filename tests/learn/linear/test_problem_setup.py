@@ -26,9 +26,9 @@ TABLE: dict[str, Any] = {
 }
 
 
-def training_data(table: Any = TABLE, label: Any = "y", measured: bool = True) -> TrainingData:
+def training_data(table: Any = TABLE, label: Any = "y", is_regression: bool = True) -> TrainingData:
     source = rows_of(table, label)
-    return load_training_data(linear_schema(source), source, measured=measured)
+    return load_training_data(linear_schema(source), source, is_regression=is_regression)
 
 
 def set_up(prior: Any = None, default_prior: Any = None, **kwargs: Any) -> ProblemSetup:
@@ -88,7 +88,7 @@ def test_mixed_columns_become_named_sparse_features() -> None:
 
 
 def test_targets_are_class_indices_in_sorted_order() -> None:
-    result = training_data({"a": [1.0, 2.0, 3.0], "y": ["b", "c", "a"]}, "y", measured=False)
+    result = training_data({"a": [1.0, 2.0, 3.0], "y": ["b", "c", "a"]}, "y", is_regression=False)
     assert result.classes == ["a", "b", "c"]
     assert result.y.tolist() == [1, 2, 0]
 

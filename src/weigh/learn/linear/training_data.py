@@ -63,30 +63,36 @@ class TrainingData:
 
 
 def read_dataset(
-    schema: Schema, source: Source, *, measured: bool, keeps: bool = True, progress: Progress | None = None
+    schema: Schema,
+    source: Source,
+    *,
+    is_regression: bool,
+    caches_all: bool = True,
+    progress: Progress | None = None,
 ) -> SourceDataset:
-    """Read all rows of a source once; without `keeps`, the rows of a large file are not kept in memory.
+    """Read all rows of a source once; without `caches_all`, a large file is not kept in memory.
 
-    `measured` means that the targets are numbers, not classes.
+    `is_regression` means that the targets are numbers, not classes.
     """
     preprocessing = fit_preprocessing(schema, schema.chunks(source)) if needs_first_pass(schema) else {}
     feature_index = FeatureIndex(schema, preprocessing, dense=True)
-    return SourceDataset(schema, source, feature_index, measured=measured, keeps=keeps).read_all(progress)
+    dataset = SourceDataset(schema, source, feature_index, is_regression=is_regression, caches_all=caches_all)
+    return dataset.read_all(progress)
 
 
 def load_training_data(
-    schema: Schema, source: Source, *, measured: bool, progress: Progress | None = None
+    schema: Schema, source: Source, *, is_regression: bool, progress: Progress | None = None
 ) -> TrainingData:
     """Read all rows of a source into memory."""
-    dataset = read_dataset(schema, source, measured=measured, progress=progress)
-    return build_training_data(schema, dataset, measured=measured)
+    dataset = read_dataset(schema, source, is_regression=is_regression, progress=progress)
+    return build_training_data(schema, dataset, is_regression=is_regression)
 
 
-def build_training_data(schema: Schema, dataset: SourceDataset, *, measured: bool) -> TrainingData:
+def build_training_data(schema: Schema, dataset: SourceDataset, *, is_regression: bool) -> TrainingData:
     """Return the cached rows of a dataset as training data."""
     feature_index, chunks = dataset.feature_index, list(dataset.chunks())
-    classes = [] if measured else dataset.classes()
-    class_indices = None if measured else dataset.class_indices(classes)
+    classes = [] if is_regression else dataset.classes()
+    class_indices = None if is_regression else dataset.class_indices(classes)
     targets = [c.targets if class_indices is None else class_indices[c.targets] for c in chunks]
     weights = None
     if dataset.is_weighted:
