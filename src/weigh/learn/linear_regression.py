@@ -119,11 +119,11 @@ class LinearTask:
             data,
             self.prior,
             None,
-            bias=bias,
+            has_intercept=bias,
             scale=self.scale,
             offset=self.offset,
             owner=ESTIMATOR_NAME,
-            units=units,
+            feature_stds=units,
         )
 
     def _fit_squared_loss(self, setup: ProblemSetup, moments: Moments | None) -> PenalisedFit:

@@ -107,11 +107,11 @@ class LogisticTask:
             replace(data, weights=apply_class_weights(self.class_weight, data)),
             self.prior,
             DEFAULT_PRIOR,
-            bias=self.bias,
+            has_intercept=self.bias,
             scale=self.scale,
             offset=self.offset,
             owner=ESTIMATOR_NAME,
-            classes=1 if len(data.classes) == 2 else len(data.classes),
+            n_outputs=1 if len(data.classes) == 2 else len(data.classes),
         )
 
     def _resolve_penalties(self, setup: ProblemSetup) -> tuple[Floats, Floats, str]:

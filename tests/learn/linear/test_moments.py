@@ -40,7 +40,7 @@ def test_moments_are_weighted_sums_of_centred_products(
     seed: int, n: int, d: int, bias: bool, weighted: bool
 ) -> None:
     X, y, s = random_rows(seed, n, d)
-    result = Moments.from_rows(DenseMatrix(X), y, s if weighted else None, bias=bias)
+    result = Moments.from_rows(DenseMatrix(X), y, s if weighted else None, has_intercept=bias)
     s = s if weighted else np.ones(n)
     A, v = centred(X, s, bias=bias), y - (s @ y / s.sum() if bias else 0.0)
     expected = Moments(
@@ -56,14 +56,15 @@ def test_moments_of_parts_can_be_added_and_subtracted(
 ) -> None:
     X, y, s = random_rows(seed, n, d)
     cut = data.draw(st.integers(1, n - 1))
-    whole = Moments.from_rows(DenseMatrix(X), y, s, bias=bias)
+    whole = Moments.from_rows(DenseMatrix(X), y, s, has_intercept=bias)
     first, second = (
-        Moments.from_rows(DenseMatrix(X[p]), y[p], s[p], bias=bias) for p in (slice(cut), slice(cut, n))
+        Moments.from_rows(DenseMatrix(X[p]), y[p], s[p], has_intercept=bias)
+        for p in (slice(cut), slice(cut, n))
     )
     assert_close(first.plus(second), whole, 1e-10)
     assert_close(whole.minus(first), second, 1e-9, float(np.sqrt(whole.gram.max())))
     batches = [(DenseMatrix(X[i : i + 1]), y[i : i + 1], s[i : i + 1]) for i in range(n)]
-    assert_close(Moments.from_batches(batches, bias=bias), whole, 1e-10)
+    assert_close(Moments.from_batches(batches, has_intercept=bias), whole, 1e-10)
 
 
 def test_moments_do_not_depend_on_the_storage_of_rows() -> None:
@@ -149,7 +150,7 @@ def test_incompatible_moments_are_errors() -> None:
     with pytest.raises(DataError, match=r"Moments of 1 and of 2 features cannot be combined\."):
         one.plus(two)
     with pytest.raises(DataError, match=r"Moments with and without an intercept cannot be combined\."):
-        one.minus(Moments.zeros(1, bias=False))
+        one.minus(Moments.zeros(1, has_intercept=False))
     with pytest.raises(DataError, match=r"There are no rows to learn from: give at least one batch\."):
         Moments.from_batches([])
 

@@ -157,7 +157,7 @@ def test_compressed_rows_have_the_moments_of_all_rows(bias: bool) -> None:
     np.testing.assert_allclose(expected.gram, (A * weights[:, None]).T @ A, atol=1e-9)
     np.testing.assert_allclose(expected.cross, (A * weights[:, None]).T @ t, atol=1e-9)
     assert expected.yy == pytest.approx(float(weights @ np.square(t)))
-    compressed_moments = Moments.from_rows(compressed.X, compressed.y, None, bias=False)
+    compressed_moments = Moments.from_rows(compressed.X, compressed.y, None, has_intercept=False)
     np.testing.assert_allclose(compressed_moments.gram, expected.gram, atol=1e-8)
     np.testing.assert_allclose(compressed_moments.cross, expected.cross, atol=1e-8)
     assert compressed_moments.yy == pytest.approx(expected.yy)

@@ -32,7 +32,7 @@ def training_data(table: Any = TABLE, label: Any = "y", is_regression: bool = Tr
 
 
 def set_up(prior: Any = None, default_prior: Any = None, **kwargs: Any) -> ProblemSetup:
-    settings: dict[str, Any] = {"bias": True, "scale": None, "offset": None, "owner": "Test"}
+    settings: dict[str, Any] = {"has_intercept": True, "scale": None, "offset": None, "owner": "Test"}
     return set_up_problem(training_data(), check_prior(prior, "Test"), default_prior, **(settings | kwargs))
 
 

@@ -24,10 +24,11 @@ from weigh.model.parallel import available_cores
 
 _SWEEPS_BEFORE_NEWTON, _SWEEPS_BETWEEN_NEWTON = 25, 4
 _MAX_STALLED_ROUNDS = 50  # rounds without a smaller gap, after which only rounding is left
-# Sweeps of the first rounds of proximal Newton; later rounds stop at a relative decrease per sweep.
-_EARLY_SWEEPS = (1, 2, 3, 5)
-_MAX_SWEEPS, _RELATIVE_DECREASE = 30, 0.1
+_EARLY_SWEEPS = (1, 2, 3, 5)  # at most, in the first rounds of proximal Newton
+_MAX_SWEEPS = 30  # in later rounds
+_GAIN_TOLERANCE = 0.1  # of the first sweep's gain: a round ends at a sweep that gains no more
 _SWEEPS_NEAR_OPTIMUM = 5  # there sweeps only have to find the signs
+_LAST_SINGLE_ROUND = 8  # later rounds, and all near the optimum, have residuals in double precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +61,7 @@ def solve_gram_lasso(
 ) -> GramSolution:
     """Minimise the objective until the gap is at most tol times its value with all l1 weights zero."""
     reduced = SchurComplement.eliminate(loss, l1, l2)
-    point = _initial_solution(reduced.loss, None if start is None else start[reduced.penalised])
+    point = _initial_solution(reduced.loss, None if start is None else start[reduced.l1_indices])
     return reduced.restore(_descend(reduced, point, tol, max_iter))
 
 
@@ -69,68 +70,79 @@ def gram_lasso_path(
 ) -> list[GramSolution]:
     """Solve for a sequence of penalties (l1, l2).
 
-    While support and signs stay the same, the weights are linear in l1, so each solution starts from the
-    extrapolation of the last two.
+    If l1 is a multiple of a fixed vector and l2 is constant, the weights are piecewise linear in the
+    multiple. Each solution therefore starts from the extrapolation of the last two.
     """
     solutions: list[GramSolution] = []
-    history: list[tuple[float, GramSolution]] = []
-    penalised: Longs | None = None
+    history: list[PathPoint] = []
+    l1_indices: Longs | None = None
     for l1, l2 in penalties:
         reduced = SchurComplement.eliminate(loss, l1, l2)
-        if penalised is None or not np.array_equal(penalised, reduced.penalised) or l2[l1 == 0].any():
-            history, penalised = [], reduced.penalised
-        scale = float(reduced.l1.sum())
-        if len(history) == 2 and history[0][0] != history[1][0]:
-            start = _extrapolate(reduced.loss, history, scale)
+        # The reduced loss stays the same only if the same weights are eliminated and none of them has l2.
+        if l1_indices is None or not np.array_equal(l1_indices, reduced.l1_indices) or l2[l1 == 0].any():
+            history, l1_indices = [], reduced.l1_indices
+        total_l1 = float(reduced.l1.sum())  # stands for the multiple
+        if len(history) == 2 and history[0].total_l1 != history[1].total_l1:
+            start = _extrapolate(reduced.loss, history, total_l1)
         elif history:
-            start = history[-1][1]
+            start = history[-1].solution
         else:
-            start = _initial_solution(reduced.loss, solutions[-1].w[reduced.penalised] if solutions else None)
+            start = _initial_solution(
+                reduced.loss, solutions[-1].w[reduced.l1_indices] if solutions else None
+            )
         point = _descend(reduced, start, tol, max_iter)
-        history = [*history[-1:], (scale, point)]
+        history = [*history[-1:], PathPoint(total_l1, point)]
         solutions.append(reduced.restore(point))
     return solutions
 
 
 @dataclass(frozen=True, eq=False)
+class PathPoint:
+    """A solution of the reduced problem, and the sum of its l1 penalties."""
+
+    total_l1: float
+    solution: GramSolution
+
+
+@dataclass(frozen=True, eq=False)
 class SchurComplement:
-    """The problem in the l1-penalised weights alone, with what is needed to restore the others."""
+    """The problem in the weights with l1 alone, with what is needed to restore the others."""
 
     loss: GramLoss
     l1: Floats
     l2: Floats
     full_loss: GramLoss
-    penalised: Longs
-    unpenalised: Longs
+    l1_indices: Longs
+    other_indices: Longs
     inverse: Floats
 
     @classmethod
     def eliminate(cls, loss: GramLoss, l1: Floats, l2: Floats) -> SchurComplement:
         """Eliminate the weights without l1."""
-        free, penalised = np.flatnonzero(l1 == 0), np.flatnonzero(l1)
-        if not len(free):
-            return cls(loss, l1, l2, loss, penalised, free, np.zeros((0, 0)))
-        inverse = _pseudo_inverse(loss.gram[np.ix_(free, free)] + np.diag(l2[free]))
-        coupling, cross = loss.gram[np.ix_(penalised, free)], loss.cross[free]
+        without_l1, with_l1 = np.flatnonzero(l1 == 0), np.flatnonzero(l1)
+        if not len(without_l1):
+            return cls(loss, l1, l2, loss, with_l1, without_l1, np.zeros((0, 0)))
+        inverse = _pseudo_inverse(loss.gram[np.ix_(without_l1, without_l1)] + np.diag(l2[without_l1]))
+        coupling, cross = loss.gram[np.ix_(with_l1, without_l1)], loss.cross[without_l1]
         projection = coupling @ inverse
-        gram = loss.gram[np.ix_(penalised, penalised)] - projection @ coupling.T
+        gram = loss.gram[np.ix_(with_l1, with_l1)] - projection @ coupling.T
         yy = float(loss.yy - cross @ inverse @ cross)
-        reduced = GramLoss((gram + gram.T) / 2, loss.cross[penalised] - projection @ cross, yy)
-        return cls(reduced, l1[penalised], l2[penalised], loss, penalised, free, inverse)
+        reduced = GramLoss((gram + gram.T) / 2, loss.cross[with_l1] - projection @ cross, yy)
+        return cls(reduced, l1[with_l1], l2[with_l1], loss, with_l1, without_l1, inverse)
 
     def restore(self, point: GramSolution) -> GramSolution:
         """Return the solution with all weights."""
-        if not len(self.unpenalised):
+        if not len(self.other_indices):
             return point
         w = np.zeros(len(self.full_loss.cross))
-        w[self.penalised] = point.w
-        w[self.unpenalised] = self.inverse @ (
-            self.full_loss.cross[self.unpenalised] - self.full_loss.gram[self.unpenalised] @ w
+        w[self.l1_indices] = point.w
+        w[self.other_indices] = self.inverse @ (
+            self.full_loss.cross[self.other_indices] - self.full_loss.gram[self.other_indices] @ w
         )
         return GramSolution(w, self.full_loss.cross - self.full_loss.gram @ w, point.gap, point.sweeps)
 
     def objective(self, w: Floats, q: Floats) -> float:
-        """Return the objective of the penalised weights w with q = c − Gw."""
+        """Return the objective of the weights w with l1, given q = c − Gw."""
         squares = self.loss.yy - (self.loss.cross + q) @ w
         return float(squares / 2 + self.l1 @ np.abs(w) + self.l2 @ np.square(w) / 2)
 
@@ -150,31 +162,31 @@ def _initial_solution(loss: GramLoss, w: Floats | None) -> GramSolution:
     return GramSolution(w, loss.cross - loss.gram @ w, np.inf, 0)
 
 
-def _extrapolate(loss: GramLoss, history: list[tuple[float, GramSolution]], scale: float) -> GramSolution:
-    """Continue linearly in the penalty; weights whose sign would change become zero."""
-    (older_scale, older), (newer_scale, newer) = history
-    step = (scale - newer_scale) / (newer_scale - older_scale)
+def _extrapolate(loss: GramLoss, history: list[PathPoint], total_l1: float) -> GramSolution:
+    """Continue the last two solutions linearly; weights whose sign would change become zero."""
+    older, newer = (point.solution for point in history)
+    step = (total_l1 - history[1].total_l1) / (history[1].total_l1 - history[0].total_l1)
     w, q = newer.w + step * (newer.w - older.w), newer.q + step * (newer.q - older.q)
-    flipped = np.flatnonzero(w * newer.w < 0)
-    q += w[flipped] @ loss.gram[flipped]
-    w[flipped] = 0.0
+    sign_changes = np.flatnonzero(w * newer.w < 0)
+    q += w[sign_changes] @ loss.gram[sign_changes]
+    w[sign_changes] = 0.0
     return GramSolution(w, q, np.inf, 0)
 
 
 def _descend(reduced: SchurComplement, start: GramSolution, tol: float, max_iter: int) -> GramSolution:
     """Alternate sweeps with Newton steps on the support until the gap is small enough or stalls."""
-    loss, target = reduced.loss, tol * reduced.loss.yy / 2
+    loss, max_gap = reduced.loss, tol * reduced.loss.yy / 2
     gram, cross = np.ascontiguousarray(loss.gram), np.ascontiguousarray(loss.cross)
     w, q, sweeps = start.w.copy(), start.q.copy(), 0
     best_gap, n_stalled = np.inf, 0
     while True:
         max_sweeps = min(_SWEEPS_BETWEEN_NEWTON if sweeps else _SWEEPS_BEFORE_NEWTON, max_iter - sweeps)
         done, gap = _core.coordinate_descent_gram(
-            gram, cross, loss.yy, reduced.l1, reduced.l2, target, max_sweeps, w, q
+            gram, cross, loss.yy, reduced.l1, reduced.l2, max_gap, max_sweeps, w, q
         )
         sweeps += done
         best_gap, n_stalled = (gap, 0) if gap < 0.99 * best_gap else (best_gap, n_stalled + 1)
-        if gap <= target or sweeps >= max_iter or n_stalled > _MAX_STALLED_ROUNDS:
+        if gap <= max_gap or sweeps >= max_iter or n_stalled > _MAX_STALLED_ROUNDS:
             return GramSolution(w, q, gap, sweeps)
         w, q = _newton_on_support(reduced, w, q)
         sweeps += 1
@@ -196,25 +208,27 @@ def _newton_on_support(reduced: SchurComplement, w: Floats, q: Floats) -> tuple[
     if lower is None:
         return w, q
     w_support = w[support]
-    residual = q[support] - reduced.l1[support] * np.sign(w_support) - reduced.l2[support] * w_support
-    step = algebra.cholesky_solve(lower, residual)
+    negative_gradient = (
+        q[support] - reduced.l1[support] * np.sign(w_support) - reduced.l2[support] * w_support
+    )
+    step = algebra.cholesky_solve(lower, negative_gradient)
     if (w_support * (w_support + step) <= 0).any():
         inverse = algebra.cholesky_inverse(lower)
-        step = _newton_with_zero_crossings(inverse, w_support, residual) - w_support
+        step = _newton_with_zero_crossings(inverse, w_support, negative_gradient) - w_support
     new_w = w.copy()
     new_w[support] = w_support + step
     new_q = q - step @ reduced.loss.gram[support]
     return (new_w, new_q) if reduced.objective(new_w, new_q) < reduced.objective(w, q) else (w, q)
 
 
-def _newton_with_zero_crossings(inverse: Floats, w: Floats, residual: Floats) -> Floats:
+def _newton_with_zero_crossings(inverse: Floats, w: Floats, negative_gradient: Floats) -> Floats:
     """Follow the Newton path; each weight that reaches zero on the way stays there.
 
     Removing a feature is a rank-one update of the inverse Hessian, which is overwritten.
     """
     w, active, outer = w.copy(), np.ones(len(w), dtype=bool), np.empty_like(inverse)
     for _ in range(len(w)):
-        step = inverse @ np.where(active, residual, 0.0)
+        step = inverse @ np.where(active, negative_gradient, 0.0)
         crossing = np.flatnonzero(active & (w * (w + step) <= 0) & (w != 0))
         if not len(crossing):
             return w + step
@@ -222,7 +236,7 @@ def _newton_with_zero_crossings(inverse: Floats, w: Floats, residual: Floats) ->
         length = float(lengths.min())
         removed = crossing[lengths <= length * (1 + 1e-12)]
         w += length * step
-        residual = residual * (1 - length)
+        negative_gradient = negative_gradient * (1 - length)
         for j in removed:
             w[j], active[j] = 0.0, False
             column = inverse[j].copy()
@@ -300,7 +314,10 @@ class GramSubproblem:
     def minimise(
         self, quadratic: QuadraticModel, w: Floats, q: Floats, l1: Floats, l2: Floats, budget: SweepBudget
     ) -> tuple[Floats, float]:
-        """Minimise model plus penalty; return the weights and the step of the intercept."""
+        """Minimise model plus penalty; return the weights and the step of the intercept.
+
+        `q` and `budget` are unused: q is recomputed at the optimal intercept, and sweeps are cheap here.
+        """
         u, intercept_step = quadratic.optimise_intercept()
         gram, q = self._X.weighted_gram(quadratic.h), self._X.transposed_times(u)
         mean = np.zeros(len(w))
@@ -321,7 +338,8 @@ class GramSubproblem:
 class ColumnSubproblem:
     """Proximal Newton subproblem, solved by sweeps along the columns of a working set.
 
-    The working set holds every feature that is non-zero, unpenalised or has |qⱼ| above a share of l1ⱼ.
+    The working set holds every feature that is non-zero, has l1ⱼ = 0 or had |qⱼ| > 0.5 l1ⱼ when the set was
+    last extended. Sweeps visit only those that are non-zero, have l1ⱼ = 0 or |qⱼ| > 0.8 l1ⱼ.
     """
 
     def __init__(self, X: Matrix) -> None:
@@ -337,14 +355,14 @@ class ColumnSubproblem:
         working = self._working_set
         is_active = (w[working] != 0) | (np.abs(q[working]) > 0.8 * l1[working]) | (l1[working] == 0)
         u, intercept_step = quadratic.optimise_intercept()
-        is_fine = budget.is_near_optimum or budget.rounds > 8
+        use_double = budget.is_near_optimum or budget.rounds > _LAST_SINGLE_ROUND
         settings = _core.CoordinateDescentSettings(
-            quadratic.has_intercept,
-            is_fine,
-            _RELATIVE_DECREASE,
-            budget.n_sweeps,
-            available_cores(),
-            budget.rounds,
+            bias=quadratic.has_intercept,
+            double_precision=use_double,
+            gain_tolerance=_GAIN_TOLERANCE,
+            max_sweeps=budget.n_sweeps,
+            threads=available_cores(),
+            seed=budget.rounds,
         )
         w_working = w[working]
         active = np.flatnonzero(is_active).astype(np.int32)

@@ -1,7 +1,8 @@
 """Dual coordinate ascent for logistic regression of two classes with l2, for many sparse features.
 
-Each row has a dual variable αᵢ in [0, sᵢ], and w = Σ ±αᵢ xᵢ / l2. A pass maximises the dual over one αᵢ after
-the other. The intercept has a normal prior whose centre moves until the prior has no effect.
+Each row has a dual variable αᵢ in [0, sᵢ], and w = Σ (2yᵢ − 1) αᵢ xᵢ / l2. A pass maximises the dual over one
+αᵢ after the other. The intercept has a normal prior. The prior's mean follows the intercept (method of
+multipliers), so that in the limit it is unpenalised.
 
 Reference: Yu, Huang, Lin (2011), "Dual coordinate descent methods for logistic regression and maximum entropy
 models".
@@ -29,8 +30,10 @@ SHUFFLE_BLOCK_ROWS = 16  # rows that stay together when the order is shuffled
 MAX_ACTIVE_FRACTION = 0.2  # of the rows: if no more are active, they get extra passes
 N_ACTIVE_PASSES = 2
 MAX_EXPECTED_PASSES = 150  # if more remain, Newton's method is faster
-INTERCEPT_VARIANCE_RATIO = 0.01  # to a row's squared norm; a larger one converges slowly, as all rows move it
-INTERCEPT_TOLERANCE = 0.1  # of the suboptimality: a smaller effect of the intercept's prior is ignored
+# Intercept prior variance, as a ratio to the mean of prior_variance · ‖xᵢ‖²; a larger one converges slowly
+# because every row moves the intercept.
+INTERCEPT_VARIANCE_RATIO = 0.01
+INTERCEPT_TOLERANCE = 0.1  # of the estimated gap: a smaller effect of the intercept's prior is ignored
 
 
 def solve_dual_ascent(
@@ -48,7 +51,7 @@ def solve_dual_ascent(
         monitor.update(dual.run_pass(), dual.has_active_rows)
         if monitor.should_check_gap:
             result = dual.result(monitor.passes)
-            if result.gap <= target or monitor.suboptimality <= ROUNDING_TOLERANCE * result.objective:
+            if result.gap <= target or monitor.estimated_gap <= ROUNDING_TOLERANCE * result.objective:
                 return result, True
         if monitor.is_too_slow:
             break
@@ -70,11 +73,12 @@ class DualCoordinateAscent:
         if problem.has_intercept:
             entries = None if values is None else values[X.indptr[0] : X.indptr[-1]]
             squares = n_entries if entries is None else float(entries @ entries)
+            # The 1 keeps the variance positive if all rows are empty.
             self.intercept_variance = (
                 INTERCEPT_VARIANCE_RATIO * (self.prior_variance * squares + 1) / max(1, X.n_rows)
             )
         n_threads = min(available_cores(), MAX_THREADS) if n_entries > max(300_000, 4 * X.width) else 1
-        self._core = _core.LogisticDual(
+        self._dual = _core.LogisticDual(
             X.indptr,
             X.indices,
             values,
@@ -97,64 +101,67 @@ class DualCoordinateAscent:
         y, weights = self.problem.y, self.problem.weights
         scores = self.X.times(start.w) + start.b
         scores += 0.0 if self.problem.offset is None else self.problem.offset
-        alphas = y - 1 / (1 + np.exp(-np.clip(scores, -700, 700)))
-        alphas *= 1.0 if weights is None else weights
-        w = self.X.transposed_times(alphas) / self.problem.l2
-        self._core.warm_start(scores, w * self._feature_scales, float(start.b))
+        signed_alphas = y - 1 / (1 + np.exp(-np.clip(scores, -700, 700)))
+        signed_alphas *= 1.0 if weights is None else weights
+        w = self.X.transposed_times(signed_alphas) / self.problem.l2
+        self._dual.warm_start(scores, w * self._feature_scales, float(start.b))
 
     def run_pass(self) -> float:
-        """Update every row once, and active rows again; return an estimate of the suboptimality before."""
-        suboptimality = self._core.run_pass(self._order)
+        """Update every row once, and active rows again; return the estimated duality gap before the pass.
+
+        Each row's part of the estimate is taken just before the row's own step.
+        """
+        estimated_gap = self._dual.run_pass(self._order)
         active = self._active_rows()
         self.has_active_rows = 0 < len(active) <= MAX_ACTIVE_FRACTION * self.X.n_rows
         if self.has_active_rows:
             for _ in range(N_ACTIVE_PASSES):
-                self._core.run_pass(active)
+                self._dual.run_pass(active)
         self._order = _shuffle_blocks(self._order, self._random)
         if self.problem.has_intercept:
-            self._recentre_intercept(suboptimality)
-        return suboptimality
+            self._recentre_intercept(estimated_gap)
+        return estimated_gap
 
     def _active_rows(self) -> Ints:
         """Return the rows with more than the mean curvature: those that determine the weights."""
-        alphas = np.abs(self._core.signed_alphas())
+        alphas = np.abs(self._dual.signed_alphas())
         weights = self.problem.weights
         curvature = alphas * (1 - (alphas if weights is None else alphas / weights))
         return np.asarray(self._order[(curvature > curvature.mean())[self._order]])
 
-    def _recentre_intercept(self, suboptimality: float) -> None:
-        """Move the centre of the intercept's prior once the problem is nearly solved for the present one.
+    def _recentre_intercept(self, estimated_gap: float) -> None:
+        """Move the mean of the intercept's prior once the problem is nearly solved for the current mean.
 
-        The imbalance Σ ±αᵢ falls in proportion to the move, so two moves determine how far the centre has to
-        go.
+        The imbalance Σ (2yᵢ − 1) αᵢ falls in proportion to the move, so two moves determine how far the mean
+        has to go.
         """
-        imbalance = float(self._core.signed_alphas().sum())
-        if self.intercept_variance * imbalance**2 <= INTERCEPT_TOLERANCE * suboptimality:
+        imbalance = float(self._dual.signed_alphas().sum())
+        if self.intercept_variance * imbalance**2 <= INTERCEPT_TOLERANCE * estimated_gap:
             return
         ratio = imbalance / self._imbalance if self._imbalance else 0.0
         self._recentre_factor = min(max(self._recentre_factor / max(1 - ratio, 0.02), 1.0), 50.0)
         self._imbalance = imbalance
-        self._core.recentre_bias_prior(self._recentre_factor)
+        self._dual.recentre_bias_prior(self._recentre_factor)
 
     def result(self, iterations: int) -> SolverResult:
-        """Return the weights [width, 1], the intercept last if there is one, with their duality gap."""
+        """Return the weights [width, 1], or [width + 1, 1] with the intercept last, and their duality gap."""
         problem, loss = self.problem, LogisticLoss(self.problem)
         X: Matrix = InterceptMatrix(self.X) if problem.has_intercept else self.X
-        w = self._core.weights() / self._feature_scales
+        w = self._dual.weights() / self._feature_scales
         S = self.X.times(w)[:, None]
         b = self._optimise_intercept(loss, S) if problem.has_intercept else 0.0
-        p = np.clip(problem.y - self._core.signed_alphas() / loss.weights[:, 0], 0.0, 1.0)[:, None]
+        p = np.clip(problem.y - self._dual.signed_alphas() / loss.weights[:, 0], 0.0, 1.0)[:, None]
         l2 = np.append(problem.l2, 0.0) if problem.has_intercept else problem.l2
         objective = loss.value(S + b) + problem.penalty(w)
         W = np.append(w, b) if problem.has_intercept else w
-        # Without an intercept the point is already feasible, and Xᵀ r is known.
+        # Without an intercept the point is already feasible, and Xᵀg = −l2 w is known.
         v = None if problem.has_intercept else -(problem.l2 * w)[:, None]
         gap = max(0.0, objective - dual_lower_bound(loss, X, l2, p, v))
         return SolverResult(W[:, None], objective, gap, iterations, "dual coordinate ascent")
 
     def _optimise_intercept(self, loss: LogisticLoss, S: Floats) -> float:
         """Take up to three Newton steps for the intercept; keep the old one if they do not lower the loss."""
-        b = self._core.bias
+        b = self._dual.bias
         for _ in range(3):
             p = loss.probabilities(S + b)
             curvature = float(loss.hessian_times(p, np.ones_like(p)).sum())
@@ -162,7 +169,7 @@ class DualCoordinateAscent:
             b += step
             if abs(step) < 1e-12:
                 break
-        return b if loss.value(S + b) < loss.value(S + self._core.bias) else self._core.bias
+        return b if loss.value(S + b) < loss.value(S + self._dual.bias) else self._dual.bias
 
 
 @dataclass
@@ -170,23 +177,25 @@ class ConvergenceMonitor:
     """Decides when to compute the gap, which costs as much as a pass, and when to give up."""
 
     target: float
-    previous_suboptimality: float = math.inf
-    suboptimality: float = math.inf
+    previous_gap: float = math.inf
+    estimated_gap: float = math.inf
     rate: float = 1.0
     passes: int = 0
 
     expected_gap: float = math.inf
 
-    def update(self, suboptimality: float, has_active_passes: bool) -> None:
-        """Record the suboptimality estimated by a pass, and whether passes over active rows followed."""
-        self.previous_suboptimality, self.suboptimality = self.suboptimality, suboptimality
+    def update(self, estimated_gap: float, has_active_passes: bool) -> None:
+        """Record the gap estimated by a pass, and whether passes over active rows followed."""
+        self.previous_gap, self.estimated_gap = self.estimated_gap, estimated_gap
         self.passes += 1
         if self.passes > 2:
-            previous = self.previous_suboptimality
-            rate = suboptimality / previous if previous > 0 else 0.0
+            previous = self.previous_gap
+            rate = estimated_gap / previous if previous > 0 else 0.0
             self.rate = rate if self.passes == 3 else self.rate**0.7 * rate**0.3
         rate = min(self.rate, 1.0)
-        self.expected_gap = suboptimality * (rate if has_active_passes else math.sqrt(rate))
+        # The rows' parts of the estimate are taken as the pass goes on, so on average it is half a pass old;
+        # passes over active rows are worth about another half.
+        self.expected_gap = estimated_gap * (rate if has_active_passes else math.sqrt(rate))
 
     @property
     def should_check_gap(self) -> bool:
@@ -196,9 +205,9 @@ class ConvergenceMonitor:
     @property
     def is_too_slow(self) -> bool:
         """Whether so many passes remain that another method is faster."""
-        if self.passes < 10 or self.suboptimality <= self.target:
+        if self.passes < 10 or self.estimated_gap <= self.target:
             return False
-        log_ratio = math.log(max(self.target, ROUNDING_TOLERANCE * self.suboptimality) / self.suboptimality)
+        log_ratio = math.log(max(self.target, ROUNDING_TOLERANCE * self.estimated_gap) / self.estimated_gap)
         return self.rate >= 1 or log_ratio / math.log(self.rate) > MAX_EXPECTED_PASSES
 
 

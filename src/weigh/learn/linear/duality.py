@@ -1,12 +1,12 @@
 """Lower bounds on the minimum of a penalised loss, from points of its dual.
 
-For log loss with l2, let p be the probabilities of the rows, r = s (p − t) the gradient with respect to the
-scores and v = Xᵀ r. The dual objective is
+For log loss with l2, let s be the row weights, y the one-hot targets, o the offsets, p the probabilities,
+g = s (p − y) the gradient with respect to the scores and v = Xᵀg. The dual objective is
 
-    Σ (r·o − s Σ p log p) − ½ Σ vⱼ² / l2ⱼ,
+    Σ (g·o − s Σ p log p) − ½ Σ vⱼ² / l2ⱼ,
 
 a lower bound if vⱼ = 0 for every unpenalised feature, the intercept included. Any p becomes feasible by a
-Newton step t = U c over those features U: p + p (t − p·t) are probabilities as long as the range of t within
+Newton step d = U c over those features U: p + p (d − p·d) are probabilities as long as the range of d within
 a row is at most one.
 """
 
@@ -19,7 +19,7 @@ from weigh.learn.linear.losses import CrossEntropyLoss, hessian, solve_newton_sy
 from weigh.learn.linear.matrix import Matrix
 
 MAX_UNPENALISED_UNKNOWNS = 2000  # unknowns of the Newton step over the unpenalised features
-DUAL_FEASIBILITY_TOLERANCE = 1e-9  # of Σ |xᵢⱼ rᵢ|: the largest |vⱼ| that counts as zero
+DUAL_FEASIBILITY_TOLERANCE = 1e-9  # of Σ |xᵢⱼ gᵢ|: the largest |vⱼ| that counts as zero
 
 
 def has_dual_bound(loss: CrossEntropyLoss, l2: Floats) -> bool:
@@ -30,48 +30,49 @@ def has_dual_bound(loss: CrossEntropyLoss, l2: Floats) -> bool:
 def dual_lower_bound(
     loss: CrossEntropyLoss, X: Matrix, l2: Floats, p: Floats, v: Floats | None = None
 ) -> float:
-    """Return a lower bound on the minimum; v = Xᵀ r may be given if all features are penalised."""
-    free = l2 == 0
-    if free.any():
-        feasible = _make_feasible(loss, X.select_features(free), p)
+    """Return a lower bound on the minimum; v = Xᵀg may be given if all features are penalised."""
+    without_l2 = l2 == 0
+    if without_l2.any():
+        feasible = _make_feasible(loss, X.select_features(without_l2), p)
         if feasible is None:
             return 0.0  # log loss is never negative
         p = feasible
     if v is None:
         v = X.transposed_times(loss.score_gradient(p))
-    squares = np.square(v[~free]) / l2[~free, None]
+    squares = np.square(v[~without_l2]) / l2[~without_l2, None]
     return max(0.0, loss.dual_value(p) - 0.5 * float(squares.sum()))
 
 
 def _make_feasible(loss: CrossEntropyLoss, U: Matrix, p: Floats) -> Floats | None:
-    """Return probabilities with Uᵀ r = 0 near p, or None if a Newton step does not lead there."""
+    """Return probabilities with Uᵀg = 0 near p, or None if a Newton step does not lead there."""
     # The second step removes the rounding errors of the first.
     for _ in range(2):
         violation = U.transposed_times(loss.score_gradient(p))
-        t = U.times(solve_newton_system(hessian(loss, U, np.zeros(U.width), p), violation))
+        d = U.times(solve_newton_system(hessian(loss, U, np.zeros(U.width), p), violation))
         is_softmax = loss.n_outputs > 1
-        step_range = np.ptp(t, axis=1) if is_softmax else np.abs(t)
+        step_range = np.ptp(d, axis=1) if is_softmax else np.abs(d)
         if step_range.max(initial=0.0) > 1:
             return None
-        p = p + p * (t - (p * t).sum(axis=1, keepdims=True)) if is_softmax else p + p * (1 - p) * t
-    r = loss.score_gradient(p)
-    violation, scale = np.abs(U.transposed_times(r)), U.absolute_transposed_times(np.abs(r))
+        p = p + p * (d - (p * d).sum(axis=1, keepdims=True)) if is_softmax else p + p * (1 - p) * d
+    g = loss.score_gradient(p)
+    violation, scale = np.abs(U.transposed_times(g)), U.absolute_transposed_times(np.abs(g))
     # The Newton step leaves out directions of hardly any curvature, so p may still be infeasible.
     return p if (violation <= DUAL_FEASIBILITY_TOLERANCE * scale).all() else None
 
 
 def lasso_dual_bound(rr: float, yr: float, q: Floats, l1: Floats, l2: Floats) -> float:
-    """Return a lower bound on the minimum of ½ ‖y − Xw‖² + Σ l1ⱼ |wⱼ| + ½ Σ l2ⱼ wⱼ².
+    """Return a lower bound on the minimum of ½ Σ sᵢ (yᵢ − xᵢ·w)² + Σ l1ⱼ |wⱼ| + ½ Σ l2ⱼ wⱼ².
 
-    `rr` is rᵀr and `yr` is yᵀr of the residual r; `q` is Xᵀr. Unpenalised features must have been fitted:
-    their q is zero but for rounding and is ignored. Every scale c with c |qⱼ| ≤ l1ⱼ where l2ⱼ = 0 gives the
-    bound c yᵀr − ½ c² rᵀr − Σ (c |qⱼ| − l1ⱼ)₊² / (2 l2ⱼ); two scales are tried.
+    With the residuals r = y − Xw, rr = Σ sᵢ rᵢ², yr = Σ sᵢ yᵢ rᵢ and q = Xᵀ(s r) [d]; the sign is that of
+    q = −gradient of the loss. Unpenalised features must have been fitted: their q is zero but for rounding
+    and is ignored. Every scale c with c |qⱼ| ≤ l1ⱼ where l2ⱼ = 0 gives the bound
+    c yr − ½ c² rr − Σ (c |qⱼ| − l1ⱼ)₊² / (2 l2ⱼ); two scales are tried.
     """
     q = np.abs(q)
     has_l1, has_l2 = l1 > 0, l2 > 0
     largest_all = _feasible_scale(q[has_l1], l1[has_l1])
     largest = _feasible_scale(q[has_l1 & ~has_l2], l1[has_l1 & ~has_l2])
-    # A residual with yᵀr < 0 gives no positive bound at any scale.
+    # A residual with yr < 0 gives no positive bound at any scale.
     best = max(0.0, yr / rr) if rr > 0 else 1.0
 
     def bound(scale: float) -> float:

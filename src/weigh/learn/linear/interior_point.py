@@ -6,7 +6,8 @@
 Newton steps follow the central path uᵢ (sᵢ − aᵢ) = tᵢ (sᵢ + aᵢ) = μ with Mehrotra's predictor–corrector
 choice of μ. Each iteration costs one weighted Gram matrix of the rows.
 
-Reference: Portnoy and Koenker (1997), "The Gaussian hare and the Laplacian tortoise".
+References: Portnoy and Koenker (1997), "The Gaussian hare and the Laplacian tortoise"; Mehrotra (1992), "On
+the implementation of a primal-dual interior point method".
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from weigh.learn.linear.moments import Moments
 from weigh.learn.linear.problem import Problem
 
 _STEP_FRACTION = 0.9995  # of the way to the boundary
-_RANK_TOLERANCE = 1e-13  # a feature that adds less to the others cannot be resolved from moments
+_RANK_TOLERANCE = 1e-13  # relative pivot below which a feature counts as linearly dependent
 
 
 @dataclass
@@ -58,16 +59,16 @@ class InteriorPoint:
 
 
 def solve_interior_point(
-    problem: LadProblem, start: Floats, tol: float, max_iter: int
+    problem: LadProblem, start: Floats, max_gap: float, max_iter: int
 ) -> tuple[InteriorPoint, int]:
-    """Iterate until the complementarity gap is at most tol; return the point and the number of iterations.
+    """Iterate until the complementarity gap is at most max_gap, or no longer falls.
 
-    Also stops when the gap no longer falls.
+    Returns the point and the number of iterations.
     """
     point = _initial_point(problem, start)
     for iteration in range(max_iter):
         gap = point.complementarity_gap
-        if gap <= tol:
+        if gap <= max_gap:
             return point, iteration
         newton = _NewtonSystem(problem, point)
         new = newton.predictor_corrector_step()
@@ -105,10 +106,10 @@ class _NewtonSystem:
     def direction(self, up_change: Floats, tq_change: Floats) -> InteriorPoint:
         """Return the Newton direction that changes u p and t q as given and removes both residuals."""
         point = self.point
-        target = self.primal_residual - up_change / point.p + tq_change / point.q
-        rhs = self.problem.transposed_times(self.theta * target) - self.dual_residual
+        row_rhs = self.primal_residual - up_change / point.p + tq_change / point.q
+        rhs = self.problem.transposed_times(self.theta * row_rhs) - self.dual_residual
         v = algebra.cholesky_solve(self.cholesky, rhs / self.scale) / self.scale
-        a = self.theta * (target - self.problem.times(v))
+        a = self.theta * (row_rhs - self.problem.times(v))
         u, t = (up_change + point.u * a) / point.p, (tq_change - point.t * a) / point.q
         return InteriorPoint(v, u, t, a, -a, a)
 
@@ -125,7 +126,7 @@ class _NewtonSystem:
         return point.take_step(direction, *self.step_lengths(direction, _STEP_FRACTION))
 
     def centring_step(self, centring: float) -> InteriorPoint:
-        """Return the point after a step towards μ = centring · (present mean of the products)."""
+        """Return the point after a step towards μ = centring · (current mean of the products)."""
         point = self.point
         mu = centring * point.complementarity_gap / (2 * len(point.u))
         direction = self.direction(mu - point.u * point.p, mu - point.t * point.q)
@@ -260,9 +261,13 @@ class LadProblem:
 def _independent_features(problem: Problem, moments: Moments, scale: Floats) -> Longs:
     """Return the features that are neither constant nor, if unpenalised, linearly dependent on others."""
     is_used = moments.std > 0
-    free = np.flatnonzero(is_used & (problem.l1 == 0) & (problem.l2 == 0))
-    if len(free):
-        gram = moments.gram[np.ix_(free, free)] / scale[free, None] / scale[None, free]
+    unpenalised = np.flatnonzero(is_used & (problem.l1 == 0) & (problem.l2 == 0))
+    if len(unpenalised):
+        gram = (
+            moments.gram[np.ix_(unpenalised, unpenalised)]
+            / scale[unpenalised, None]
+            / scale[None, unpenalised]
+        )
         order, norms = algebra.pivoted_qr(gram)
-        is_used[free[order[norms <= _RANK_TOLERANCE * len(free) * norms.max()]]] = False
+        is_used[unpenalised[order[norms <= _RANK_TOLERANCE * len(unpenalised) * norms.max()]]] = False
     return np.flatnonzero(is_used)

@@ -2,7 +2,7 @@
 
 A loss takes scores S [n, k] without the problem's offset, which it adds. Two classes have one column, the
 log-odds of the second class; more classes have one column each. For a row with probabilities p, target t
-(0 or 1, or one-hot) and weight s, the gradient with respect to the scores is s (p − t), the Hessian is
+(0 or 1, or one-hot) and weight s, the gradient with respect to the scores is s (p − y), the Hessian is
 s (diag p − p pᵀ), and the convex conjugate at that gradient is s Σ p log p.
 """
 
@@ -33,7 +33,7 @@ class CrossEntropyLoss(Protocol):
         """Return the predicted probabilities [n, k]."""
 
     def score_gradient(self, p: Floats) -> Floats:
-        """Return the gradient s (p − t) with respect to the scores [n, k]."""
+        """Return the gradient s (p − y) with respect to the scores [n, k]."""
 
     def hessian_times(self, p: Floats, V: Floats) -> Floats:
         """Return the Hessian with respect to the scores times V [n, k]."""
@@ -72,7 +72,7 @@ class LogisticLoss:
         return np.asarray(np.where(Z >= 0, 1.0, e) / (1 + e))
 
     def score_gradient(self, p: Floats) -> Floats:
-        """Return the gradient s (p − t) with respect to the scores [n, k]."""
+        """Return the gradient s (p − y) with respect to the scores [n, k]."""
         return np.asarray(self.weights * (p - self.y))
 
     def hessian_times(self, p: Floats, V: Floats) -> Floats:
@@ -122,7 +122,7 @@ class SoftmaxLoss:
         return np.asarray(p / p.sum(axis=1, keepdims=True))
 
     def score_gradient(self, p: Floats) -> Floats:
-        """Return the gradient s (p − t) with respect to the scores [n, k]."""
+        """Return the gradient s (p − y) with respect to the scores [n, k]."""
         grad = p.copy()
         grad[self._true_class] -= 1
         return np.asarray(self.weights * grad)

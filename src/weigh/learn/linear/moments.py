@@ -57,9 +57,11 @@ class Moments:
         return np.where(std > 8 * EPS * np.abs(self.mean_x), std, 0.0)
 
     @classmethod
-    def zeros(cls, width: int, *, bias: bool = True) -> Moments:
+    def zeros(cls, width: int, *, has_intercept: bool = True) -> Moments:
         """Return the moments of no rows."""
-        return cls(0, 0.0, np.zeros(width), 0.0, np.zeros((width, width)), np.zeros(width), 0.0, 0.0, bias)
+        return cls(
+            0, 0.0, np.zeros(width), 0.0, np.zeros((width, width)), np.zeros(width), 0.0, 0.0, has_intercept
+        )
 
     @classmethod
     def from_rows(
@@ -68,44 +70,46 @@ class Moments:
         y: Floats,
         weights: Floats | None = None,
         *,
-        bias: bool = True,
+        has_intercept: bool = True,
         shift: Floats | None = None,
     ) -> Moments:
         """Compute the moments of rows; `shift` approximates the means of X and is estimated if None."""
         total = float(X.n_rows if weights is None else weights.sum())
         if not total > 0:
-            return cls.zeros(X.width, bias=bias)
-        if bias and shift is None:
+            return cls.zeros(X.width, has_intercept=has_intercept)
+        if has_intercept and shift is None:
             shift = _distant_means(X)
-        mean_y = _weighted_mean(y, weights, total) if bias else 0.0
-        sums = _product_sums(X, y - mean_y, weights, shift if bias else None)
+        mean_y = _weighted_mean(y, weights, total) if has_intercept else 0.0
+        sums = _product_sums(X, y - mean_y, weights, shift if has_intercept else None)
         n_rows = X.n_rows if weights is None else int(np.count_nonzero(weights))
         log_weights = 0.0 if weights is None else float(np.log(weights[weights > 0]).sum())
-        start = np.zeros(X.width) if shift is None or not bias else shift
-        if not bias:
-            return cls(n_rows, total, start, 0.0, sums.gram, sums.cross, sums.yy, log_weights, bias)
+        start = np.zeros(X.width) if shift is None or not has_intercept else shift
+        if not has_intercept:
+            return cls(n_rows, total, start, 0.0, sums.gram, sums.cross, sums.yy, log_weights, has_intercept)
         step, step_y = sums.sum_x / total, sums.sum_y / total
         has_cancelled = total * step**2 > 1e4 * np.maximum(np.diagonal(sums.gram) - total * step**2, 0.0)
         if (has_cancelled & (step != 0) & (np.abs(step) > 1e-12 * np.abs(start))).any():
             # The sampled rows were not representative: repeat with the true means.
-            return cls.from_rows(X, y, weights, bias=bias, shift=start + step)
+            return cls.from_rows(X, y, weights, has_intercept=has_intercept, shift=start + step)
         _add_outer_product(sums.gram, step, -total)
         cross = sums.cross - step * sums.sum_y
         yy = max(sums.yy - total * step_y**2, 0.0)
-        return cls(n_rows, total, start + step, mean_y + step_y, sums.gram, cross, yy, log_weights, bias)
+        return cls(
+            n_rows, total, start + step, mean_y + step_y, sums.gram, cross, yy, log_weights, has_intercept
+        )
 
     @classmethod
     def from_problem(cls, problem: Problem) -> Moments:
         """Compute the moments of a problem's rows; its offset is subtracted from the targets."""
         y = problem.y if problem.offset is None else problem.y - problem.offset
-        return cls.from_rows(problem.X, y, problem.weights, bias=problem.has_intercept)
+        return cls.from_rows(problem.X, y, problem.weights, has_intercept=problem.has_intercept)
 
     @classmethod
     def from_batches(
-        cls, batches: Iterable[tuple[Matrix, Floats, Floats | None]], *, bias: bool = True
+        cls, batches: Iterable[tuple[Matrix, Floats, Floats | None]], *, has_intercept: bool = True
     ) -> Moments:
         """Compute the moments of batches (X, y, weights) in one pass."""
-        parts = (cls.from_rows(X, y, weights, bias=bias) for X, y, weights in batches)
+        parts = (cls.from_rows(X, y, weights, has_intercept=has_intercept) for X, y, weights in batches)
         first = next(parts, None)
         if first is None:
             raise DataError("There are no rows to learn from: give at least one batch.")
@@ -131,7 +135,7 @@ class Moments:
         """Return the moments of the rows that are not in `part`, the moments of a subset."""
         self._check_compatible(part)
         if part.n_rows >= self.n_rows:
-            return Moments.zeros(self.width, bias=self.has_intercept)
+            return Moments.zeros(self.width, has_intercept=self.has_intercept)
         total = self.total_weight - part.total_weight
         share = part.total_weight / total
         mean_x = self.mean_x - share * (part.mean_x - self.mean_x)

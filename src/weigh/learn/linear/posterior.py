@@ -119,7 +119,7 @@ class LaplaceApproximation:
         z = X.times(solution.w) + solution.b + (0.0 if problem.offset is None else problem.offset)
         variance = 1 / (2 + 2 * np.cosh(np.clip(z, -700.0, 700.0)))  # p (1 − p)
         weights = variance if problem.weights is None else problem.weights * variance
-        moments = Moments.from_rows(X, z, np.maximum(weights, 1e-300), bias=problem.has_intercept)
+        moments = Moments.from_rows(X, z, np.maximum(weights, 1e-300), has_intercept=problem.has_intercept)
         return cls(moments, problem.l2, solution.w, float(solution.b))
 
     def posterior(self) -> Posterior:

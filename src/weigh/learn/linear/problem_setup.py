@@ -56,7 +56,7 @@ class ProblemSetup:
 
     @property
     def model_indices(self) -> Longs:
-        """Positions of the model's features, in its order, among the problem's; −1 for the offset."""
+        """model_indices[k] is the problem's index of the model's k-th feature, −1 for the offset."""
         positions = np.full(self.data.feature_index.width, -1)
         positions[self.feature_indices] = np.arange(len(self.feature_indices))
         return positions[np.concatenate(self.data.feature_orders)]
@@ -67,24 +67,25 @@ def set_up_problem(
     prior: WeightPrior | ColumnPriors | None,
     default_prior: WeightPrior | None,
     *,
-    bias: bool,
+    has_intercept: bool,
     scale: str | None,
     offset: str | None,
     owner: str,
-    classes: int = 1,
-    units: Floats | None = None,
+    n_outputs: int = 1,
+    feature_stds: Floats | None = None,
 ) -> ProblemSetup:
     """Set up the problem of training data and the prior of every feature.
 
-    `default_prior` is for the columns that a mapping of priors does not name. `units` are the features'
-    standard deviations, if they cannot be computed from the rows.
+    `default_prior` is for the columns that a mapping of priors does not name. `owner` is the estimator name
+    for error messages. `n_outputs` is the number of classes, or 1 for two classes and for regression.
+    `feature_stds` are the features' standard deviations, if they cannot be computed from the rows.
     """
     _warn_missing_numbers(data)
     X, o = data.X, None
     indices = np.arange(data.feature_index.width)
-    if offset is not None and classes > 1:
+    if offset is not None and n_outputs > 1:
         raise errors.ParameterError(
-            f"{owner}: offset is added to the log-odds of two classes, but there are {classes:,} classes. "
+            f"{owner}: offset is added to the log-odds of two classes, but there are {n_outputs:,} classes. "
             "Leave it out."
         )
     if offset is not None:
@@ -93,17 +94,21 @@ def set_up_problem(
         o = X.dense_columns(np.array([offset_index]))[:, 0]
         X = X.select_features(np.arange(X.width) != offset_index)
     if scale is None:
-        units = np.ones(data.feature_index.width)
-    scales = _feature_scales(data, column_means_and_stds(data.X, data.weights)[1] if units is None else units)
-    priors = FeaturePriors.from_prior(prior, default_prior, data, scales, owner).select(indices)
-    centre = priors.centres(classes)
+        feature_stds = np.ones(data.feature_index.width)
+    if feature_stds is None:
+        feature_stds = column_means_and_stds(data.X, data.weights)[1]
+    feature_scales = _feature_scales(data, feature_stds)
+    priors = FeaturePriors.from_prior(prior, default_prior, data, feature_scales, owner).select(indices)
+    centre = priors.centres(n_outputs)
     priors.check_centre_classes(data.classes)
     if centre is not None:
         shift = X.times(centre)
         o = shift if o is None else (o if shift.ndim == 1 else o[:, None]) + shift
     none = np.zeros(X.width)
     y = np.asarray(data.y, dtype=np.float64)
-    return ProblemSetup(data, Problem(X, y, none, none, bias, data.weights, o), priors, centre, indices)
+    return ProblemSetup(
+        data, Problem(X, y, none, none, has_intercept, data.weights, o), priors, centre, indices
+    )
 
 
 def _warn_missing_numbers(data: TrainingData) -> None:
@@ -134,7 +139,7 @@ def _offset_index(data: TrainingData, offset: str, owner: str) -> int:
 
 
 def _feature_scales(data: TrainingData, stds: Floats) -> Floats:
-    """Return the unit of each feature: the standard deviation of numbers, one for flags, levels and words."""
+    """Return each feature's scale: the standard deviation of numbers, one for flags, levels and words."""
     is_number = np.zeros(len(stds), dtype=bool)
     for group, indices in zip(data.schema.column_groups, data.feature_orders, strict=True):
         is_number[indices] = isinstance(group.kind, Value)

@@ -287,7 +287,7 @@ class RowEigendecomposition:
         Its marginal likelihood is the same, provided that all features are penalised.
         """
         X = DenseMatrix(self.eigenvectors * np.sqrt(self.eigenvalues))
-        moments = Moments.from_rows(X, self.target, None, bias=False)
+        moments = Moments.from_rows(X, self.target, None, has_intercept=False)
         weights, total = self.problem.weights, self.problem.total_weight
         sum_log_weights = 0.0 if weights is None else float(np.log(weights).sum())
         if self.problem.has_intercept:

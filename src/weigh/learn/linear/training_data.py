@@ -151,15 +151,17 @@ def _data_address(array: Any) -> int:
     return int(array.__array_interface__["data"][0])
 
 
-def compress_dataset(schema: Schema, dataset: SourceDataset, bias: bool) -> tuple[TrainingData, Moments]:
+def compress_dataset(
+    schema: Schema, dataset: SourceDataset, has_intercept: bool
+) -> tuple[TrainingData, Moments]:
     """Compress a dataset to width + 1 rows with the same squared loss for all weights.
 
-    The rows are a square root of the moments of (X, y), from an eigendecomposition. With a bias they are
-    centred, so the compressed problem has no intercept. Also returns the centred moments of the whole
+    The rows are a square root of the moments of (X, y), from an eigendecomposition. With an intercept they
+    are centred, so the compressed problem has no intercept. Also returns the centred moments of the whole
     dataset.
     """
     moments = Moments.from_batches(_iter_batches(dataset))
-    used = moments if bias else moments.without_intercept()
+    used = moments if has_intercept else moments.without_intercept()
     gram = np.empty((moments.width + 1, moments.width + 1))
     gram[:-1, :-1] = used.gram
     gram[-1, :-1] = gram[:-1, -1] = used.cross

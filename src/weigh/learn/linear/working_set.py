@@ -22,8 +22,14 @@ from weigh.learn.linear.problem import CentredProblem, Solution
 from weigh.model.parallel import available_cores
 
 _MIN_GROWTH = 100  # features that may always join the working set at once
-_MAX_GRAM_FEATURES = 3_000  # a larger working set has no Gram matrix
+_MAX_GRAM_FEATURES = 3_000  # above this size the inner solver sweeps the columns instead of the Gram matrix
 _CONSTANT_TOLERANCE = 1e-13  # of the raw squares: smaller centred squares are rounding
+_MAX_STALLED_ROUNDS = 5  # rounds in which neither the working set nor the dual bound has grown
+# Tolerances of the inner problem: while the set grows, the larger of a fraction of tol and one of the current
+# gap; then a smaller fraction of tol.
+_INNER_TOL_FRACTION, _INNER_GAP_FRACTION, _FINAL_TOL_FRACTION = 0.3, 0.01, 0.1
+_COLUMN_GAIN_TOLERANCE = 1e-3  # of the first sweep's gain: sweeps over columns stop at a smaller one
+_MAX_COLUMN_SWEEPS = 50  # after which the gap and the optimality conditions are checked
 _METHOD = "working set, coordinate descent"
 
 
@@ -52,23 +58,25 @@ class WorkingSetSolver:
             gap = max(0.0, objective - bound)
             has_grown = self._grow(np.abs(q) - l1, int(np.count_nonzero(w)))
             n_stalled = 0 if has_grown or bound > old_bound else n_stalled + 1
-            if gap <= tol * null_objective or sweeps >= max_iter or n_stalled > 5:
+            if gap <= tol * null_objective or sweeps >= max_iter or n_stalled > _MAX_STALLED_ROUNDS:
                 return Solution(w, np.asarray(problem.intercept(w)), objective, gap, sweeps, _METHOD)
-            inner_tol = max(0.3 * tol, 0.01 * gap / null_objective) if has_grown else 0.1 * tol
+            inner_tol = _FINAL_TOL_FRACTION * tol
+            if has_grown:
+                inner_tol = max(_INNER_TOL_FRACTION * tol, _INNER_GAP_FRACTION * gap / null_objective)
             w, done = self._solve_inner(w, r, q, l1, l2, inner_tol, max_iter - sweeps)
             sweeps += done
 
     def _initialise(self, l1: Floats, l2: Floats, w: Floats, is_cold: bool) -> tuple[float, Floats]:
         """Return the objective with all l1 weights zero, and the weights to start from."""
-        free = np.flatnonzero(l1 == 0)
-        if not len(free):
+        without_l1 = np.flatnonzero(l1 == 0)
+        if not len(without_l1):
             return self.problem.yy / 2, w
-        loss = self._features.gram_loss(free)
-        point = solve_gram_lasso(loss, l1[free], l2[free], tol=0.0, max_iter=1)
+        loss = self._features.gram_loss(without_l1)
+        point = solve_gram_lasso(loss, l1[without_l1], l2[without_l1], tol=0.0, max_iter=1)
         null_objective = (loss.yy - loss.cross @ point.w) / 2
         if is_cold:
             w = w.copy()
-            w[free] = point.w
+            w[without_l1] = point.w
         return float(null_objective), w
 
     def _grow(self, violation: Floats, support_size: int) -> bool:
@@ -112,7 +120,12 @@ class WorkingSetSolver:
             self._columns = build_columns(problem.X, working)
         h = np.ones(problem.X.n_rows) if problem.weights is None else problem.weights
         settings = _core.CoordinateDescentSettings(
-            problem.has_intercept, True, 1e-3, min(max_sweeps, 50), available_cores(), 0
+            bias=problem.has_intercept,
+            double_precision=True,
+            gain_tolerance=_COLUMN_GAIN_TOLERANCE,
+            max_sweeps=min(max_sweeps, _MAX_COLUMN_SWEEPS),
+            threads=available_cores(),
+            seed=0,
         )
         w_working = w[working]
         every = np.arange(len(working), dtype=np.int32)
@@ -129,17 +142,20 @@ class WorkingSetSolver:
         )
         new_w = np.zeros_like(w)
         new_w[working] = w_working
-        return self._refit_unpenalised_weights(new_w, l1, l2), done
+        return self._refit_weights_without_l1(new_w, l1, l2), done
 
-    def _refit_unpenalised_weights(self, w: Floats, l1: Floats, l2: Floats) -> Floats:
-        """Fit the weights without l1 to the residual of the others, as the dual bound requires."""
-        free = np.flatnonzero(l1 == 0)
-        if len(free):
-            loss = self._features.gram_loss(free)
+    def _refit_weights_without_l1(self, w: Floats, l1: Floats, l2: Floats) -> Floats:
+        """Fit the weights without l1 to the residual of the others.
+
+        Sweeps over columns only approximate them, but the dual bound needs Xᵀr = 0 where l1 = l2 = 0.
+        """
+        without_l1 = np.flatnonzero(l1 == 0)
+        if len(without_l1):
+            loss = self._features.gram_loss(without_l1)
             residual = self.problem.target - self._features.times(w)
-            cross = self.problem.residual_correlations(residual)[free] + loss.gram @ w[free]
+            cross = self.problem.residual_correlations(residual)[without_l1] + loss.gram @ w[without_l1]
             loss = replace(loss, cross=cross)
-            w[free] = solve_gram_lasso(loss, l1[free], l2[free], tol=0.0, max_iter=1).w
+            w[without_l1] = solve_gram_lasso(loss, l1[without_l1], l2[without_l1], tol=0.0, max_iter=1).w
         return w
 
 
