@@ -9,7 +9,7 @@ using namespace nb::literals;
 namespace {
 
 nb::tuple to_tuple(weigh::ExactSums&& sums, std::size_t classes) {
-    return nb::make_tuple(to_numpy(std::move(sums.limbs), classes, sums.length), sums.base);
+    return nb::make_tuple(to_numpy(std::move(sums.limbs), classes, sums.length), sums.first_power);
 }
 
 nb::tuple class_sums(const Vector<std::int32_t>& classes, std::size_t n_classes, const Column<double>& values,
@@ -25,8 +25,8 @@ nb::tuple class_sums(const Vector<std::int32_t>& classes, std::size_t n_classes,
                 "a weight is not finite");
         sums = weigh::class_sums(span_of(classes), n_classes, strided_of(values), weight_span);
     }
-    return nb::make_tuple(to_numpy(std::move(sums.total_weights)), to_tuple(std::move(sums.first), n_classes),
-                          to_tuple(std::move(sums.second), n_classes));
+    return nb::make_tuple(to_numpy(std::move(sums.total_weights)), to_tuple(std::move(sums.sum_x), n_classes),
+                          to_tuple(std::move(sums.sum_xx), n_classes));
 }
 
 nb::tuple propagate_carries(const Table<const std::int64_t>& limbs, int base) {

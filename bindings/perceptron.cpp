@@ -25,7 +25,7 @@ nb::tuple to_tuple(const std::vector<weigh::Update>& record) {
     std::vector<std::int32_t> plus, minus;
     std::vector<double> amounts;
     for (const weigh::Update& update : record) {
-        examples.push_back(update.example);
+        examples.push_back(update.position);
         plus.push_back(update.plus);
         minus.push_back(update.minus);
         amounts.push_back(update.amount);
@@ -100,7 +100,7 @@ void add_perceptron_votes(const Longs& update_indptr, const Ints& update_indices
     history.minus = span_of(minus);
     history.amounts = span_of(amounts);
     history.survival_counts = span_of(survival_counts);
-    history.bias = bias;
+    history.has_intercept = bias;
     history.one_vs_rest = one_vs_rest;
     history.columns = columns;
     const auto rows = sparse_of(indptr, indices, values, votes.shape(0), width);

@@ -27,7 +27,7 @@ void for_each_selected(const SparseRows& rows, Codes index_map, std::size_t begi
 
 using Entries = std::span<const ColumnSubset::Entry>;
 
-// Residual and weight side by side, so that one cache line has both.
+// Weighted residual u and second derivative h of a row, side by side so that one cache line has both.
 template <class Real>
 struct Row {
     Real u, h;
@@ -50,22 +50,23 @@ struct ColumnMoments {
     double hx = 0;              // Σ h x
     double hxx = 0;             // Σ h x²
     double curvature = 0;       // centred: minus (Σ h x)² / Σ h if there is an intercept
-    double rounding_error = 0;  // of Σ x u in reduced precision
+    double rounding_error = 0;  // Σ x u in double precision minus the same sum of the stored u, at the start
 };
 
-// State of one solver run. With an intercept, the residual of row i is u[i] + h[i] · intercept_lag, so that a change
-// of the intercept costs O(1) instead of a pass over the rows.
+// State of one solver run. With an intercept, the residual of row i is u[i] + h[i] · negative_intercept_shift_, so that
+// a change of the intercept costs O(1) instead of a pass over the rows. The shift is the sum of all changes of the
+// intercept since the start, stored with the opposite sign.
 template <class Real>
 class DescentState {
 public:
     DescentState(const ColumnSubset& columns, const Penalties& penalties, std::span<const double> h,
-                 std::span<const double> u, bool bias, std::span<double> w)
+                 std::span<const double> u, bool has_intercept, std::span<double> w)
         : columns_(columns),
           penalties_(penalties),
           w_(w),
           rows_(h.size()),
           moments_(w.size()),
-          total_h_(bias ? std::accumulate(h.begin(), h.end(), 0.0) : 0) {
+          total_h_(has_intercept ? std::accumulate(h.begin(), h.end(), 0.0) : 0) {
         for (std::size_t i = 0; i < h.size(); ++i) rows_[i] = {static_cast<Real>(u[i]), static_cast<Real>(h[i])};
     }
 
@@ -96,7 +97,7 @@ public:
         // A curvature at rounding level means a column that is constant.
         if (!(curvature > kRounding * moments.hxx)) return 0;
         const double q = dot_residuals(columns_[j]) + moments.rounding_error +
-                         intercept_lag_.load(std::memory_order_relaxed) * moments.hx;
+                         negative_intercept_shift_.load(std::memory_order_relaxed) * moments.hx;
         const double next = soft_threshold(q + moments.curvature * old_w, penalties_.l1[j]) / curvature;
         const double change = next - old_w;
         if (change == 0) return 0;
@@ -105,12 +106,13 @@ public:
             auto& row_state = rows_[static_cast<std::size_t>(row)];
             add_residual(row_state, -change * value * static_cast<double>(row_state.h));
         }
-        if (total_h_ > 0) intercept_lag_.fetch_add(change * moments.hx / total_h_, std::memory_order_relaxed);
+        if (total_h_ > 0)
+            negative_intercept_shift_.fetch_add(change * moments.hx / total_h_, std::memory_order_relaxed);
         return curvature * change * change;
     }
 
     bool is_zero(std::size_t j) const { return w_[j] == 0; }
-    double intercept_shift() const { return -intercept_lag_.load(); }
+    double intercept_shift() const { return -negative_intercept_shift_.load(); }
 
 private:
     static constexpr double kRounding = 1e-12;
@@ -132,7 +134,7 @@ private:
     ZeroedArray<Row<Real>> rows_;
     std::vector<ColumnMoments> moments_;
     double total_h_;
-    std::atomic<double> intercept_lag_ = 0;
+    std::atomic<double> negative_intercept_shift_ = 0;
 };
 
 // Call visit(column) for all columns on several threads, which claim chunks dynamically; return the sum of its
@@ -161,7 +163,7 @@ template <class Real>
 ColumnDescent run_descent(const ColumnSubset& columns, std::span<const std::int32_t> active, const Penalties& penalties,
                           std::span<const double> h, std::span<const double> u, std::span<const double> q,
                           const CoordinateDescentSettings& settings, std::span<double> w) {
-    DescentState<Real> state(columns, penalties, h, u, settings.bias, w);
+    DescentState<Real> state(columns, penalties, h, u, settings.has_intercept, w);
     std::vector<std::int32_t> order(active.begin(), active.end());
     sweep(state, order, settings.threads, [&](std::size_t j) {
         state.compute_moments(j, q[j]);

@@ -60,13 +60,13 @@ double gram_duality_gap(const GramLoss& loss, const Penalties& penalties, std::s
     return std::max(0.0, 0.5 * rr + cost - dual_value);
 }
 
-GramDescent coordinate_descent_gram(const GramLoss& loss, const Penalties& penalties, double tol,
+GramDescent coordinate_descent_gram(const GramLoss& loss, const Penalties& penalties, double max_gap,
                                     std::size_t max_sweeps, std::span<double> w, std::span<double> q) {
     const std::size_t d = w.size();
     GramDescent descent{0, gram_duality_gap(loss, penalties, w, q)};
-    while (descent.gap > tol && descent.sweeps < max_sweeps) {
-        // Skip changes of the gradient so small that they add less than 5 % of the tolerance to the gap.
-        const double w_norm = one_norm(w), min_step = w_norm > 0 ? 0.05 * tol / w_norm : 0;
+    while (descent.gap > max_gap && descent.sweeps < max_sweeps) {
+        // Skip changes of the gradient so small that they add less than 5 % of max_gap to the gap.
+        const double w_norm = one_norm(w), min_step = w_norm > 0 ? 0.05 * max_gap / w_norm : 0;
         for (std::size_t j = 0; j < d; ++j) {
             const double* row = loss.gram.data() + j * d;
             const double curvature = row[j] + penalties.l2[j];

@@ -12,7 +12,7 @@ __extension__ typedef __int128 SignedWide;
 
 constexpr int kFractionBits = 52;
 constexpr int kExponentMask = 0x7ff;
-constexpr std::int64_t kLimbBase = std::int64_t{1} << 32;
+constexpr std::int64_t kLimbRadix = std::int64_t{1} << 32;
 constexpr int kExponentBias = 1075;  // value = significand · 2^(biased exponent − 1075)
 
 // value = ± significand · 2^exponent, exactly.
@@ -34,11 +34,11 @@ FloatParts decompose(double value) {
 // The limbs of one class.
 struct LimbRow {
     std::int64_t* limbs;
-    int base;
+    int first_power;  // power of 2^32 of limbs[0]
 
     void add(std::uint64_t word, int exponent, bool negative) const {
         if (word == 0) return;
-        const int offset = exponent - 32 * base;
+        const int offset = exponent - 32 * first_power;
         std::int64_t* at = limbs + offset / 32;
         const Wide shifted = static_cast<Wide>(word) << (offset % 32);
         const auto low = static_cast<std::int64_t>(static_cast<std::uint32_t>(shifted));
@@ -60,37 +60,37 @@ struct LimbRow {
 // Fixed-point sums of one class, for values that are integers times 2^low. The integers fit into 64 bits and their
 // squares into 128, so that limbs are needed only at the end.
 struct FixedPointSums {
-    SignedWide first = 0;
-    Wide second = 0;
-    std::int64_t carries = 0;
+    SignedWide sum_x = 0;
+    Wide sum_xx = 0;
+    std::int64_t carries = 0;  // of sum_xx, beyond 128 bits
 
     void add(const FloatParts& x, int low) {
         const std::uint64_t integer = x.significand << (x.exponent - low);
         const auto wide = static_cast<SignedWide>(integer);
-        first += x.negative ? -wide : wide;
+        sum_x += x.negative ? -wide : wide;
         const Wide square = static_cast<Wide>(integer) * integer;
-        second += square;
-        carries += second < square;
+        sum_xx += square;
+        carries += sum_xx < square;
     }
 
-    void add_to(LimbRow one, LimbRow two, int low) const {
-        one.add(first < 0 ? -static_cast<Wide>(first) : static_cast<Wide>(first), low, first < 0);
-        two.add(second, 2 * low, false);
-        two.add(static_cast<std::uint64_t>(carries), 2 * low + 128, false);
+    void add_to(LimbRow limbs_x, LimbRow limbs_xx, int low) const {
+        limbs_x.add(sum_x < 0 ? -static_cast<Wide>(sum_x) : static_cast<Wide>(sum_x), low, sum_x < 0);
+        limbs_xx.add(sum_xx, 2 * low, false);
+        limbs_xx.add(static_cast<std::uint64_t>(carries), 2 * low + 128, false);
     }
 };
 
-void add_unweighted(const FloatParts& x, LimbRow first, LimbRow second) {
-    first.add(x.significand, x.exponent, x.negative);
-    second.add(static_cast<Wide>(x.significand) * x.significand, 2 * x.exponent, false);
+void add_unweighted(const FloatParts& x, LimbRow sum_x, LimbRow sum_xx) {
+    sum_x.add(x.significand, x.exponent, x.negative);
+    sum_xx.add(static_cast<Wide>(x.significand) * x.significand, 2 * x.exponent, false);
 }
 
-void add_weighted(const FloatParts& x, const FloatParts& w, LimbRow first, LimbRow second) {
-    first.add(static_cast<Wide>(x.significand) * w.significand, x.exponent + w.exponent, x.negative);
+void add_weighted(const FloatParts& x, const FloatParts& w, LimbRow sum_x, LimbRow sum_xx) {
+    sum_x.add(static_cast<Wide>(x.significand) * w.significand, x.exponent + w.exponent, x.negative);
     const Wide square = static_cast<Wide>(x.significand) * x.significand;
     const int exponent = 2 * x.exponent + w.exponent;
-    second.add(static_cast<Wide>(static_cast<std::uint64_t>(square)) * w.significand, exponent, false);
-    second.add(static_cast<Wide>(static_cast<std::uint64_t>(square >> 64)) * w.significand, exponent + 64, false);
+    sum_xx.add(static_cast<Wide>(static_cast<std::uint64_t>(square)) * w.significand, exponent, false);
+    sum_xx.add(static_cast<Wide>(static_cast<std::uint64_t>(square >> 64)) * w.significand, exponent + 64, false);
 }
 
 // Bit range of the finite, non-zero values of a column: from 2^low to below 2^high.
@@ -113,23 +113,23 @@ ExponentRange exponent_range(Strided<double> values) {
 
 int floor_limb(int exponent) { return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32); }
 
-// Limbs for sums of products with bits from 2^low to below 2^high. Summing 2^64 of them needs 64 more bits, each word
-// touches three limbs, and propagating carries needs two more.
+// Limbs for sums of products with bits from 2^low to below 2^high. 64 spare bits cover the growth of any such sum, each
+// word touches three limbs, and propagating carries needs two more.
 struct LimbTable {
     LimbTable(std::size_t classes, int low, int high)
-        : base(floor_limb(low)),
-          length(static_cast<std::size_t>(floor_limb(high) - base) + 8),
+        : first_power(floor_limb(low)),
+          length(static_cast<std::size_t>(floor_limb(high) - first_power) + 8),
           limbs(classes * length) {}
 
-    LimbRow row(std::size_t c) { return {limbs.data() + c * length, base}; }
+    LimbRow row(std::size_t c) { return {limbs.data() + c * length, first_power}; }
 
-    int base;
+    int first_power;
     std::size_t length;
     std::vector<std::int64_t> limbs;
 };
 
-void add_fixed(Codes classes, Strided<double> values, std::vector<double>& total_weights, LimbTable& first,
-               LimbTable& second, int low) {
+void add_fixed(Codes classes, Strided<double> values, std::vector<double>& total_weights, LimbTable& sum_x,
+               LimbTable& sum_xx, int low) {
     std::vector<FixedPointSums> sums(total_weights.size());
     for (std::size_t i = 0; i < values.size; ++i) {
         if (classes[i] < 0 || !std::isfinite(values[i])) continue;
@@ -137,24 +137,24 @@ void add_fixed(Codes classes, Strided<double> values, std::vector<double>& total
         total_weights[c] += 1.0;
         if (values[i] != 0.0) sums[c].add(decompose(values[i]), low);
     }
-    for (std::size_t c = 0; c < sums.size(); ++c) sums[c].add_to(first.row(c), second.row(c), low);
+    for (std::size_t c = 0; c < sums.size(); ++c) sums[c].add_to(sum_x.row(c), sum_xx.row(c), low);
 }
 
 void add_limbs(Codes classes, Strided<double> values, std::span<const double> weights,
-               std::vector<double>& total_weights, LimbTable& first, LimbTable& second) {
+               std::vector<double>& total_weights, LimbTable& sum_x, LimbTable& sum_xx) {
     for (std::size_t i = 0; i < values.size; ++i) {
         if (classes[i] < 0 || !std::isfinite(values[i])) continue;
         const auto c = static_cast<std::size_t>(classes[i]);
         total_weights[c] += weights.empty() ? 1.0 : weights[i];
-        if (weights.empty()) add_unweighted(decompose(values[i]), first.row(c), second.row(c));
-        else add_weighted(decompose(values[i]), decompose(weights[i]), first.row(c), second.row(c));
+        if (weights.empty()) add_unweighted(decompose(values[i]), sum_x.row(c), sum_xx.row(c));
+        else add_weighted(decompose(values[i]), decompose(weights[i]), sum_x.row(c), sum_xx.row(c));
     }
 }
 
-// The number of limbs that a class needs, at least `min_length`; the limbs above are only its sign.
+// The number of limbs that a class needs, at least `min_length`; higher limbs only repeat the sign (0 or −1).
 std::size_t needed_length(const std::int64_t* row, std::size_t length, std::size_t min_length) {
     std::int64_t sign = row[length - 1];
-    while (length > min_length && (sign == 0 || sign == -1)) sign = row[--length - 1] + sign * kLimbBase;
+    while (length > min_length && (sign == 0 || sign == -1)) sign = row[--length - 1] + sign * kLimbRadix;
     return length;
 }
 
@@ -163,17 +163,17 @@ std::size_t needed_length(const std::int64_t* row, std::size_t length, std::size
 ClassSums class_sums(Codes classes, std::size_t n_classes, Strided<double> values, std::span<const double> weights) {
     const ExponentRange x = exponent_range(values);
     const ExponentRange w = weights.empty() ? ExponentRange{} : exponent_range({weights.data(), weights.size(), 1});
-    LimbTable first(n_classes, x.low + w.low, x.high + w.high);
-    LimbTable second(n_classes, 2 * x.low + w.low, 2 * x.high + w.high);
+    LimbTable sum_x(n_classes, x.low + w.low, x.high + w.high);
+    LimbTable sum_xx(n_classes, 2 * x.low + w.low, 2 * x.high + w.high);
     ClassSums sums{std::vector<double>(n_classes), {}, {}};
-    if (weights.empty() && x.high - x.low <= 64) add_fixed(classes, values, sums.total_weights, first, second, x.low);
-    else add_limbs(classes, values, weights, sums.total_weights, first, second);
-    sums.first = propagate_carries(std::move(first.limbs), first.length, first.base);
-    sums.second = propagate_carries(std::move(second.limbs), second.length, second.base);
+    if (weights.empty() && x.high - x.low <= 64) add_fixed(classes, values, sums.total_weights, sum_x, sum_xx, x.low);
+    else add_limbs(classes, values, weights, sums.total_weights, sum_x, sum_xx);
+    sums.sum_x = propagate_carries(std::move(sum_x.limbs), sum_x.length, sum_x.first_power);
+    sums.sum_xx = propagate_carries(std::move(sum_xx.limbs), sum_xx.length, sum_xx.first_power);
     return sums;
 }
 
-ExactSums propagate_carries(std::vector<std::int64_t> limbs, std::size_t length, int base) {
+ExactSums propagate_carries(std::vector<std::int64_t> limbs, std::size_t length, int first_power) {
     if (limbs.empty()) return {};
     const std::size_t classes = limbs.size() / length;
     std::size_t start = length;
@@ -181,19 +181,20 @@ ExactSums propagate_carries(std::vector<std::int64_t> limbs, std::size_t length,
         std::int64_t* row = limbs.data() + c * length;
         for (std::size_t k = 0; k + 1 < length; ++k) {
             row[k + 1] += row[k] >> 32;
-            row[k] &= kLimbBase - 1;
+            row[k] &= kLimbRadix - 1;
         }
-        const auto first = std::find_if(row, row + length, [](auto limb) { return limb != 0; });
-        start = std::min(start, static_cast<std::size_t>(first - row));
+        const auto lowest_nonzero = std::find_if(row, row + length, [](auto limb) { return limb != 0; });
+        start = std::min(start, static_cast<std::size_t>(lowest_nonzero - row));
     }
     if (start == length) return {};
-    // The sign may move down to the first limb that is needed, but not into the zeros below it.
+    // Fold the sign limbs into the highest limb that some class needs, and always keep the limb at `start`.
     std::size_t stop = start + 1;
     for (std::size_t c = 0; c < classes; ++c)
         stop = std::max(stop, needed_length(limbs.data() + c * length, length, start + 1));
     for (std::size_t c = 0; c < classes; ++c)
-        for (std::size_t k = length; k-- > stop;) limbs[c * length + k - 1] += limbs[c * length + k] * kLimbBase;
-    ExactSums sums{std::vector<std::int64_t>(classes * (stop - start)), stop - start, base + static_cast<int>(start)};
+        for (std::size_t k = length; k-- > stop;) limbs[c * length + k - 1] += limbs[c * length + k] * kLimbRadix;
+    ExactSums sums{std::vector<std::int64_t>(classes * (stop - start)), stop - start,
+                   first_power + static_cast<int>(start)};
     for (std::size_t c = 0; c < classes; ++c)
         std::copy_n(limbs.data() + c * length + start, stop - start, sums.limbs.data() + c * (stop - start));
     return sums;

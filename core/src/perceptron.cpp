@@ -17,8 +17,8 @@ public:
           record_(record),
           columns_(settings.columns),
           stride_(columns_ * (settings.average == Average::none ? 1 : 2)),
-          bias_(state.table.data()),
-          weights_(bias_ + stride_),
+          intercept_(state.table.data()),
+          weights_(intercept_ + stride_),
           scores_(columns_) {}
 
     PassResult run(std::span<const Example> examples, std::span<const std::int64_t> order) {
@@ -44,11 +44,11 @@ private:
         if (columns_ == 1) {
             scores_[0] = example.values ? score_one<true>(example) : score_one<false>(example);
         } else {
-            for (std::size_t c = 0; c < columns_; ++c) scores_[c] = bias_[c];
+            for (std::size_t c = 0; c < columns_; ++c) scores_[c] = intercept_[c];
             example.values ? score_many<true>(example) : score_many<false>(example);
         }
         if (state_.track_radius)
-            state_.radius2 = std::max(state_.radius2, squared_norm(example) + (settings_.bias ? 1.0 : 0.0));
+            state_.radius2 = std::max(state_.radius2, squared_norm(example) + (settings_.has_intercept ? 1.0 : 0.0));
     }
 
     static double squared_norm(const Example& example) {
@@ -60,7 +60,7 @@ private:
 
     template <bool kHasValues>
     double score_one(const Example& example) const {
-        double sum = bias_[0];
+        double sum = intercept_[0];
         for (std::uint32_t j = 0; j < example.size; ++j) {
             const double x = kHasValues ? example.values[j] : 1.0;
             sum += x * weights_[static_cast<std::size_t>(example.indices[j]) * stride_];
@@ -150,7 +150,7 @@ private:
             settings_.average == Average::examples ? state_.examples - 1 : state_.updates[column];
         const double step_weighted = amount * static_cast<double>(steps);
         const std::size_t sum_offset = settings_.average == Average::none ? 0 : columns_;
-        if (settings_.bias) add(bias_ + column, 1.0, amount, step_weighted, sum_offset);
+        if (settings_.has_intercept) add(intercept_ + column, 1.0, amount, step_weighted, sum_offset);
         for (std::uint32_t j = 0; j < example.size; ++j) {
             double* cell = weights_ + static_cast<std::size_t>(example.indices[j]) * stride_ + column;
             add(cell, example.values ? example.values[j] : 1.0, amount, step_weighted, sum_offset);
@@ -168,7 +168,7 @@ private:
         const auto one = [&](std::int32_t column, double by) {
             if (column < 0) return;
             const auto c = static_cast<std::size_t>(column);
-            state_.squared_norms[c] += 2 * by * (scores_[c] - bias_[c]) + by * by * square;
+            state_.squared_norms[c] += 2 * by * (scores_[c] - intercept_[c]) + by * by * square;
         };
         one(plus, amount);
         one(minus, -amount);
@@ -178,7 +178,7 @@ private:
     PerceptronState& state_;
     std::vector<Update>* record_;
     std::size_t columns_, stride_;
-    double* bias_;
+    double* intercept_;
     double* weights_;
     std::vector<double> scores_;
     std::int64_t position_ = 0;

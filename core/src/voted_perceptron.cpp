@@ -69,9 +69,9 @@ public:
 private:
     static bool is_nonnegative(double score) { return score >= 0; }
 
-    // Apply update k: the scores of every row change by its dot product with row k, plus one for the bias.
+    // Apply update k: the scores of every row change by its dot product with row k, plus one for the intercept.
     void apply_update(std::size_t k) {
-        std::fill(products_.begin(), products_.end(), history_.bias ? 1.0 : 0.0);
+        std::fill(products_.begin(), products_.end(), history_.has_intercept ? 1.0 : 0.0);
         const auto end = static_cast<std::size_t>(history_.rows.indptr[k + 1]);
         for (auto e = static_cast<std::size_t>(history_.rows.indptr[k]); e < end; ++e)
             postings_.add(static_cast<std::size_t>(history_.rows.indices[e]), history_.rows.value(e), products_.data());

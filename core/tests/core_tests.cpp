@@ -171,7 +171,7 @@ weigh::ClassSums sums_of(const std::vector<double>& values, const std::vector<do
 }
 
 bool same(const weigh::ExactSums& first, const weigh::ExactSums& second) {
-    return first.limbs == second.limbs && first.length == second.length && first.base == second.base;
+    return first.limbs == second.limbs && first.length == second.length && first.first_power == second.first_power;
 }
 
 void exact_sums_are_independent_of_order(Random& random) {
@@ -180,22 +180,22 @@ void exact_sums_are_independent_of_order(Random& random) {
         values.push_back(std::ldexp(static_cast<double>(random() >> 11), static_cast<int>(random() % 200) - 100));
     const auto forwards = sums_of(values);
     const auto backwards = sums_of({values.rbegin(), values.rend()});
-    EXPECT(same(forwards.first, backwards.first));
-    EXPECT(same(forwards.second, backwards.second));
+    EXPECT(same(forwards.sum_x, backwards.sum_x));
+    EXPECT(same(forwards.sum_xx, backwards.sum_xx));
     EXPECT(forwards.total_weights[0] == static_cast<double>(values.size() - 1));
 }
 
 void opposite_values_cancel_exactly() {
     const auto sums = sums_of({1e100, 0.1, 3e-200, -7.25, -1e100, -0.1, -3e-200, 7.25});
-    EXPECT(sums.first.limbs.empty() && sums.first.length == 0);
-    EXPECT(!sums.second.limbs.empty());
+    EXPECT(sums.sum_x.limbs.empty() && sums.sum_x.length == 0);
+    EXPECT(!sums.sum_xx.limbs.empty());
 }
 
 void an_integer_weight_equals_repeated_rows() {
     const auto weighted = sums_of({0.1, -2.5, 1e20}, {3.0, 1.0, 2.0});
     const auto repeated = sums_of({0.1, 0.1, 0.1, -2.5, 1e20, 1e20});
-    EXPECT(same(weighted.first, repeated.first));
-    EXPECT(same(weighted.second, repeated.second));
+    EXPECT(same(weighted.sum_x, repeated.sum_x));
+    EXPECT(same(weighted.sum_xx, repeated.sum_xx));
     EXPECT(weighted.total_weights == repeated.total_weights);
 }
 
@@ -206,7 +206,7 @@ void extreme_exponents_fit_the_limbs() {
     EXPECT(sums_of(values).total_weights[0] == 6.0);
     EXPECT(sums_of(values, std::vector<double>(values.size(), greatest)).total_weights[0] > 0);
     EXPECT(sums_of(values, std::vector<double>(values.size(), least)).total_weights[0] > 0);
-    EXPECT(sums_of({}).first.length == 0);
+    EXPECT(sums_of({}).sum_x.length == 0);
 }
 
 void propagating_carries_gives_a_normal_form() {
@@ -214,7 +214,7 @@ void propagating_carries_gives_a_normal_form() {
     const auto narrow = weigh::propagate_carries({0, -1, 0, 0}, 4, 0);
     const auto wide = weigh::propagate_carries({0, 0, 0, -1, 0, 0, 0}, 7, -2);
     EXPECT(same(narrow, wide));
-    EXPECT(narrow.length == 1 && narrow.base == 1 && narrow.limbs[0] == -1);
+    EXPECT(narrow.length == 1 && narrow.first_power == 1 && narrow.limbs[0] == -1);
     EXPECT(weigh::propagate_carries({}, 0, 0).length == 0);
 }
 

@@ -45,7 +45,7 @@ struct Data {
     std::vector<Example> examples;
 };
 
-using Table = std::vector<std::vector<double>>;  // by column: the bias, then one weight per feature
+using Table = std::vector<std::vector<double>>;  // by column: the intercept, then one weight per feature
 
 double dot(const std::vector<double>& w, const std::vector<double>& x) {
     return std::inner_product(x.begin(), x.end(), w.begin() + 1, w[0]);
@@ -64,7 +64,8 @@ struct Reference {
         x = &data.dense[i];
         amount = settings.rate * data.weight(i);
         label = static_cast<std::size_t>(data.codes[i]);
-        radius2 = std::max(radius2, std::inner_product(x->begin(), x->end(), x->begin(), settings.bias ? 1.0 : 0.0));
+        const double intercept2 = settings.has_intercept ? 1.0 : 0.0;
+        radius2 = std::max(radius2, std::inner_product(x->begin(), x->end(), x->begin(), intercept2));
         ++examples;
         mistakes += settings.columns == 1  ? learn_binary()
                     : settings.one_vs_rest ? learn_one_vs_rest()
@@ -123,7 +124,7 @@ struct Reference {
         for (const auto& [column, by] : {std::pair(plus, amount), std::pair(minus, -amount)}) {
             if (column < 0) continue;
             auto& own = w[static_cast<std::size_t>(column)];
-            if (settings.bias) own[0] += by;
+            if (settings.has_intercept) own[0] += by;
             for (std::size_t f = 0; f < x->size(); ++f) own[f + 1] += by * (*x)[f];
         }
         record.push_back({place, plus, minus, amount});
@@ -158,13 +159,13 @@ PerceptronSettings random_settings(Random& random) {
     settings.margin = static_cast<double>(below(random, 4));
     settings.relative_margin = below(random, 3) == 0;
     settings.one_vs_rest = settings.columns > 1 && below(random, 2);
-    settings.bias = below(random, 4) != 0;
+    settings.has_intercept = below(random, 4) != 0;
     settings.average = std::vector<Average>{Average::none, Average::examples, Average::updates}[below(random, 3)];
     return settings;
 }
 
 bool are_equal(const Update& a, const Update& b) {
-    return a.example == b.example && a.plus == b.plus && a.minus == b.minus && a.amount == b.amount;
+    return a.position == b.position && a.plus == b.plus && a.minus == b.minus && a.amount == b.amount;
 }
 
 void check_table(const PerceptronSettings& settings, const PerceptronState& state, const Reference& reference,
@@ -294,7 +295,7 @@ void ties_follow_the_tie_rule() {
         std::vector<Update> record;
         perceptron_pass(examples, {}, settings, state, &record);
         const std::int64_t first = columns == 1 ? 1 : 0;
-        EXPECT(!record.empty() && record[0].example == first);
+        EXPECT(!record.empty() && record[0].position == first);
     }
 }
 

@@ -36,8 +36,8 @@ struct GramDescent {
 double gram_duality_gap(const GramLoss& loss, const Penalties& penalties, std::span<const double> w,
                         std::span<const double> q);
 
-// Sweep over all features until the gap is at most `tol`. Updates w and q = c − Gw together.
-GramDescent coordinate_descent_gram(const GramLoss& loss, const Penalties& penalties, double tol,
+// Sweep over all features until the gap is at most `max_gap`. Updates w and q = c − Gw together.
+GramDescent coordinate_descent_gram(const GramLoss& loss, const Penalties& penalties, double max_gap,
                                     std::size_t max_sweeps, std::span<double> w, std::span<double> q);
 
 // Selected columns of a sparse matrix in single precision, which halves the memory. That is accurate enough: descent
@@ -65,7 +65,7 @@ private:
 };
 
 struct CoordinateDescentSettings {
-    bool bias = true;               // whether an unpenalised intercept is optimised along with every weight
+    bool has_intercept = true;      // whether an unpenalised intercept is optimised along with every weight
     bool double_precision = false;  // of the residuals
     double gain_tolerance = 0;      // stop when a sweep gains at most this fraction of the first sweep's gain
     std::size_t max_sweeps = 1;

@@ -6,7 +6,7 @@
 //
 //     uᵢ + mᵢ + aᵢ (αᵢ − αᵢ_old) = 0,    aᵢ = v ‖xᵢ‖² + vᵦ.
 //
-// The bias b is one more weight, with a prior of variance vᵦ whose mean is moved to the current b (method of
+// The intercept b is one more weight, with a prior of variance vᵦ whose mean is moved to the current b (method of
 // multipliers), so that in the limit b is unpenalised.
 //
 // With several threads, each one works on its own rows and on its own copy of w, in which its steps are scaled by σ′;
@@ -26,7 +26,7 @@ namespace weigh {
 
 struct DualSettings {
     double prior_variance = 1;       // v
-    double bias_prior_variance = 0;  // vᵦ; zero means no bias
+    double bias_prior_variance = 0;  // vᵦ; zero means no intercept
     std::size_t syncs_per_pass = 1;  // how often the threads exchange their steps
     std::size_t threads = 1;
 };
@@ -40,10 +40,11 @@ public:
     // Start from the αᵢ that correspond to given scores oᵢ + b + xᵢ·w, with weights w = v Σ ±αᵢ xᵢ.
     void warm_start(std::span<const double> scores, std::span<const double> weights, double bias);
 
-    // Take a step for each of the given rows in order; return an estimate of the duality gap before the steps.
+    // Take a step for each of the given rows in order; return an estimate of the duality gap, the sum of the rows'
+    // parts just before their own step.
     double run_pass(std::span<const std::int32_t> order);
 
-    // Move the mean of the bias prior by `factor` times the distance of the bias from it.
+    // Move the mean of the intercept's prior by `factor` times the distance of the intercept from it.
     void recentre_bias_prior(double factor);
 
     std::size_t size() const { return rows_.size(); }
@@ -78,7 +79,7 @@ private:
     std::size_t width_;
     DualSettings settings_;
     ZeroedArray<Row> rows_;
-    ZeroedArray<double> weights_;              // the bias is the last one
+    ZeroedArray<double> weights_;              // the intercept is the last one
     std::vector<ZeroedArray<double>> copies_;  // one per thread, if there are several
     double scale_;                             // σ′
     double min_gap_ = std::numeric_limits<double>::infinity();

@@ -18,34 +18,36 @@ struct PerceptronSettings {
     double margin = 0;             // update also on correct examples whose margin is below this
     bool relative_margin = false;  // the margin is relative to ‖w‖: of its column with one-vs-rest, else of all columns
     bool one_vs_rest = false;      // train every class against the rest instead of all classes jointly
-    bool bias = true;
+    bool has_intercept = true;
     Average average = Average::none;
     std::size_t columns = 1;  // classes; a single column for binary problems, whose two scores are opposite
 };
 
 // Training state, which the caller keeps between passes.
 //
-// Row 0 of the table holds the biases, row f + 1 the weights of feature f. A row has `columns` weights and, for
+// Row 0 of the table holds the intercepts, row f + 1 the weights of feature f. A row has `columns` weights and, for
 // averaging, as many sums u = Σ (step before the update) · change. The average of the weights over all T steps is
 // w − u / T. A step is an example, or an update (per column with one-vs-rest).
 struct PerceptronState {
     std::span<double> table;
     std::span<std::int64_t> updates;  // per column
     std::int64_t examples = 0;
-    std::span<double> squared_norms;  // ‖w‖² per column without the bias; maintained for relative margins only
-    bool track_radius = true;         // whether to compute ‖x‖² of the examples
-    double radius2 = 0;               // largest ‖x‖² so far, including 1 for the bias
+    std::span<double> squared_norms;  // ‖w‖² per column without the intercept; maintained for relative margins only
+    bool track_radius = true;         // whether to compute radius2
+    double radius2 = 0;  // R² of Novikoff's mistake bound: largest ‖x‖² so far, plus 1 if there is an intercept
 };
 
 struct PassResult {
     std::int64_t mistakes = 0;
     std::int64_t updates = 0;
-    double min_margin = std::numeric_limits<double>::infinity();  // smallest score of a true class against the others
+    // Smallest margin, each before its own update: the signed score (binary, one-vs-rest) or true score − best other
+    // score (joint).
+    double min_margin = std::numeric_limits<double>::infinity();
 };
 
 // One update: + amount · x in column `plus`, − amount · x in column `minus`; −1 means none.
 struct Update {
-    std::int64_t example = 0;  // position in the order of the pass
+    std::int64_t position = 0;  // of the example, in the order of the pass
     std::int32_t plus = -1, minus = -1;
     double amount = 0;
 };
@@ -54,8 +56,8 @@ struct Update {
 PassResult perceptron_pass(std::span<const Example> examples, std::span<const std::int64_t> order,
                            const PerceptronSettings& settings, PerceptronState& state, std::vector<Update>* record);
 
-// Write the weights of some rows of a table. With averaging these are T w − u, where T is the number of steps of the
-// column: for integer inputs this is exact, so that ties between classes stay ties.
+// Write the final weights of some rows of a table: w, or with averaging T·w̄ = T w − u, where T is the number of steps
+// of the column; the caller divides by T. For integer inputs T·w̄ is exact, so that ties between classes stay ties.
 void final_weights(std::span<const double> table, const PerceptronSettings& settings,
                    std::span<const std::int64_t> rows, std::span<const std::int64_t> steps, std::span<double> out);
 
@@ -67,7 +69,7 @@ struct UpdateHistory {
     std::span<const std::int32_t> plus, minus;
     std::span<const double> amounts;
     std::span<const std::int64_t> survival_counts;
-    bool bias = true;
+    bool has_intercept = true;
     bool one_vs_rest = false;
     std::size_t columns = 1;
 };

@@ -14,9 +14,9 @@ Rows rows_of_view(const std::vector<Row*>& rows, const HashedFeatures& features,
 
 std::uint64_t& count_of(Totals& totals, bool spam) { return spam ? totals.spams : totals.hams; }
 
-void require_labels(std::span<const HashedFeatures> messages, std::string_view spam) {
-    if (spam.size() != messages.size()) throw std::invalid_argument("there must be one label per print");
-    if (!std::all_of(spam.begin(), spam.end(), [](char label) { return label == 0 || label == 1; }))
+void require_labels(std::span<const HashedFeatures> messages, std::string_view labels) {
+    if (labels.size() != messages.size()) throw std::invalid_argument("there must be one label per message");
+    if (!std::all_of(labels.begin(), labels.end(), [](char label) { return label == 0 || label == 1; }))
         throw std::invalid_argument("labels must be zero or one");
 }
 
@@ -27,27 +27,27 @@ std::size_t Ledger::features() const {
         std::ranges::count_if(table_.all(), [](const Slot& slot) { return slot.key != 0 && !slot.row.is_empty(); }));
 }
 
-void Ledger::learn(std::span<const HashedFeatures> messages, std::string_view spam) {
-    require_labels(messages, spam);
+void Ledger::learn(std::span<const HashedFeatures> messages, std::string_view labels) {
+    require_labels(messages, labels);
     if (messages.size() > kMaxMessages - totals_.messages())
         throw std::invalid_argument("a ledger counts no more than 2,147,483,647 messages");
     std::vector<Row*> rows;
     for (std::size_t at = 0; at < messages.size(); ++at) {
         table_.find_or_add(messages[at], rows);
-        const bool is_spam = spam[at] != 0;
+        const bool is_spam = labels[at] != 0;
         for (std::size_t view = 0; view < kViews; ++view)
             learner_->learn(rows_of_view(rows, messages[at], view), view, is_spam, totals_);
         ++count_of(totals_, is_spam);
     }
 }
 
-void Ledger::unlearn(std::span<const HashedFeatures> messages, std::string_view spam) {
-    require_labels(messages, spam);
+void Ledger::unlearn(std::span<const HashedFeatures> messages, std::string_view labels) {
+    require_labels(messages, labels);
     if (!learner_->can_unlearn()) throw std::invalid_argument("this learner cannot unlearn");
     std::vector<Row*> rows;
     for (std::size_t at = 0; at < messages.size(); ++at)
-        if (!unlearn(messages[at], spam[at] != 0, rows)) {
-            learn(messages.first(at), spam.substr(0, at));
+        if (!unlearn(messages[at], labels[at] != 0, rows)) {
+            learn(messages.first(at), labels.substr(0, at));
             throw std::invalid_argument("a message that was not learned cannot be unlearned");
         }
 }

@@ -86,7 +86,7 @@ Header parse_header(std::string_view file) {
 
 }  // namespace
 
-Ledger Ledger::open(const std::string& path, bool whole) {
+Ledger Ledger::open(const std::string& path, bool verify_rows) {
     MappedFile file(path);
     const std::string_view bytes(file.data(), file.size());
     const Header header = parse_header(bytes);
@@ -94,7 +94,7 @@ Ledger Ledger::open(const std::string& path, bool whole) {
     ledger.totals_ = header.totals;
     ledger.note_ = bytes.substr(bytes.size() - header.note_size);
     ledger.table_ = RowTable(std::move(file), sizeof header, header.capacity, header.keys);
-    require(!whole || update_checksum(bytes_of(ledger.table_.all()), 0) == header.table_checksum,
+    require(!verify_rows || update_checksum(bytes_of(ledger.table_.all()), 0) == header.table_checksum,
             "its counts are damaged.");
     return ledger;
 }

@@ -18,7 +18,7 @@ namespace weigh::mail {
 struct Contribution {
     std::size_t view = 0;
     std::uint64_t key = 0;
-    double nats = 0;
+    double nats = 0;  // log-odds, natural logarithm
 };
 
 class Ledger {
@@ -28,22 +28,23 @@ public:
 
     explicit Ledger(const Learner& learner) : learner_(&learner) {}
     // Open a saved ledger; learning changes only the copy in memory. Throws std::invalid_argument if the file is
-    // damaged, and std::system_error if it cannot be read. Rows are read on demand; `whole` reads and verifies all of
-    // them.
-    static Ledger open(const std::string& path, bool whole);
+    // damaged, and std::system_error if it cannot be read. Rows are read on demand; `verify_rows` reads all of them and
+    // verifies their checksum.
+    static Ledger open(const std::string& path, bool verify_rows);
 
     const Learner& learner() const { return *learner_; }
     const Totals& totals() const { return totals_; }
+    // Text that was saved with the ledger, for the caller's own use; empty for a new one.
     const std::string& note() const { return note_; }
-    // Scans all slots.
+    // Number of features with non-empty rows; O(capacity).
     std::size_t features() const;
 
     // Learn or unlearn messages, with one label byte per message: 0 for ham, 1 for spam. On std::invalid_argument
     // nothing is changed; if memory runs out, some messages may have been learned.
-    void learn(std::span<const HashedFeatures> messages, std::string_view spam);
-    void unlearn(std::span<const HashedFeatures> messages, std::string_view spam);
+    void learn(std::span<const HashedFeatures> messages, std::string_view labels);
+    void unlearn(std::span<const HashedFeatures> messages, std::string_view labels);
 
-    // Write the log-odds of spam.
+    // Write the log-odds of spam (natural logarithm), one score per message.
     void judge(std::span<const HashedFeatures> messages, std::span<double> scores) const;
     // Contributions of the known features and of non-zero biases.
     std::vector<Contribution> evidence(const HashedFeatures& features) const;
