@@ -1,8 +1,8 @@
 """Dual coordinate ascent for logistic regression of two classes with l2, for many sparse features.
 
 Each row has a dual variable αᵢ in [0, sᵢ], and w = Σ (2yᵢ − 1) αᵢ xᵢ / l2. A pass maximises the dual over one
-αᵢ after the other. The intercept has a normal prior. The prior's mean follows the intercept (method of
-multipliers), so that in the limit it is unpenalised.
+αᵢ after the other. The intercept has a normal prior whose mean follows the intercept (method of multipliers),
+so that in the limit the intercept is unpenalised.
 
 Reference: Yu, Huang, Lin (2011), "Dual coordinate descent methods for logistic regression and maximum entropy
 models".

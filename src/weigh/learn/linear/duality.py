@@ -63,9 +63,9 @@ def _make_feasible(loss: CrossEntropyLoss, U: Matrix, p: Floats) -> Floats | Non
 def lasso_dual_bound(rr: float, yr: float, q: Floats, l1: Floats, l2: Floats) -> float:
     """Return a lower bound on the minimum of ½ Σ sᵢ (yᵢ − xᵢ·w)² + Σ l1ⱼ |wⱼ| + ½ Σ l2ⱼ wⱼ².
 
-    With the residuals r = y − Xw, rr = Σ sᵢ rᵢ², yr = Σ sᵢ yᵢ rᵢ and q = Xᵀ(s r) [d]; the sign is that of
-    q = −gradient of the loss. Unpenalised features must have been fitted: their q is zero but for rounding
-    and is ignored. Every scale c with c |qⱼ| ≤ l1ⱼ where l2ⱼ = 0 gives the bound
+    With the residuals r = y − Xw, rr = Σ sᵢ rᵢ², yr = Σ sᵢ yᵢ rᵢ and q = Xᵀ(s r) [d]. The sign differs
+    from v above: q = −gradient of the loss. Unpenalised features must have been fitted: their q is zero but
+    for rounding and is ignored. Every scale c with c |qⱼ| ≤ l1ⱼ where l2ⱼ = 0 gives the bound
     c yr − ½ c² rr − Σ (c |qⱼ| − l1ⱼ)₊² / (2 l2ⱼ); two scales are tried.
     """
     q = np.abs(q)

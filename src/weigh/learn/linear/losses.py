@@ -1,7 +1,7 @@
 """Log loss of two classes and of several, and the Newton system of loss and l2 penalty.
 
 A loss takes scores S [n, k] without the problem's offset, which it adds. Two classes have one column, the
-log-odds of the second class; more classes have one column each. For a row with probabilities p, target t
+log-odds of the second class; more classes have one column each. For a row with probabilities p, target y
 (0 or 1, or one-hot) and weight s, the gradient with respect to the scores is s (p − y), the Hessian is
 s (diag p − p pᵀ), and the convex conjugate at that gradient is s Σ p log p.
 """
