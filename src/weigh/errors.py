@@ -25,7 +25,7 @@
     ├── MissingNumbers       a regression treats missing numbers as zero
     ├── NotOptimal           a solver stopped before it reached its tolerance
     ├── OddClasses           classes too rare for the folds, or labels that look like measurements
-    ├── OddValues            a number column with a word that may mean "missing"
+    ├── OddValues            the inferred kind of a column may be wrong
     ├── SeenRows             a model is calibrated or evaluated on its training rows
     ├── SkippedFiles         files of a folder are not text and were skipped
     ├── StaleCalibration     further training has invalidated a calibration
@@ -131,7 +131,10 @@ class OddClasses(WeighWarning):
 
 
 class OddValues(WeighWarning):
-    """A column of numbers contains a few words and is therefore treated as a category."""
+    """The inferred kind of a column may be wrong.
+
+    The column has numbers with a few words, or is a category that looks like text.
+    """
 
 
 class SeenRows(WeighWarning):

@@ -18,7 +18,7 @@ def main(folder: str, name: str, seed: int) -> None:
             ]
             transaction.append([*records, record(("both", rng.randrange(1000)))])
             if rng.random() < 0.1:
-                transaction.compact(ledger.write, keep=rng.random() < 0.3)
+                transaction.compact(ledger.write, keep_records=rng.random() < 0.3)
         print(batch, flush=True)
 
 

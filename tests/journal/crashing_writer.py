@@ -40,7 +40,7 @@ def append_and_compact(folder: str, keep: bool) -> None:
     ledger = Ledger(folder)
     with ledger.journal.transaction() as transaction:
         transaction.append([record("new"), record("newer", 2, b"payload")])
-        transaction.compact(ledger.write, keep=keep)
+        transaction.compact(ledger.write, keep_records=keep)
 
 
 def die(folder: str, keep: bool, step: int) -> None:

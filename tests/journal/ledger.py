@@ -24,10 +24,10 @@ def record(name: object, mark: int = 1, payload: bytes = b"") -> JournalRecord:
 class Ledger:
     """A journal and its snapshot."""
 
-    def __init__(self, folder: Path | str, patience: float = 10.0) -> None:
+    def __init__(self, folder: Path | str, timeout: float = 10.0) -> None:
         self.path = os.path.join(folder, "journal")
         self.snapshot = os.path.join(folder, "snapshot")
-        self.journal = Journal(self.path, patience=patience)
+        self.journal = Journal(self.path, timeout=timeout)
         self.loads = 0
 
     def load(self) -> tuple[Entries, Position]:
@@ -57,7 +57,7 @@ class Ledger:
 
     def compact(self, *, keep: bool = False) -> None:
         with self.journal.transaction() as transaction:
-            transaction.compact(self.write, keep=keep)
+            transaction.compact(self.write, keep_records=keep)
 
 
 def plain(*records: JournalRecord) -> Entries:

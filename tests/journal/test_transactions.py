@@ -20,7 +20,7 @@ from weigh.journal.generation import MarkIndex
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Ledger:
-    return Ledger(tmp_path, patience=0.05)
+    return Ledger(tmp_path, timeout=0.05)
 
 
 def test_records_are_read_back_unchanged(ledger: Ledger) -> None:
@@ -119,7 +119,7 @@ def test_a_closed_transaction_cannot_be_used(ledger: Ledger) -> None:
 
 
 def test_a_lock_timeout_names_the_file(ledger: Ledger, tmp_path: Path) -> None:
-    other = Ledger(tmp_path, patience=0.05)
+    other = Ledger(tmp_path, timeout=0.05)
     with ledger.journal.transaction() as transaction:
         with pytest.raises(JournalError, match=r"journal\.lock is taken.*within 0\.05 s"):
             other.append(record("b"))

@@ -99,12 +99,12 @@ class Schema:
         )
         return max(1, min(max_rows, MAX_PRODUCT_CELLS // widest))
 
-    def storage(self) -> Mapping[str, str]:
+    def kinds_by_column(self) -> Mapping[str, str]:
         """Return the kind of every column, for sources that can read it accordingly."""
-        return self._storage
+        return self._kinds_by_column
 
     @cached_property
-    def _storage(self) -> Mapping[str, str]:
+    def _kinds_by_column(self) -> Mapping[str, str]:
         if not self.named:
             return {}
         wanted = {name: kind.name for name, kind in zip(self.names, self.kinds, strict=True)}
@@ -132,7 +132,9 @@ class Schema:
         """Read a source chunk by chunk, with its columns checked and renamed to this schema's names."""
         source = self.align_source(source)
         by_name = self.named and source.named
-        chunks = (self._rename_columns(c, by_name) for c in source.chunks(self.storage(), self.chunk_rows))
+        chunks = (
+            self._rename_columns(c, by_name) for c in source.chunks(self.kinds_by_column(), self.chunk_rows)
+        )
         return add_derived_columns(chunks, self.made) if self.made else chunks
 
     def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
@@ -142,7 +144,7 @@ class Schema:
             return as_chunk_readers(self.chunks(source))
         source = self.align_source(source)
         by_name = self.named and source.named
-        readers = source.chunk_readers(self.storage(), self.chunk_rows)
+        readers = source.chunk_readers(self.kinds_by_column(), self.chunk_rows)
         return (self._renaming_reader(reader, by_name) for reader in readers)
 
     def align_source(self, source: Source) -> Source:

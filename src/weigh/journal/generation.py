@@ -118,10 +118,10 @@ class Generation:
                 os.ftruncate(self._descriptor, self._file_offset(end))
         return n_bytes
 
-    def write_successor(self, marks: MarkIndex, end: Position, keep: bool) -> None:
-        """Replace this generation by one whose table holds the marks; its records are copied if `keep`."""
+    def write_successor(self, marks: MarkIndex, end: Position, keep_records: bool) -> None:
+        """Replace this generation by one with these marks, and with its records if `keep_records`."""
         table, n_keys = marks.to_bytes()
-        start = self.header.start if keep else end
+        start = self.header.start if keep_records else end
         header = JournalHeader(self.header.generation + 1, start, end, n_keys, zlib.crc32(table))
         groups = self._read_range(self._file_offset(start), self._file_offset(end))
         mode = stat.S_IMODE(os.fstat(self._descriptor).st_mode)

@@ -32,11 +32,14 @@ _MAX_LOCK_PAUSE = 0.02
 class Journal:
     """A durable file of records, in which every change of a key's mark is written exactly once.
 
+    A *mark* is a small integer, the current state of a key (0: never recorded). The records of one commit
+    form a *group*, read all or none. Compacting replaces the file by a new *generation*.
+
     Several processes and threads may write, one at a time::
 
         journal = Journal("learned.journal")
         with journal.transaction() as transaction:
-            is_new = transaction.append([JournalRecord(key, 1, payload)])
+            [is_new] = transaction.append([JournalRecord(key, 1, payload)])
 
     After the transaction the records are on disk; if the process is killed earlier, either all of them are or
     none. A record whose key already has its mark is not written, so repeating an operation has no effect.
@@ -49,15 +52,15 @@ class Journal:
     covers. `WriteTransaction.compact` writes a snapshot and drops the records; `state` combines the two.
 
     The lock files (`.lock`, `.queue`) beside the file are permanent; the draft of a new generation (`.new`)
-    is temporary. `patience` is the number of seconds that a writer waits for the lock.
+    is temporary. `timeout` is the number of seconds that a writer waits for the lock.
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, patience: float = 30.0) -> None:
-        if not patience >= 0:
-            raise parameter_error("Journal", "patience", "a number of seconds, 0 or more", patience)
+    def __init__(self, path: str | os.PathLike[str], *, timeout: float = 30.0) -> None:
+        if not timeout >= 0:
+            raise parameter_error("Journal", "timeout", "a number of seconds, 0 or more", timeout)
         # Locks and drafts belong beside the file, not beside a symbolic link to it.
         self.path = os.path.realpath(path)
-        self._patience = patience
+        self._timeout = timeout
         self._cache = WriterCache()
         check_file_locks(self.path)
 
@@ -68,7 +71,7 @@ class Journal:
     def transaction(self) -> Iterator[WriteTransaction]:
         """Wait for the lock and begin a transaction; an exception in its block appends nothing."""
         with (
-            write_lock(self.path, self._patience),
+            write_lock(self.path, self._timeout),
             contextlib.closing(WriteTransaction(self.path, self._cache)) as transaction,
         ):
             if transaction.truncated_bytes:
@@ -113,18 +116,18 @@ class Journal:
     def state(
         self,
         load: Callable[[], tuple[State, Position]],
-        add: Callable[[State, list[JournalRecord]], State],
+        apply: Callable[[State, list[JournalRecord]], State],
         current: tuple[State, Position] | None = None,
     ) -> tuple[State, Position]:
         """Return the state of the snapshot and the records after it, and the position that it covers.
 
         `load` returns the snapshot and the position stored in it, or an empty state and JOURNAL_START if
-        there is none yet; `add` returns the state after further records. If a writer compacts in between and
-        drops records that the loaded snapshot lacks, the newer snapshot is loaded. Pass the previous result
-        as `current` to read only new records::
+        there is none yet; `apply` returns the state after further records. If a writer compacts in between
+        and drops records that the loaded snapshot lacks, the newer snapshot is loaded. Pass the previous
+        result as `current` to read only new records::
 
-            state, position = journal.state(load, add)
-            state, position = journal.state(load, add, current=(state, position))
+            state, position = journal.state(load, apply)
+            state, position = journal.state(load, apply, current=(state, position))
         """
         lost = None
         while True:
@@ -132,7 +135,7 @@ class Journal:
             position = start
             try:
                 for records, after in self.groups(start):
-                    state, position = add(state, records), after
+                    state, position = apply(state, records), after
                 return state, position
             except LostPlace:
                 # Snapshots are written before records are dropped, so a second load must return a later one.
@@ -154,14 +157,14 @@ def check_file_locks(path: str) -> None:
 
 
 @contextlib.contextmanager
-def write_lock(path: str, patience: float) -> Iterator[None]:
-    """Hold a journal's lock, waiting for it up to `patience` seconds.
+def write_lock(path: str, timeout: float) -> Iterator[None]:
+    """Hold a journal's lock, waiting for it up to `timeout` seconds.
 
     There are two locks, in files that are never deleted. The holder of the queue lock polls the main lock
     often, and a writer that releases the main lock must queue again. With one lock alone, a busy writer
     would reacquire it before anyone else polls.
     """
-    deadline = time.monotonic() + patience
+    deadline = time.monotonic() + timeout
     with _open_lock_file(f"{path}.lock") as lock:
         with _open_lock_file(f"{path}.queue") as queue:
             is_locked = _acquire(queue, deadline, _MAX_LOCK_PAUSE) and _acquire(
@@ -169,8 +172,8 @@ def write_lock(path: str, patience: float) -> Iterator[None]:
             )
         if not is_locked:
             raise JournalError(
-                f"{path}.lock is taken: another writer has not finished within {patience:g} s. "
-                "Try again, or wait longer: Journal(path, patience=...)."
+                f"{path}.lock is taken: another writer has not finished within {timeout:g} s. "
+                "Try again, or wait longer: Journal(path, timeout=...)."
             )
         yield
 
@@ -275,21 +278,22 @@ class WriteTransaction:
                 self._parts += pack_record(record)
         return are_new
 
-    def compact(self, write: Callable[[Position], None], *, keep: bool = False) -> None:
-        """Write a snapshot with `write`, then replace the journal by a new generation.
+    def compact(self, write_snapshot: Callable[[Position], None], *, keep_records: bool = False) -> None:
+        """Write a snapshot with `write_snapshot`, then replace the journal by a new generation.
 
-        Pending records are committed first, so `Journal.records` includes them. `write` is called with the
-        position that the snapshot covers; it must store that position in the snapshot and flush it to disk,
-        as `weigh.atomic_files.atomic_write` does. The new generation has the mark of every key, and no
-        records unless `keep` is true. After an interruption at any point, the snapshot and the journal still
-        give the same state.
+        Pending records are committed first, so `Journal.records` includes them. `write_snapshot` is called
+        with the position that the snapshot covers; it must store that position in the snapshot and flush it
+        to disk, as `weigh.atomic_files.atomic_write` does. The new generation has the mark of every key, and
+        no records unless `keep_records` is true. After an interruption at any point, the snapshot and the
+        journal still give the same state.
         """
         self.commit()
-        write(self._cache.end)
-        # If anything fails from here on, it is unknown which file has the name, so nothing may be written.
+        write_snapshot(self._cache.end)
+        # Until the file is reopened below, it is unknown which generation has the path; stay closed if
+        # reopening fails.
         self._is_closed = True
         try:
-            self._file.write_successor(self._cache.marks, self._cache.end, keep)
+            self._file.write_successor(self._cache.marks, self._cache.end, keep_records)
         finally:
             successor = _open_or_create(self._file.path)
             self._file.close()

@@ -105,7 +105,7 @@ def _bin_numbers(schema: Schema, source: Source, inferred: Number) -> Schema:
     if not any(kind is inferred for kind in schema.kinds):
         return schema
     if source.named:
-        prefix = source.prefix(PREFIX_ROWS, schema.storage())
+        prefix = source.prefix(PREFIX_ROWS, schema.kinds_by_column())
     else:
         prefix = next(schema.chunks(source)).slice(0, PREFIX_ROWS)
 

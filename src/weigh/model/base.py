@@ -193,9 +193,9 @@ class Model(BaseModel):
 
     def scores(self, rows: Any) -> Floats:
         """Return the scores [rows, classes]."""
-        return np.concatenate(list(self.map_chunks(self.compute_scores, rows)))
+        return np.concatenate(list(self.map_chunks(self.finite_scores, rows)))
 
-    def compute_scores(self, chunk: Chunk) -> Floats:
+    def finite_scores(self, chunk: Chunk) -> Floats:
         """Return the scores of a chunk; raise ImpossibleEvidence if a row has −inf for every class."""
         scores = self.score_chunk(chunk)
         impossible = scores.max(axis=1) == -np.inf
@@ -222,7 +222,7 @@ class Model(BaseModel):
         return np.concatenate(list(self.map_chunks(partial(self._verdicts, decision), rows)))
 
     def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
-        scores = self.compute_scores(chunk)
+        scores = self.finite_scores(chunk)
         if decision is None:
             return self.labels[self.best(scores)]
         return decision.verdicts(scores, self.log_prior, self.classes)
@@ -239,7 +239,7 @@ class Model(BaseModel):
         """Return the evidence for each row: named contributions that sum to the score."""
         explained = Explained()
         for chunk in self.chunks(rows):
-            self.compute_scores(chunk)  # raises the same error for impossible rows as predict
+            self.finite_scores(chunk)  # raises the same error for impossible rows as predict
             explained.extend(evidence.detach() for evidence in self.explain_chunk(chunk))
         return explained
 

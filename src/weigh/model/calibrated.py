@@ -101,7 +101,7 @@ class CalibratedModel(Model):
 
     def score_chunk(self, chunk: Chunk) -> Floats:
         """Return the calibrated log-probabilities of a chunk."""
-        scores = self.uncalibrated.compute_scores(chunk)
+        scores = self.uncalibrated.finite_scores(chunk)
         return self.calibration.apply(
             equalise_ties(scores) if self.uncalibrated.has_probabilities else scores
         )

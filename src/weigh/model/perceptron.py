@@ -66,7 +66,7 @@ class ScoreOnlyModel(Model):
             raise self._no_probabilities_error()
         return super()._verdicts(None, chunk)
 
-    def compute_scores(self, chunk: Chunk) -> Floats:
+    def finite_scores(self, chunk: Chunk) -> Floats:
         """Return the scores of a chunk; raise DataError if one overflows."""
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.score_chunk(chunk)

@@ -22,12 +22,12 @@ from weigh import errors
 from weigh.estimators.base import BaseLearner
 from weigh.judge.metrics.losses import Floats, brier_scores, log_losses, select_true_class, squared_losses
 from weigh.judge.metrics.predictor import (
-    check_numbers_per_row,
-    check_one_per_row,
-    check_table_per_row,
     encode_labels,
     output_error,
     to_python_list,
+    to_row_array,
+    to_row_matrix,
+    to_row_numbers,
 )
 from weigh.trials.learners import AsNumbers, is_regression, learners_by_name
 from weigh.trials.rows import LabelledRows, RowIndices
@@ -129,11 +129,11 @@ class FittedLearner:
 
     def predict(self, rows: LabelledRows) -> npt.NDArray[Any]:
         """Return the predicted label of every row [n]."""
-        return check_one_per_row(self.learner.predict(rows.data), len(rows), self.name)
+        return to_row_array(self.learner.predict(rows.data), len(rows), self.name)
 
     def predict_numbers(self, rows: LabelledRows) -> Floats:
         """Return the predicted number of every row [n]."""
-        numbers = check_numbers_per_row(self.learner.predict(rows.data), len(rows), self.name)
+        numbers = to_row_numbers(self.learner.predict(rows.data), len(rows), self.name)
         if not np.isfinite(numbers).all():
             raise output_error(self.name, "predictions", numbers, "finite numbers")
         return numbers
@@ -151,7 +151,7 @@ class FittedLearner:
             return self._check_table(self.learner.predict_log_proba(rows.data), rows, "log-probabilities")
 
     def _check_table(self, values: Any, rows: LabelledRows, what: str) -> Floats:
-        table = check_table_per_row(values, len(rows), len(self.classes), self.name, what)
+        table = to_row_matrix(values, len(rows), len(self.classes), self.name, what)
         if np.isnan(table).any():
             raise output_error(self.name, what, table, "numbers")
         return table

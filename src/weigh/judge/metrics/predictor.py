@@ -133,7 +133,7 @@ def _model_predictor(model: Any) -> Predictor:
             scores = model.scores(rows)
             if not getattr(model, "has_probabilities", True):
                 return ClassPredictions(model.best(scores), scores=_score_leads(scores))
-            # Without a finite score there is no posterior, and the model's own error explains why.
+            # If all scores of a row are infinite, `log_proba` raises the model's own error.
             is_finite = np.isfinite(scores.max(axis=1)).all()
             log_posterior = log_softmax(scores) if is_finite else model.log_proba(rows)
             log_joint = scores if getattr(model, "is_generative", True) else None
@@ -151,7 +151,7 @@ def _model_predictor(model: Any) -> Predictor:
 def _library_predictor(model: Any, classes: dict[Any, int], predict: Callable[[Any], Any]) -> Predictor:
     """Return the predictor of a model of this library, which reads sources in the model's schema."""
     schema = getattr(model, "schema", None)
-    kinds, missing = (None, ()) if schema is None else (schema.storage(), schema.missing)
+    kinds, missing = (None, ()) if schema is None else (schema.kinds_by_column(), schema.missing)
     label, storage = getattr(model, "label", None), getattr(model, "storage", {})
     return Predictor(
         classes, label, True, predict, kinds=kinds, schema=schema, missing=missing, storage=storage
@@ -176,15 +176,16 @@ def _sklearn_predictor(model: Any) -> Predictor:
 
     def predict(rows: Any) -> ClassPredictions:
         n = row_count(rows)
-        shape = n, len(classes), who
-        predictions = encode_labels(classes, to_python_list(check_one_per_row(model.predict(rows), n, who)))
+        predictions = encode_labels(classes, to_python_list(to_row_array(model.predict(rows), n, who)))
         if hasattr(model, "predict_proba"):
-            posterior = check_table_per_row(model.predict_proba(rows), *shape, "probabilities")
+            posterior = to_row_matrix(model.predict_proba(rows), n, len(classes), who, "probabilities")
             return ClassPredictions(
                 predictions, _log_probabilities(model, rows, posterior), posterior=posterior
             )
         if hasattr(model, "predict_log_proba"):
-            log_posterior = check_table_per_row(model.predict_log_proba(rows), *shape, "log-probabilities")
+            log_posterior = to_row_matrix(
+                model.predict_log_proba(rows), n, len(classes), who, "log-probabilities"
+            )
             return ClassPredictions(predictions, log_posterior, posterior=np.exp(log_posterior))
         return ClassPredictions(
             predictions, scores=None if is_pairwise else _decision_scores(model, rows, len(classes))
@@ -209,7 +210,7 @@ def _decision_scores(model: Any, rows: Any, n_classes: int) -> Floats | None:
         return None
     scores, n = model.decision_function(rows), row_count(rows)
     if n_classes == 2 and np.shape(scores) != (n, 2):
-        decision = check_numbers_per_row(scores, n, type(model).__name__, "scores")
+        decision = to_row_numbers(scores, n, type(model).__name__, "scores")
         return np.column_stack([-decision, decision])
     # Any other number of columns means one-vs-one scores or a convention of the classifier.
     return np.asarray(scores, np.float64) if np.shape(scores) == (n, n_classes) else None
@@ -252,7 +253,7 @@ def to_python_list(values: Any) -> list[Any]:
     return list(values)
 
 
-def check_one_per_row(values: Any, n: int, who: str, what: str = "predictions") -> npt.NDArray[Any]:
+def to_row_array(values: Any, n: int, who: str, what: str = "predictions") -> npt.NDArray[Any]:
     """Return a model's output as an array [n]; raises DataError unless its shape is [n] or [n, 1]."""
     array = _to_array(values)
     if array.shape not in ((n,), (n, 1)):
@@ -260,16 +261,16 @@ def check_one_per_row(values: Any, n: int, who: str, what: str = "predictions") 
     return array.reshape(n)
 
 
-def check_numbers_per_row(values: Any, n: int, who: str, what: str = "predictions") -> Floats:
+def to_row_numbers(values: Any, n: int, who: str, what: str = "predictions") -> Floats:
     """Return a model's output as numbers [n]; raises DataError for anything else."""
-    array = check_one_per_row(values, n, who, what)
+    array = to_row_array(values, n, who, what)
     try:
         return array.astype(np.float64)
     except (TypeError, ValueError):
         raise output_error(who, what, array, "numbers") from None
 
 
-def check_table_per_row(values: Any, n: int, n_columns: int, who: str, what: str) -> Floats:
+def to_row_matrix(values: Any, n: int, n_columns: int, who: str, what: str) -> Floats:
     """Return a model's output as numbers [n, n_columns]; raises DataError for anything else."""
     try:
         table = np.asarray(values, np.float64)

@@ -19,7 +19,7 @@ from weigh.judge.metrics.confidence_intervals import (
     bootstrap_regression_metrics,
 )
 from weigh.judge.metrics.losses import Floats
-from weigh.judge.metrics.predictor import Predictor, check_numbers_per_row, check_outputs
+from weigh.judge.metrics.predictor import Predictor, check_outputs, to_row_numbers
 from weigh.text import format_count, format_quantity, html_table, text_table
 
 MAX_LISTED_RESIDUALS = 5
@@ -193,7 +193,7 @@ def _predict_batch(predictor: Predictor, batch: LabelledBatch, first: int) -> tu
             f"The regression predicts numbers of shape {np.shape(output)} for {len(true):,} rows; "
             f"evaluate takes one number per row. Evaluate one model per target."
         )
-    predicted = check_numbers_per_row(output, len(true), "the regression")
+    predicted = to_row_numbers(output, len(true), "the regression")
     check_outputs("regression", "numbers", predicted[:, None], np.isfinite(predicted), "finite", first)
     return true, predicted, batch.weights
 

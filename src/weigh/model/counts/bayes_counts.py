@@ -32,7 +32,7 @@ from weigh.model.file import store
 from weigh.source import Chunk
 from weigh.source.chunk import is_arrow
 
-PartCounts = CountTable | WordCountTable | FlagCounts | NumberCounts
+GroupCounts = CountTable | WordCountTable | FlagCounts | NumberCounts
 Label = str | int | float | bool
 
 
@@ -101,18 +101,18 @@ class BayesCounts:
         classes = store.read_distinct_names(stored, "classes")
         rows = read_counts_array(stored, "rows", (len(classes),))
         parts = [
-            read_part(stored, part, f"part{i}", len(classes)) for i, part in enumerate(schema.column_groups)
+            read_group(stored, part, f"part{i}", len(classes)) for i, part in enumerate(schema.column_groups)
         ]
         return cls(classes, rows, parts, tuple(store.read_distinct_names(stored, "declared")))
 
 
-def count_part(part: ColumnGroup, block: Block, by: RowClasses) -> PartCounts:
+def count_group(part: ColumnGroup, block: Block, by: RowClasses) -> GroupCounts:
     """Count one block of rows, as the family of its kind requires."""
-    counts: PartCounts = _COUNT_BY_FAMILY[part.kind.family](part, block, by)
+    counts: GroupCounts = _COUNT_BY_FAMILY[part.kind.family](part, block, by)
     return counts
 
 
-def read_part(stored: store.FileContent, part: ColumnGroup, key: str, n_classes: int) -> PartCounts:
+def read_group(stored: store.FileContent, part: ColumnGroup, key: str, n_classes: int) -> GroupCounts:
     """Read the counts of one part from a model file."""
     kind = part.kind
     if kind.family == "normal":
@@ -177,7 +177,7 @@ def _check_label(value: object) -> Label:
 MAX_32_BIT_COUNT = 2**32 - 1  # the native code counts in 32 bits up to here, then moves to 64 bits
 
 
-class PartCounter(Protocol):
+class GroupCounter(Protocol):
     """Accumulates the counts of one part over chunks. New classes are appended, never reordered."""
 
     def add(self, block: Any, by: RowClasses) -> None:
@@ -186,7 +186,7 @@ class PartCounter(Protocol):
     def merge(self, other: Any, class_indices: Longs, n_classes: int) -> None:
         """Add the counts of another counter, whose class c is class_indices[c] of `n_classes` here."""
 
-    def counts(self, class_indices: Longs) -> PartCounts:
+    def counts(self, class_indices: Longs) -> GroupCounts:
         """Return the counts with class c moved to class_indices[c]."""
 
 
@@ -199,7 +199,7 @@ class SumCounter:
 
     def add(self, block: Block, by: RowClasses) -> None:
         """Count a block's rows."""
-        self._add_counts(count_part(self._part, block, by), by.n_classes)
+        self._add_counts(count_group(self._part, block, by), by.n_classes)
 
     def merge(self, other: SumCounter, class_indices: Longs, n_classes: int) -> None:
         """Add the counts of another counter."""
@@ -215,9 +215,9 @@ class SumCounter:
             total = total.align_classes(np.arange(total.n_classes), n_classes)
         self._total = total.plus(counts)
 
-    def counts(self, class_indices: Longs) -> PartCounts:
+    def counts(self, class_indices: Longs) -> GroupCounts:
         """Return the counts with class c moved to class_indices[c]."""
-        total: PartCounts = self._total
+        total: GroupCounts = self._total
         n_classes = len(class_indices)
         return (
             total if is_identity(class_indices, n_classes) else total.align_classes(class_indices, n_classes)
@@ -247,7 +247,7 @@ class WordCounter:
             extend_classes(other._known_rows, len(class_indices)), class_indices, n_classes
         )
 
-    def counts(self, class_indices: Longs) -> PartCounts:
+    def counts(self, class_indices: Longs) -> GroupCounts:
         """Return the counts with class c moved to class_indices[c]."""
         text, offsets, table = self._native.table(class_indices)
         words = WordCountTable(NameArray(text, offsets), table, self._kind.buckets is not None)
@@ -264,7 +264,7 @@ class BayesCounter:
         self._schema = schema
         self._index_by_label: dict[Label, int] = {}
         self._rows: CountArray = np.zeros(0, dtype=np.int64)
-        self._parts: list[Any] = [make_part_counter(part) for part in schema.column_groups]
+        self._parts: list[Any] = [make_group_counter(part) for part in schema.column_groups]
 
     def add(self, chunk: Chunk) -> None:
         """Count the rows of one chunk."""
@@ -298,7 +298,7 @@ class BayesCounter:
         return BayesCounts(classes, align_rows(self._rows, class_indices, len(classes)), parts)
 
 
-def make_part_counter(part: ColumnGroup) -> PartCounter:
+def make_group_counter(part: ColumnGroup) -> GroupCounter:
     """Return a new counter for a part."""
     return WordCounter(part.kind) if isinstance(part.kind, BagOfWordsKind) else SumCounter(part)
 

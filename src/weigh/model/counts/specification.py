@@ -17,7 +17,7 @@ import numpy as np
 from weigh import errors
 from weigh.features import BagOfWordsKind, Category, Flag, Kind, Number, Schema, Text, Tokens, to_kind
 from weigh.features.columns import to_codes
-from weigh.model.counts.bayes_counts import BayesCounts, PartCounts, encode_labels
+from weigh.model.counts.bayes_counts import BayesCounts, GroupCounts, encode_labels
 from weigh.model.counts.count_table import CountArray, CountTable, WordCountTable
 from weigh.model.counts.sufficient_statistics import ExactSum, FlagCounts, NumberCounts
 from weigh.model.decision import exact_class_prior
@@ -311,7 +311,7 @@ def _build_counts(
 
 def _part_counts(
     reader: SpecificationReader, specs: list[ColumnSpecification], rows: CountArray
-) -> PartCounts:
+) -> GroupCounts:
     first = specs[0]
     if first.kind.family == "normal":
         return to_number_counts(reader.numbers(first))

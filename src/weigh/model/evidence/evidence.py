@@ -23,7 +23,7 @@ MAX_PRINTED_EVIDENCE = 10
 
 @dataclass(frozen=True)
 class EvidenceRow:
-    """The contribution of one feature to the verdict, in nats (or the unit of the evidence)."""
+    """The contribution of one feature to the verdict; `nats` is in the `unit` of the evidence."""
 
     feature: str
     value: str
@@ -42,11 +42,14 @@ class EvidenceRow:
 class Evidence:
     """The verdict for one row, compared with the runner-up.
 
-    `table` lists the contribution of each feature to log P(verdict | row) − log P(runner-up | row) in nats
-    (natural logarithms), starting with the class prior; `total` is their sum. With a single class there is no
-    runner-up, and the contributions sum to the class's score. For models without probabilities the
-    contributions start with the bias and sum to the score difference in points or votes, as `unit` says. For
-    regressions they sum to the prediction, which is the verdict.
+    `table` lists the contribution of each feature, and `total` is their sum: the score of the verdict minus
+    that of the runner-up, or the score itself if there is a single class. Their `unit` is
+
+    - "nats" for models with probabilities: natural logarithms, which start with the class prior and sum to
+      log P(verdict | row) − log P(runner-up | row);
+    - "points" for perceptrons: score differences, which start with the bias;
+    - "votes" for voted perceptrons: differences of votes, without a bias;
+    - "predicted" for regressions: parts of the prediction, which is the verdict.
     """
 
     verdict: Any
@@ -59,12 +62,12 @@ class Evidence:
 
     @property
     def total(self) -> float:
-        """The sum of the contributions: the log-odds of the verdict against the runner-up."""
+        """The sum of the contributions in `unit`; in nats, the log-odds of verdict against runner-up."""
         return exact_sum([row.nats for row in self.table])
 
     @property
     def probability(self) -> float:
-        """The posterior probability of the verdict."""
+        """The posterior probability of the verdict; raises KeyError if the model has no probabilities."""
         return self.probabilities[self.verdict]
 
     def strongest(self, most: int = 10) -> tuple[EvidenceRow, ...]:
@@ -182,7 +185,7 @@ class Evidence:
 
 def build_evidence(
     classes: Sequence[Any],
-    log_prior: Floats,
+    base_scores: Floats,
     contributions: Sequence[Contribution],
     class_products: Callable[[], list[ClassProduct]],
     tie: str = "first",
@@ -192,11 +195,12 @@ def build_evidence(
 ) -> Evidence:
     """Return the evidence for one row from the contributions of its features to each class's score.
 
+    `base_scores` [classes] are the scores without features: log priors or biases.
     With the unit "nats", scores are logarithms and the evidence has probabilities. Pass `verdict` if it is
     known, because sums in another order may round differently. `base_name` names the first row.
     """
-    logs = [log_prior, *(contribution.logs for contribution in contributions)]
-    scores = np.array([[exact_sum([float(part[c]) for part in logs]) for c in range(len(classes))]])
+    score_parts = [base_scores, *(contribution.logs for contribution in contributions)]
+    scores = np.array([[exact_sum([float(part[c]) for part in score_parts]) for c in range(len(classes))]])
     verdict = int(best_class(scores, tie)[0]) if verdict is None else verdict
     others = [c for c in range(len(classes)) if c != verdict]
     second = max(others, key=lambda c: (scores[0, c], -c)) if others else None
@@ -205,7 +209,7 @@ def build_evidence(
         *((contribution.feature, contribution.value) for contribution in contributions),
     ]
     first_row = 1 if unit == "votes" else 0  # votes have no bias
-    rows = partial(_contrast_rows, classes, names[first_row:], logs[first_row:])
+    rows = partial(_contrast_rows, classes, names[first_row:], score_parts[first_row:])
     runner_up = None if second is None else classes[second]
     probabilities = {}
     if unit == "nats":
@@ -217,13 +221,13 @@ def build_evidence(
 def _contrast_rows(
     classes: Sequence[Any],
     names: Sequence[tuple[str, str]],
-    logs: Sequence[Floats],
+    score_parts: Sequence[Floats],
     first: Any,
     second: Any,
 ) -> tuple[EvidenceRow, ...]:
     """Return the contributions to the first class's score minus those to the second's."""
     a, b = classes.index(first), None if second is None else classes.index(second)
-    pairs = zip(names, logs, strict=True)
+    pairs = zip(names, score_parts, strict=True)
     return tuple(
         EvidenceRow(feature, value, _class_difference(part, a, b)) for (feature, value), part in pairs
     )
@@ -248,12 +252,12 @@ def exact_sum(parts: Sequence[float]) -> float:
     return -math.inf if -math.inf in parts else math.fsum(parts)
 
 
-def _class_difference(logs: Floats, first: int, second: int | None) -> float:
+def _class_difference(scores: Floats, first: int, second: int | None) -> float:
     if second is None:
-        return float(logs[first])
-    if logs[first] == logs[second]:
+        return float(scores[first])
+    if scores[first] == scores[second]:
         return 0.0
-    return float(logs[first]) - float(logs[second])
+    return float(scores[first]) - float(scores[second])
 
 
 class Explained(list[Evidence]):

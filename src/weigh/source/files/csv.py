@@ -37,6 +37,7 @@ from weigh.source.files.base import (
 from weigh.source.files.text_files import (
     UTF8_BOM,
     Bytes,
+    CsvFault,
     CsvFileErrors,
     MappedTextReader,
     TextReader,
@@ -240,7 +241,7 @@ class CsvSource(FileSource):
         syntax = self.dialect.delimiter, self.dialect.quotes
         n_rows, natives, fault = _core.parse_csv(data, native_types, *syntax, self._marker_texts, max_rows)
         if fault is not None:
-            raise self._file_errors.record_error(fault, offset, native_types)
+            raise self._file_errors.record_error(CsvFault(*fault), offset, native_types)
         return ParsedRecords.from_native(list(types), natives, n_rows, data)
 
     def _read_header(self, text: TextReader) -> tuple[list[str], int]:
@@ -252,10 +253,10 @@ class CsvSource(FileSource):
             raise self._file_errors.no_rows_error()
         # Parsing without columns reports the number of fields as a fault.
         fault = _core.parse_csv(data[:end], [], *syntax, [], 1)[2]
-        width = fault[4] if fault is not None else 0
+        width = CsvFault(*fault).n_fields if fault is not None else 0
         _, natives, fault = _core.parse_csv(data[:end], ["string"] * width, *syntax, [], 1)
         if fault is not None:
-            raise self._file_errors.record_error(fault, start, ["string"] * width)
+            raise self._file_errors.record_error(CsvFault(*fault), start, ["string"] * width)
         names = [values[0] if values else "" for _, _, values in natives]
         return names, start + end if self.dialect.has_header else start
 

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -186,7 +186,10 @@ def numbered_lines(path: Path, max_bytes: int = MAX_LINE_BYTES) -> Iterator[tupl
 
 
 def find_undecodable_line(path: Path, encoding: str) -> int | None:
-    """Return the number of the first line that is not valid in the encoding, None if there is none."""
+    """Return the number of the first line that is not valid in the encoding.
+
+    Returns None if there is none or the file cannot be read.
+    """
     decoder = codecs.getincrementaldecoder(encoding)()
     line = None
     try:
@@ -233,8 +236,9 @@ def check_json_line(line: bytes) -> None:
 def find_invalid_json_line(
     path: Path, encoding: str, integer_columns: frozenset[str], max_bytes: int = MAX_LINE_BYTES
 ) -> tuple[int, str] | None:
-    """Return the number of the first invalid line and a description of the problem.
+    """Return the number of the first invalid line and the end of a message; None if all lines are valid.
 
+    The message begins with the file and the line.
     A line is invalid if it is not a JSON object, changes the type of a column, has a fraction in one of the
     `integer_columns`, or exceeds `max_bytes`.
     """
@@ -277,8 +281,16 @@ def _json_type_name(value: object) -> str:
     return next((name for types, name in names if isinstance(value, types)), "")
 
 
-# (fault, record, offset of the record, column, number of fields, text), as the native parser reports it.
-NativeCsvFault = tuple[str, int, int, int, int, bytes]
+class CsvFault(NamedTuple):
+    """A fault in a record, as the native parser reports it; `offset` is that of the record in the data."""
+
+    code: str
+    record: int
+    offset: int
+    column: int
+    n_fields: int
+    text: bytes
+
 
 _EXPECTED_VALUES = {
     "number": "a number",
@@ -347,18 +359,18 @@ class CsvFileErrors(TextFileErrors):
         self.has_header = has_header
         self.names: Sequence[str] = ()
 
-    def record_error(self, fault: NativeCsvFault, data_offset: int, types: Sequence[str]) -> SourceError:
+    def record_error(self, fault: CsvFault, data_offset: int, types: Sequence[str]) -> SourceError:
         """Return the error for a fault in a record of data at an offset of the text."""
-        name, _, offset, column, n_fields, text = fault
-        if name == "not_utf8":
+        if fault.code == "not_utf8":
             return self.encoding_error()
-        line = self.line_number(data_offset + offset)
-        if name == "ragged":
-            return self._field_count_error(line, n_fields, len(types))
-        if name == "open_quote":
+        line = self.line_number(data_offset + fault.offset)
+        if fault.code == "ragged":
+            return self._field_count_error(line, fault.n_fields, len(types))
+        if fault.code == "open_quote":
             return self.line_error(": a quote opens and is never closed.", line)
         try:
-            return self._value_error(line, self.names[column], types[column], text.decode("utf-8"))
+            name, column_type = self.names[fault.column], types[fault.column]
+            return self._value_error(line, name, column_type, fault.text.decode("utf-8"))
         except UnicodeDecodeError:
             return self.encoding_error()
 

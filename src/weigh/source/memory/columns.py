@@ -28,7 +28,11 @@ class LazyColumn:
 
 @dataclass(frozen=True)
 class LazyTable:
-    """The columns of a table in memory; `description` names the table in messages."""
+    """The columns of a table in memory.
+
+    `named` says whether the columns have names of their own, rather than numbers. `description` names the
+    table in messages. `kinds` are the kinds that the data state for some columns; the others are inferred.
+    """
 
     columns: dict[str, LazyColumn]
     n_rows: int
@@ -86,7 +90,7 @@ def numpy_column(name: str, values: NDArray[Any]) -> LazyColumn:
             return LazyColumn(lambda start, stop: values[start:stop], length)
         native = values.dtype.newbyteorder("=") if values.dtype.itemsize <= 8 else np.dtype(float)
         return LazyColumn(lambda start, stop: values[start:stop].astype(native), length)
-    if kind in "OUT":
+    if kind in "OUT":  # objects, fixed-width strings and variable-width strings
         return LazyColumn(
             lambda start, stop: to_plain_values(values[start:stop].astype(object, copy=False), name, start),
             length,
@@ -207,6 +211,7 @@ def check_equal_lengths(columns: dict[str, LazyColumn], description: str) -> int
 
 def check_not_empty(table: LazyTable) -> LazyTable:
     """Return the table, or raise ColumnError if it has no columns or no rows."""
+    # scikit-learn's check_estimator matches the wording "Found array with 0 …".
     if not table.columns:
         raise ColumnError(
             f"{table.description} is empty: Found array with 0 feature(s) "
@@ -227,9 +232,10 @@ ArrowConverter = Callable[[Any], Any]
 def arrow_converter(name: str, arrow_type: Any) -> ArrowConverter:
     """Return the conversion of arrays of one Arrow type to a type that the encoders support.
 
-    Booleans, integers, floats, strings, dictionaries of these and lists of strings are unchanged; times
-    become ISO text, decimals floats, durations seconds, and null columns text. The converter of an
-    unsupported type raises only when it is called, so that such columns can be skipped.
+    Booleans, integers, float32/64, strings, dictionaries of these and lists of strings are unchanged; float16
+    becomes float32, decimals floats, times ISO text, durations seconds, UTF-8 binary and null columns text;
+    extension and run-end-encoded arrays are unwrapped; fixed-size lists and list views become large lists.
+    The converter of an unsupported type raises only when it is called, so that such columns can be skipped.
     """
     import pyarrow.types as t
 
