@@ -26,20 +26,20 @@ MAX_INSPECTED_VALUES = 200
 MAX_INTEGER_LEVELS = 20  # integers with more distinct values than this are numbers
 
 
-def infer_kind(column: Column, name: str, number: Number) -> Kind:
+def infer_kind(column: Column, name: str, number_kind: Number) -> Kind:
     """Infer the kind of a column from its type and its first rows.
 
     Booleans are flags; strings are categories, or text when most of them have several words and
     are distinct; floats are numbers; integers are numbers, or categories with few distinct
-    values; lists of strings are tokens.
+    values; lists of strings are tokens. Numbers get the kind `number_kind`.
     """
     storage = _storage_type(column)
     if storage == "flag":
         return Flag()
     if storage == "float":
-        return number
+        return number_kind
     if storage == "integer":
-        return _kind_of_integers(column, name, number)
+        return _kind_of_integers(column, name, number_kind)
     if storage == "string":
         return _kind_of_strings(column, name)
     if storage == "list":
@@ -107,13 +107,13 @@ def _object_storage_type(values: list[Any]) -> str:
     return next(iter(sorted(t.__name__ for t in types)))
 
 
-def _kind_of_integers(column: Column, name: str, number: Number) -> Kind:
+def _kind_of_integers(column: Column, name: str, number_kind: Number) -> Kind:
     if isinstance(column, DictionaryColumn):
-        return Category() if len(column.values) <= MAX_INTEGER_LEVELS else number
+        return Category() if len(column.values) <= MAX_INTEGER_LEVELS else number_kind
     if is_arrow(column):
         column = to_objects(column.drop_null())
     distinct = {value for value in encode_column(column, name)[1] if not is_missing(value)}
-    return Category() if len(distinct) <= MAX_INTEGER_LEVELS else number
+    return Category() if len(distinct) <= MAX_INTEGER_LEVELS else number_kind
 
 
 def _kind_of_strings(column: Column, name: str) -> Kind:
@@ -163,12 +163,16 @@ MAX_PREFIX_CELLS = 10_000_000
 
 
 def infer_schema(
-    source: Source, columns: object = "auto", number: Number | None = None, missing: Sequence[Marker] = ()
+    source: Source,
+    columns: object = "auto",
+    number_kind: Number | None = None,
+    missing: Sequence[Marker] = (),
 ) -> Schema:
     """Infer the schema of a source.
 
     `columns` is "auto", one kind for all columns, a mapping from names to kinds (the others are inferred), or
-    an existing schema.
+    an existing schema. `number_kind` is the kind of inferred number columns, by default `Number()`. `missing`
+    lists values that mean missing, in addition to those of the source.
     """
     if isinstance(columns, Schema):
         return replace(columns, label=source.label or columns.label)
@@ -184,7 +188,7 @@ def infer_schema(
         kind = stated if isinstance(stated, Kind) else stated.get(name)
         if kind is None and name in source.kinds:
             kind = to_kind(source.kinds[name], "the source")
-        kind = kind or infer_kind(prefix.columns[name], name, number or Number())
+        kind = kind or infer_kind(prefix.columns[name], name, number_kind or Number())
         kinds.append(_resolve_bins(kind, prefix, name, schema.missing))
     return replace(schema, kinds=kinds, made=_resolve_derived_bins(derived, prefix, schema.missing))
 
@@ -258,39 +262,42 @@ def find_cuts(values: Floats, bins: int, name: str) -> tuple[float, ...]:
     A value that would fill a whole bin gets its own (such as the zeros of a column that is mostly zero); the
     others are divided into equal counts. Cuts lie midway between neighbouring values.
     """
-    distinct, times = np.unique(values[~np.isnan(values)], return_counts=True)
+    distinct, row_counts = np.unique(values[~np.isnan(values)], return_counts=True)
     if len(distinct) < 2:
         raise errors.ColumnError(
             f"Column {name!r} has {len(distinct)} distinct value in the first rows, too few for "
             f"{bins} bins. Give the cuts themselves, or columns={{{name!r}: 'number'}}."
         )
-    heavy, share = _find_heavy_values(times, bins)
+    heavy, rows_per_bin = _find_heavy_values(row_counts, bins)
     # Halve before adding: the sum of two large numbers may overflow.
-    return tuple(float(distinct[i] / 2 + distinct[i + 1] / 2) for i in _bin_ends(times, heavy, share))
+    return tuple(
+        float(distinct[i] / 2 + distinct[i + 1] / 2) for i in _bin_ends(row_counts, heavy, rows_per_bin)
+    )
 
 
-def _bin_ends(times: Any, heavy: Any, share: float) -> Iterator[int]:
+def _bin_ends(row_counts: Any, heavy: Any, rows_per_bin: float) -> Iterator[int]:
     """Yield the index of the last value of every bin but the last."""
-    filled = np.cumsum(np.where(heavy, 0, times))
-    borders = np.append(np.flatnonzero(heavy[:-1] | heavy[1:]), len(times))
-    end, before = -1, 0
+    cumulative_rows = np.cumsum(np.where(heavy, 0, row_counts))
+    forced_ends = np.append(np.flatnonzero(heavy[:-1] | heavy[1:]), len(row_counts))
+    end, rows_in_earlier_bins = -1, 0
     while True:
-        full = int(np.searchsorted(filled, before + share))
-        end = min(full, int(borders[np.searchsorted(borders, end, side="right")]))
-        if end >= len(times) - 1:
+        # A bin ends when it is full, or next to a heavy value.
+        full_end = int(np.searchsorted(cumulative_rows, rows_in_earlier_bins + rows_per_bin))
+        end = min(full_end, int(forced_ends[np.searchsorted(forced_ends, end, side="right")]))
+        if end >= len(row_counts) - 1:
             return
         yield end
-        before = int(filled[end])
+        rows_in_earlier_bins = int(cumulative_rows[end])
 
 
-def _find_heavy_values(times: Any, bins: int) -> tuple[Any, float]:
+def _find_heavy_values(row_counts: Any, bins: int) -> tuple[Any, float]:
     """Return which values fill a bin alone, and the number of rows of each other bin."""
-    heavy = np.zeros(len(times), dtype=bool)
+    heavy = np.zeros(len(row_counts), dtype=bool)
     while True:
         n_left = max(bins - int(heavy.sum()), 1)
-        share = float(times[~heavy].sum() / n_left)
-        new = ~heavy & (times >= share)
+        rows_per_bin = float(row_counts[~heavy].sum() / n_left)
+        new = ~heavy & (row_counts >= rows_per_bin)
         if n_left == 1 or not new.any():
             # If every value has its own bin, no rows are left.
-            return heavy, share or np.inf
+            return heavy, rows_per_bin or np.inf
         heavy |= new

@@ -196,7 +196,7 @@ class Model(BaseModel):
         return np.concatenate(list(self.map_chunks(self.finite_scores, rows)))
 
     def finite_scores(self, chunk: Chunk) -> Floats:
-        """Return the scores of a chunk; raise ImpossibleEvidence if a row has −inf for every class."""
+        """Return `score_chunk`, or raise ImpossibleEvidence if a row has −inf for every class."""
         scores = self.score_chunk(chunk)
         impossible = scores.max(axis=1) == -np.inf
         if impossible.any():

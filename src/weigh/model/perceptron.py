@@ -38,7 +38,7 @@ class ScoreOnlyModel(Model):
 
     @property
     def tie(self) -> str:
-        """The second of two classes wins a tie, because a score of zero favours it; of several, the first."""
+        """Which class wins a tie: the last of two (a score of 0 counts as positive), the first of more."""
         return "last" if len(self.classes) == 2 else "first"
 
     @property
@@ -67,7 +67,7 @@ class ScoreOnlyModel(Model):
         return super()._verdicts(None, chunk)
 
     def finite_scores(self, chunk: Chunk) -> Floats:
-        """Return the scores of a chunk; raise DataError if one overflows."""
+        """Return `score_chunk`, or raise DataError if a score overflows."""
         with np.errstate(over="ignore", invalid="ignore"):
             scores = self.score_chunk(chunk)
         overflows = ~np.isfinite(scores).all(axis=1)

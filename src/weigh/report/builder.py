@@ -11,7 +11,7 @@ from weigh import errors
 from weigh.judge import evaluate
 from weigh.judge.metrics.predictor import is_regression
 from weigh.model import load
-from weigh.report.data_checks import audit_facts, find_misleading_columns, unfamiliarity_facts
+from weigh.report.data_checks import AuditFacts, audit_facts, find_misleading_columns, unfamiliarity_facts
 from weigh.report.facts import OmittedSection, ReportFacts
 from weigh.report.learning_curve_facts import ESTIMATOR_FACTORIES, LearningCurveFacts, learning_curve_facts
 from weigh.report.measure_facts import check_known_labels
@@ -38,6 +38,22 @@ DEFAULT_MISTAKES = 10
 MAX_MISTAKES = 50
 MAX_FEATURES = 15  # per class, so that a chart stays readable
 ADVICE_SECTIONS = ("calibration", "causes", "familiar", "audit", "learning")
+# Errors in the rows themselves are raised; they do not omit a section.
+INPUT_ERRORS = (errors.ColumnError, errors.LabelError, errors.FileError)
+# Why a kind of model lacks a section, in terms of the reader of the page.
+OMISSION_REASONS = {
+    "Calibration": "The model gives no probabilities to compare with observed frequencies.",
+    "Unfamiliar rows": "Only naive Bayes models keep enough about their training rows to detect new values.",
+    "Strongest features": "The model has no weights of single features.",
+    "Columns": "The model does not store the columns that it was trained on.",
+    "Curves": "The model gives no scores to rank rows by, or all rows are of one class.",
+}
+TOO_FEW_ROWS_REASONS = {
+    "Learning curve": "There are too few training rows, or too few of some class, to train on subsets.",
+}
+
+SectionFacts = TypeVar("SectionFacts")
+ProgressCallback = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +64,35 @@ class ReportData:
     y: Any
     label: str | None
     path: str | None
+
+
+@dataclass
+class SectionCollector:
+    """Collects the facts of sections, and notes the sections that do not apply and why."""
+
+    say: ProgressCallback
+    left_out: list[OmittedSection] = field(default_factory=list)
+
+    def collect(
+        self, title: str, collect_facts: Callable[..., SectionFacts | None], *args: Any, **kwargs: Any
+    ) -> SectionFacts | None:
+        """Return a section's facts; if model or rows do not allow it, note the reason and return None."""
+        self.say(title)
+        try:
+            facts = collect_facts(*args, **kwargs)
+        except INPUT_ERRORS:
+            raise
+        except errors.WeighError as error:
+            reasons = TOO_FEW_ROWS_REASONS if isinstance(error, errors.DataError) else OMISSION_REASONS
+            self.skip(title, reasons.get(title, str(error)))
+            return None
+        if facts is None:
+            self.skip(title, OMISSION_REASONS[title])
+        return facts
+
+    def skip(self, title: str, why: str) -> None:
+        """Note an omitted section."""
+        self.left_out.append(OmittedSection(title, why))
 
 
 def report_on(
@@ -131,7 +176,7 @@ class _ReportInputs:
         return getattr(self.fitted_model, "label", None) or self.rows.label
 
     @property
-    def name(self) -> str:
+    def report_title(self) -> str:
         """The title of the report."""
         default = f"How well {self.label} is predicted" if self.label else "Model evaluation"
         return truncate(self.title or default, 120)
@@ -168,17 +213,14 @@ def _classifier_facts(inputs: _ReportInputs) -> ReportFacts:
     calibration = sections.collect("Calibration", calibration_facts, evaluation, model)
     if predictions.second_probability is None:
         sections.skip("Decision threshold", _missing_threshold_reason(predictions))
-    audited = inputs.training or rows
-    audit_rows = audited.data, audited.y, audited.label, inputs.most, len(predictions.true)
     mistakes = mistake_facts(model, predictions)
-    is_trusted = calibration is not None and calibration.verdict == "fine" and is_strong(quality)
-    audit_flags = inputs.training is not None, quality.skill != "none", is_trusted
-    labels = rows.label or inputs.label if rows.y is None else rows.y
+    is_calibrated = calibration is not None and calibration.verdict == "fine"
+    labels = rows.y if rows.y is not None else rows.label or inputs.label
     return _assemble_facts(
         inputs,
         quality,
         calibration=calibration,
-        audit=sections.collect("Labels to check", audit_facts, model, *audit_rows, *audit_flags),
+        audit=_audit_section(inputs, quality, len(predictions.true), is_calibrated),
         mistakes=mistakes,
         causes=sections.collect(
             "Misleading columns",
@@ -190,6 +232,25 @@ def _classifier_facts(inputs: _ReportInputs) -> ReportFacts:
         ),
         thresholds=threshold_facts(predictions),
         curves=sections.collect("Curves", curve_facts, evaluation),
+    )
+
+
+def _audit_section(
+    inputs: _ReportInputs, quality: QualityFacts, n: int, is_calibrated: bool
+) -> AuditFacts | None:
+    audited = inputs.training or inputs.rows
+    return inputs.sections.collect(
+        "Labels to check",
+        audit_facts,
+        inputs.model,
+        data=audited.data,
+        y=audited.y,
+        label=audited.label,
+        most=inputs.most,
+        n=n,
+        of_training=inputs.training is not None,
+        is_skilled=quality.skill != "none",
+        trusted=is_calibrated and is_strong(quality),
     )
 
 
@@ -229,7 +290,7 @@ def _assemble_facts(inputs: _ReportInputs, quality: QualityFacts, **facts: Any) 
         **{name: facts.get(name) for name in ADVICE_SECTIONS},
     )
     return ReportFacts(
-        title=inputs.name,
+        title=inputs.report_title,
         summary=summarise(advice_inputs),
         model=described,
         quality=quality,
@@ -243,8 +304,16 @@ def _learning_section(inputs: _ReportInputs, quality: QualityFacts) -> LearningC
     if inputs.training is None:
         return None
     rows, sections = inputs.training, inputs.sections
-    args = rows.data, rows.y, rows.label, sections.say, quality.is_imbalanced
-    return sections.collect("Learning curve", learning_curve_facts, inputs.uncalibrated_model, *args)
+    return sections.collect(
+        "Learning curve",
+        learning_curve_facts,
+        inputs.uncalibrated_model,
+        data=rows.data,
+        y=rows.y,
+        label=rows.label,
+        say=sections.say,
+        is_imbalanced=quality.is_imbalanced,
+    )
 
 
 def _describe_files(inputs: _ReportInputs) -> tuple[FileFact, ...]:
@@ -252,50 +321,3 @@ def _describe_files(inputs: _ReportInputs) -> tuple[FileFact, ...]:
     paths = [("model", inputs.path), ("data", inputs.rows.path)]
     paths += [] if inputs.training is None else [("training", inputs.training.path)]
     return file_facts(paths)
-
-
-# Errors in the rows themselves are raised; they do not omit a section.
-INPUT_ERRORS = (errors.ColumnError, errors.LabelError, errors.FileError)
-# Why a kind of model lacks a section, in terms of the reader of the page.
-OMISSION_REASONS = {
-    "Calibration": "The model gives no probabilities to compare with observed frequencies.",
-    "Unfamiliar rows": "Only naive Bayes models keep enough about their training rows to detect new values.",
-    "Strongest features": "The model has no weights of single features.",
-    "Columns": "The model does not store the columns that it was trained on.",
-    "Curves": "The model gives no scores to rank rows by, or all rows are of one class.",
-}
-TOO_FEW_ROWS_REASONS = {
-    "Learning curve": "There are too few training rows, or too few of some class, to train on subsets.",
-}
-
-SectionFacts = TypeVar("SectionFacts")
-ProgressCallback = Callable[[str], None]
-
-
-@dataclass
-class SectionCollector:
-    """Collects the facts of sections, and notes the sections that do not apply and why."""
-
-    say: ProgressCallback
-    left_out: list[OmittedSection] = field(default_factory=list)
-
-    def collect(
-        self, title: str, collect_facts: Callable[..., SectionFacts | None], *args: Any
-    ) -> SectionFacts | None:
-        """Return a section's facts; if model or rows do not allow it, note the reason and return None."""
-        self.say(title)
-        try:
-            facts = collect_facts(*args)
-        except INPUT_ERRORS:
-            raise
-        except errors.WeighError as error:
-            reasons = TOO_FEW_ROWS_REASONS if isinstance(error, errors.DataError) else OMISSION_REASONS
-            self.skip(title, reasons.get(title, str(error)))
-            return None
-        if facts is None:
-            self.skip(title, OMISSION_REASONS[title])
-        return facts
-
-    def skip(self, title: str, why: str) -> None:
-        """Note an omitted section."""
-        self.left_out.append(OmittedSection(title, why))

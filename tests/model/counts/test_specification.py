@@ -151,7 +151,7 @@ def test_a_kind_for_a_column_that_is_not_given_is_rejected() -> None:
 
 
 def test_a_label_that_is_not_a_scalar_is_rejected() -> None:
-    with pytest.raises(LabelError, match="labels must be strings, whole numbers or booleans"):
+    with pytest.raises(LabelError, match="labels must be strings, numbers or booleans"):
         from_parameters({"x": {("a", 1): 0.5}})
 
 

@@ -1,4 +1,4 @@
-"""The counts of naive Bayes: rows per class, and the statistics of each column group ("part").
+"""The counts of naive Bayes: rows per class, and the statistics of each column group.
 
 Training needs only `plus` and `canonical`: fitting adds chunks, merging adds models, forgetting subtracts
 rows. Smoothing is never stored in the counts.
@@ -38,7 +38,7 @@ Label = str | int | float | bool
 
 @dataclass(frozen=True, eq=False)
 class BayesCounts:
-    """Rows per class and counts per part; `declared` classes are kept even without rows."""
+    """Rows per class, and counts per column group (`parts`); `declared` classes are kept without rows too."""
 
     classes: list[Label]
     rows: CountArray
@@ -101,20 +101,21 @@ class BayesCounts:
         classes = store.read_distinct_names(stored, "classes")
         rows = read_counts_array(stored, "rows", (len(classes),))
         parts = [
-            read_group(stored, part, f"part{i}", len(classes)) for i, part in enumerate(schema.column_groups)
+            read_group(stored, group, f"part{i}", len(classes))
+            for i, group in enumerate(schema.column_groups)
         ]
         return cls(classes, rows, parts, tuple(store.read_distinct_names(stored, "declared")))
 
 
-def count_group(part: ColumnGroup, block: Block, by: RowClasses) -> GroupCounts:
+def count_group(group: ColumnGroup, block: Block, by: RowClasses) -> GroupCounts:
     """Count one block of rows, as the family of its kind requires."""
-    counts: GroupCounts = _COUNT_BY_FAMILY[part.kind.family](part, block, by)
+    counts: GroupCounts = _COUNT_BY_FAMILY[group.kind.family](group, block, by)
     return counts
 
 
-def read_group(stored: store.FileContent, part: ColumnGroup, key: str, n_classes: int) -> GroupCounts:
-    """Read the counts of one part from a model file."""
-    kind = part.kind
+def read_group(stored: store.FileContent, group: ColumnGroup, key: str, n_classes: int) -> GroupCounts:
+    """Read the counts of one column group from a model file."""
+    kind = group.kind
     if kind.family == "normal":
         return NumberCounts.read_arrays(stored, key, n_classes)
     table_key = f"{key}.present" if kind.family == "bernoulli" else key
@@ -122,16 +123,16 @@ def read_group(stored: store.FileContent, part: ColumnGroup, key: str, n_classes
     if isinstance(kind, BagOfWordsKind):
         counts = WordCountTable.read_arrays(stored, table_key, n_classes, kind.buckets)
     else:
-        columns = part.names if kind.shares_block else None
+        columns = group.names if kind.shares_block else None
         counts = CountTable.read_arrays(stored, table_key, n_classes, columns)
     return FlagCounts.read_arrays(stored, key, n_classes, counts) if kind.family == "bernoulli" else counts
 
 
 _COUNT_BY_FAMILY: dict[str, Any] = {
-    "categorical": lambda part, block, by: CountTable.from_codes(block, by),
-    "multinomial": lambda part, block, by: CountTable.from_sparse(block, by, part.kind.shares_block),
-    "bernoulli": lambda part, block, by: FlagCounts.from_block(block, by, part.kind.shares_block),
-    "normal": lambda part, block, by: NumberCounts.from_block(block, by),
+    "categorical": lambda group, block, by: CountTable.from_codes(block, by),
+    "multinomial": lambda group, block, by: CountTable.from_sparse(block, by, group.kind.shares_block),
+    "bernoulli": lambda group, block, by: FlagCounts.from_block(block, by, group.kind.shares_block),
+    "normal": lambda group, block, by: NumberCounts.from_block(block, by),
 }
 
 
@@ -159,7 +160,7 @@ def encode_labels(chunk: Chunk) -> tuple[Ints, list[Label]]:
     if len({canonical_order_key(label)[0] for label in labels}) > 1:
         raise errors.LabelError(
             f"The labels are of several types: {errors.quote_names(labels)}. Give them all as strings, or "
-            f"all as whole numbers."
+            f"all as numbers."
         )
     return codes, labels
 
@@ -169,7 +170,7 @@ def _check_label(value: object) -> Label:
     if isinstance(plain, (str, int, float, bool)):
         return plain
     raise errors.LabelError(
-        f"A label is {plain!r}, of type {type(plain).__name__}; labels must be strings, whole numbers or "
+        f"A label is {plain!r}, of type {type(plain).__name__}; labels must be strings, numbers or "
         f"booleans, one per row."
     )
 
@@ -178,7 +179,7 @@ MAX_32_BIT_COUNT = 2**32 - 1  # the native code counts in 32 bits up to here, th
 
 
 class GroupCounter(Protocol):
-    """Accumulates the counts of one part over chunks. New classes are appended, never reordered."""
+    """Accumulates the counts of one column group over chunks. New classes are appended, never reordered."""
 
     def add(self, block: Any, by: RowClasses) -> None:
         """Count a block's rows."""
@@ -193,13 +194,13 @@ class GroupCounter(Protocol):
 class SumCounter:
     """Counter for small tables: adds the counts of each block to a running total."""
 
-    def __init__(self, part: ColumnGroup) -> None:
-        self._part = part
+    def __init__(self, group: ColumnGroup) -> None:
+        self._group = group
         self._total: Any = None
 
     def add(self, block: Block, by: RowClasses) -> None:
         """Count a block's rows."""
-        self._add_counts(count_group(self._part, block, by), by.n_classes)
+        self._add_counts(count_group(self._group, block, by), by.n_classes)
 
     def merge(self, other: SumCounter, class_indices: Longs, n_classes: int) -> None:
         """Add the counts of another counter."""
@@ -264,7 +265,7 @@ class BayesCounter:
         self._schema = schema
         self._index_by_label: dict[Label, int] = {}
         self._rows: CountArray = np.zeros(0, dtype=np.int64)
-        self._parts: list[Any] = [make_group_counter(part) for part in schema.column_groups]
+        self._parts: list[Any] = [make_group_counter(group) for group in schema.column_groups]
 
     def add(self, chunk: Chunk) -> None:
         """Count the rows of one chunk."""
@@ -298,9 +299,9 @@ class BayesCounter:
         return BayesCounts(classes, align_rows(self._rows, class_indices, len(classes)), parts)
 
 
-def make_group_counter(part: ColumnGroup) -> GroupCounter:
-    """Return a new counter for a part."""
-    return WordCounter(part.kind) if isinstance(part.kind, BagOfWordsKind) else SumCounter(part)
+def make_group_counter(group: ColumnGroup) -> GroupCounter:
+    """Return a new counter for a column group."""
+    return WordCounter(group.kind) if isinstance(group.kind, BagOfWordsKind) else SumCounter(group)
 
 
 def count_rows(chunks: Iterable[Chunk], schema: Schema) -> BayesCounts:

@@ -144,7 +144,7 @@ def joint_columns(schema: Schema) -> dict[str, Kind]:
 
     Raises a ColumnError for columns without a finite set of levels; categories, flags and binned numbers fit.
     """
-    kinds = {name: part.kind for part in schema.column_groups for name in part.names}
+    kinds = {name: group.kind for group in schema.column_groups for name in group.names}
     for name, kind in kinds.items():
         if not isinstance(kind, Flag | Category) and kind.family != "categorical":
             raise errors.ColumnError(

@@ -300,16 +300,16 @@ def _build_counts(
     schema = Schema(list(by_column), [spec.kind for spec in by_column.values()], True, label)
     classes = list(specs[0].by_class)
     parts = [
-        _part_counts(
-            reader, list({by_column[name].name: by_column[name] for name in part.names}.values()), rows
+        _group_counts(
+            reader, list({by_column[name].name: by_column[name] for name in group.names}.values()), rows
         )
-        for part in schema.column_groups
+        for group in schema.column_groups
     ]
     declared = tuple(label for label, n in zip(classes, rows.tolist(), strict=True) if not n)
     return schema, BayesCounts(classes, rows, parts, declared).canonical()
 
 
-def _part_counts(
+def _group_counts(
     reader: SpecificationReader, specs: list[ColumnSpecification], rows: CountArray
 ) -> GroupCounts:
     first = specs[0]
