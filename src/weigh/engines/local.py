@@ -50,7 +50,7 @@ def run(
         raise errors.DataError("There are no rows to learn from.")
     total = counters.pop(0)
     while counters:
-        total.join(counters.pop())
+        total.merge(counters.pop())
     return task.finish(total.counts())
 
 

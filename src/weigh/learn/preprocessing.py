@@ -107,7 +107,7 @@ class VocabularyCounter:
         row_classes = RowClasses(np.zeros(chunk.n_rows, dtype=np.int32), 1)
         self._words.add(self._schema.encode(chunk)[0], row_classes)
 
-    def join(self, other: VocabularyCounter) -> None:
+    def merge(self, other: VocabularyCounter) -> None:
         """Add the words of another counter."""
         self._words.merge(other._words, _SINGLE_CLASS, 1)
 

@@ -19,7 +19,7 @@ class Counter(Protocol[Counts_co]):
     def add(self, chunk: Chunk) -> None:
         """Count one chunk."""
 
-    def join(self, other: Self) -> None:
+    def merge(self, other: Self) -> None:
         """Add the counts of another counter."""
 
     def counts(self) -> Counts_co:
@@ -38,7 +38,7 @@ class MergingCounter(Generic[Counts]):
         """Count one chunk."""
         self._add_counts(self._count(chunk))
 
-    def join(self, other: Self) -> None:
+    def merge(self, other: Self) -> None:
         """Add the counts of another counter."""
         for counts in other._counts:
             self._add_counts(counts)

@@ -282,7 +282,7 @@ class BayesCounter:
         indices = [self._index_by_label.setdefault(label, len(self._index_by_label)) for label in labels]
         return np.array(indices, dtype=np.int64)
 
-    def join(self, other: BayesCounter) -> None:
+    def merge(self, other: BayesCounter) -> None:
         """Add the counts of another counter."""
         class_indices = self._class_indices(other._index_by_label)
         n_classes = len(self._index_by_label)
