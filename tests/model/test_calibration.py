@@ -257,7 +257,7 @@ def test_verify_checks_the_inner_model_and_notes_it(bayes, tmp_path):
     verification = weigh.verify(tmp_path / "m.weigh", TABLE)
     assert verification.ok
     assert verification.checks[0].name == "the file's digest"
-    assert "Its calibration comes from rows that need not be these" in verification.notes[-1]
+    assert "The model was checked without its calibration" in verification.notes[-1]
     other = {**TABLE, "investment": [1, 1, 1, 1, 0]}
     assert not weigh.verify(model, other).ok
 
