@@ -38,7 +38,7 @@ def held(run, tmp_path):
     return run
 
 
-def test_the_losses_are_told_before_and_after(held, tmp_path):
+def test_losses_before_and_after_are_printed(held, tmp_path):
     assert held("calibrate", "m.weigh", "held.csv", "-o", "sure.weigh").output == TOLD
     model = weigh.load(tmp_path / "m.weigh")
     again = weigh.calibrate(model, weigh.open(tmp_path / "held.csv", label="kind"))
@@ -48,19 +48,19 @@ def test_the_losses_are_told_before_and_after(held, tmp_path):
 @pytest.mark.parametrize("method", ["temperature", "platt", "isotonic"])
 def test_json_holds_the_map_and_the_measures(held, tmp_path, method):
     given = ("m.weigh", "held.csv", "-o", "sure.weigh", "--method", method, "--label", "kind", "--json")
-    told = json.loads(held("calibrate", *given).output)
+    printed = json.loads(held("calibrate", *given).output)
     model = weigh.load(tmp_path / "sure.weigh")
-    assert told["calibration"] == model.calibration.to_dict()
-    assert (told["rows"], told["model"]) == (300, "sure.weigh")
+    assert printed["calibration"] == model.calibration.to_dict()
+    assert (printed["rows"], printed["model"]) == (300, "sure.weigh")
     found = weigh.evaluate(model, weigh.open(tmp_path / "held.csv", label="kind"))
-    assert told["measures"]["log_loss"]["after"] == found.measure("log_loss").value
-    assert told["measures"]["log_loss"]["before"] > told["measures"]["log_loss"]["after"]
+    assert printed["measures"]["log_loss"]["after"] == found.measure("log_loss").value
+    assert printed["measures"]["log_loss"]["before"] > printed["measures"]["log_loss"]["after"]
 
 
 def test_a_perceptron_has_no_losses_before(held):
     held("fit", "train.csv", "--label", "kind", "--learner", "perceptron", "-o", "p.weigh")
-    told = held("calibrate", "p.weigh", "held.csv", "-o", "sure.weigh", "--method", "platt").output
-    assert "log loss                –  0.6" in told
+    printed = held("calibrate", "p.weigh", "held.csv", "-o", "sure.weigh", "--method", "platt").output
+    assert "log loss                –  0.6" in printed
     assert "P(no)" in held("predict", "sure.weigh", "held.csv", "--proba").output
 
 
@@ -75,21 +75,21 @@ def test_a_calibrated_file_is_used_like_any_other(held):
     assert "(replaced)" in held("calibrate", "sure.weigh", "held.csv", "-o", "m.weigh").output
 
 
-def test_fit_calibrates_by_the_rows_themselves(held, tmp_path):
+def test_fit_calibrates_on_leave_one_out_scores(held, tmp_path):
     given = ("train.csv", "--label", "kind", "-o", "f.weigh", "--set", "calibration=temperature")
-    told = held("fit", *given).output
+    printed = held("fit", *given).output
     source = weigh.open(tmp_path / "train.csv", label="kind")
     with pytest.warns(weigh.errors.DependentColumns):
         expected = weigh.NaiveBayes(calibration="temperature").fit(source).model_
     assert (tmp_path / "f.weigh").read_bytes() == expected.to_bytes()
     number = f"{expected.calibration.T:.4g}"
-    assert f"Calibrated by temperature {number} on leave-one-out scores." in told
-    told = json.loads(held("fit", *given, "--json").output)
-    assert told["calibration"] == expected.calibration.to_dict()
+    assert f"Calibrated by temperature {number} on leave-one-out scores." in printed
+    printed = json.loads(held("fit", *given, "--json").output)
+    assert printed["calibration"] == expected.calibration.to_dict()
 
 
 @pytest.mark.parametrize(
-    ("given", "code", "told"),
+    ("given", "code", "printed"),
     [
         (("calibrate", "m.weigh", "held.csv"), 2, "Missing option '-o' / '--output'."),
         (("calibrate", "m.weigh", "held.csv", "-o", "m.weigh"), 1, "m.weigh is also an input of this"),
@@ -111,8 +111,8 @@ def test_fit_calibrates_by_the_rows_themselves(held, tmp_path):
         ),
     ],
 )
-def test_what_cannot_be_is_refused(held, tmp_path, given, code, told):
+def test_invalid_options_are_rejected(held, tmp_path, given, code, printed):
     result = held(*given)
     assert result.exit_code == code
-    assert told in " ".join(str(result.output).split())
+    assert printed in " ".join(str(result.output).split())
     assert not (tmp_path / "x.weigh").exists()

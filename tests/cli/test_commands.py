@@ -88,10 +88,10 @@ def test_evaluate_prints_the_evaluation(fitted):
 
 
 @pytest.mark.parametrize("learner", ["naive-bayes", "joint"])
-def test_evaluating_the_rows_of_training_is_noted(run, tmp_path, learner):
+def test_evaluating_the_training_rows_is_noted(run, tmp_path, learner):
     assert run("fit", "mails.csv", "--label", "spam", "--learner", learner).exit_code == 0
-    told = run("evaluate", "mails.weigh", "mails.csv")
-    assert told.stderr == (
+    printed = run("evaluate", "mails.weigh", "mails.csv")
+    assert printed.stderr == (
         "\nNote: The model was trained on these rows, so the figures are too good. Evaluate\n"
         "it on other rows, or use `weigh audit`, which judges training rows by\n"
         "leave-one-out.\n"
@@ -108,9 +108,9 @@ def test_other_numbers_of_rows_are_read_once(fitted, tmp_path, monkeypatch):
     assert fitted("evaluate", "mails.weigh", "fewer.csv").exit_code == 0
 
 
-def test_evaluate_draws_what_is_asked_for(fitted, tmp_path):
-    told = fitted("evaluate", "mails.weigh", "mails.csv", "--plot", "roc.svg", "--what", "roc").stdout
-    assert told.endswith("\n\nThe picture is in roc.svg.\n")
+def test_evaluate_draws_the_selected_picture(fitted, tmp_path):
+    printed = fitted("evaluate", "mails.weigh", "mails.csv", "--plot", "roc.svg", "--what", "roc").stdout
+    assert printed.endswith("\n\nThe picture is in roc.svg.\n")
     assert "area" in (tmp_path / "roc.svg").read_text()
     assert fitted("evaluate", "mails.weigh", "mails.csv", "--plot", "c.png", "--json").stdout[0] == "{"
     assert (tmp_path / "c.png").read_bytes().startswith(b"\x89PNG")
@@ -168,7 +168,7 @@ def test_explain_works_a_row_out_in_fractions(fitted):
     assert r"\frac{24}{750}" in latex
 
 
-def test_a_row_may_be_given_as_json_and_what_is_left_out_is_missing(fitted):
+def test_a_row_may_be_json_and_absent_columns_are_missing(fitted):
     values = '{"CS373": 1, "investment": 1, "familiarity": "high"}'
     assert fitted("explain", "mails.weigh", "--values", values).output == EXPLAINED
     result = fitted("explain", "mails.weigh", "--values", '{"CS373": 1}', "--json")
@@ -219,7 +219,7 @@ def test_a_damaged_model_file_is_refused(fitted, tmp_path):
     assert result.output.startswith("weigh: mails.weigh ")
 
 
-def test_diff_tells_what_changed(fitted):
+def test_diff_prints_what_changed(fitted):
     fitted("fit", "mails.csv", "mails.csv", "--label", "spam", "-o", "two.weigh", "--set", "prior=2")
     result = fitted("diff", "mails.weigh", "two.weigh")
     assert result.output.startswith(

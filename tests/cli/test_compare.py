@@ -27,36 +27,36 @@ def source(tmp_path):
     return weigh.open(tmp_path / "days.csv", label="play")
 
 
-def test_compare_tells_what_python_finds(days, tmp_path):
-    told = json.loads(days("compare", *GIVEN, "--folds", "3", "--repeats", "2", "--json").output)
+def test_compare_prints_the_results_of_the_python_function(days, tmp_path):
+    expected = json.loads(days("compare", *GIVEN, "--folds", "3", "--repeats", "2", "--json").output)
     found = weigh.compare(["naive-bayes", "tree"], source(tmp_path), folds=3, repeats=2)
-    assert told["pairs"] == found.to_dict()["pairs"]
-    assert [each["losses"] for each in told["scores"]] == [each.losses.tolist() for each in found.scores]
-    assert told["curve"] is None
+    assert expected["pairs"] == found.to_dict()["pairs"]
+    assert [each["losses"] for each in expected["scores"]] == [each.losses.tolist() for each in found.scores]
+    assert expected["curve"] is None
 
 
 def test_compare_prints_scores_pairs_and_traits_on_request(days):
     plain = days("compare", *GIVEN, "--folds", "3", "--repeats", "1").output
     assert plain.startswith("2 learners on 60 rows, 1 × 3 folds: error rate\n\n  learner ")
     assert "hypothesis space" not in plain
-    told = days("compare", *GIVEN, "--folds", "3", "--repeats", "1", "--traits").output
-    assert "\n\nhypothesis space\n  naive-bayes          one distribution per class" in told
+    expected = days("compare", *GIVEN, "--folds", "3", "--repeats", "1", "--traits").output
+    assert "\n\nhypothesis space\n  naive-bayes          one distribution per class" in expected
 
 
 def test_compare_takes_the_usual_learners_and_says_where_they_cross(days):
-    told = json.loads(
+    expected = json.loads(
         days("compare", *GIVEN[:3], "--folds", "2", "--repeats", "1", "--curve", "--json").output
     )
-    assert [each["learner"] for each in told["scores"]][:2] == ["naive-bayes", "logistic"]
-    assert len(told["curve"]["crossings"]) == 10
+    assert [each["learner"] for each in expected["scores"]][:2] == ["naive-bayes", "logistic"]
+    assert len(expected["curve"]["crossings"]) == 10
 
 
-def test_bias_variance_tells_what_python_finds(days, tmp_path):
+def test_bias_variance_prints_the_results_of_the_python_function(days, tmp_path):
     given = ("--rounds", "6", "--which", "domingos", "--seed", "3")
-    told = json.loads(days("bias-variance", *GIVEN, *given, "--json").output)
+    expected = json.loads(days("bias-variance", *GIVEN, *given, "--json").output)
     learners = ["naive-bayes", "tree"]
     found = weigh.bias_variance(learners, source(tmp_path), rounds=6, which="domingos", seed=3)
-    assert told == found.to_dict()
+    assert expected == found.to_dict()
     text = days("bias-variance", *GIVEN, *given).output
     assert text == f"{found}\n"
 
@@ -64,14 +64,14 @@ def test_bias_variance_tells_what_python_finds(days, tmp_path):
 @pytest.mark.parametrize(
     "command", [("compare", "--repeats", "1", "--what", "differences"), ("bias-variance",)]
 )
-def test_pictures_are_written_and_said_so(days, tmp_path, command):
+def test_pictures_are_written_and_their_paths_printed(days, tmp_path, command):
     pytest.importorskip("altair")
-    told = days(*command, *GIVEN, "--plot", "it.svg").output
-    assert told.endswith("\n\nThe picture is in it.svg.\n")
+    expected = days(*command, *GIVEN, "--plot", "it.svg").output
+    assert expected.endswith("\n\nThe picture is in it.svg.\n")
     assert (tmp_path / "it.svg").read_text().startswith("<svg")
 
 
-def test_what_cannot_be_drawn_is_told_before_any_trial(days, monkeypatch):
+def test_unsupported_pictures_are_rejected_before_any_fit(days, monkeypatch):
     monkeypatch.setattr("weigh.trials.compare", lambda *given, **more: pytest.fail("tried all the same"))
     for options, said in {
         ("--what", "curve", "--plot", "it.svg"): "--what curve draws learning curves; give --curve too.",
@@ -84,7 +84,7 @@ def test_what_cannot_be_drawn_is_told_before_any_trial(days, monkeypatch):
 
 
 @pytest.mark.parametrize("command", [("compare", "--repeats", "1"), ("bias-variance",), ("curve",)])
-def test_results_are_told_even_if_the_picture_fails(days, monkeypatch, command):
+def test_results_are_printed_even_if_the_picture_fails(days, monkeypatch, command):
     def refused(*given):
         raise errors.Unsupported("no picture today")
 
@@ -95,22 +95,22 @@ def test_results_are_told_even_if_the_picture_fails(days, monkeypatch, command):
     assert result.output.rstrip().endswith("weigh: no picture today")
 
 
-def test_kinds_are_those_of_every_learner(days, tmp_path):
+def test_kinds_apply_to_every_learner(days, tmp_path):
     given = ("compare", *GIVEN[:3], "--kind", "warm=category", "--folds", "3", "--repeats", "1", "--json")
-    told = json.loads(days(*given).output)
-    assert all("columns={'warm': Category()}" in each["settings"] for each in told["scores"][:5])
+    expected = json.loads(days(*given).output)
+    assert all("columns={'warm': Category()}" in each["settings"] for each in expected["scores"][:5])
     tree = LEARNER_FACTORIES["tree"]().set_params(asnumbers__columns={"warm": "category"})
     found = weigh.compare(tree, source(tmp_path), folds=3, repeats=1)
-    assert told["scores"][3]["losses"] == found.scores[0].losses.tolist()
+    assert expected["scores"][3]["losses"] == found.scores[0].losses.tolist()
 
 
 def test_level_and_baseline_are_pythons(days, tmp_path):
     given = ("--folds", "3", "--repeats", "1", "--level", "0.5", "--no-baseline", "--json")
-    told = json.loads(days("compare", *GIVEN, *given).output)
+    expected = json.loads(days("compare", *GIVEN, *given).output)
     found = weigh.compare(
         ["naive-bayes", "tree"], source(tmp_path), folds=3, repeats=1, level=0.5, baseline=False
     )
-    assert [each["loss"] for each in told["scores"]] == [each.loss.to_dict() for each in found.scores]
+    assert [each["loss"] for each in expected["scores"]] == [each.loss.to_dict() for each in found.scores]
     curve = json.loads(days("curve", *GIVEN, "--level", "0.5", "--json").output)
     assert curve["level"] == 0.5
 
@@ -131,7 +131,7 @@ def test_level_and_baseline_are_pythons(days, tmp_path):
         ([*GIVEN, "--set", "prior=2"], 2, "--set is for a single --learner."),
     ],
 )
-def test_what_cannot_be_is_told(days, command, options, code, said):
+def test_invalid_options_are_reported(days, command, options, code, said):
     result = days(command, *options)
     assert result.exit_code == code
     assert said in result.output

@@ -37,7 +37,7 @@ def days(run, tmp_path):
     return run
 
 
-def test_curve_tells_losses_law_and_diagnosis(days):
+def test_curve_prints_losses_power_law_and_diagnosis(days):
     given = (
         "--label",
         "play",
@@ -56,14 +56,14 @@ def test_curve_tells_losses_law_and_diagnosis(days):
 
 def test_json_is_what_python_finds(days, tmp_path):
     given = ("--label", "play", "--set", "prior=2", "--loss", "log_loss", "--seed", "3", "--json")
-    told = json.loads(days("curve", "days.csv", *given).output)
+    result = json.loads(days("curve", "days.csv", *given).output)
     source = weigh.open(tmp_path / "days.csv", label="play")
     found = weigh.learning_curve({"naive-bayes": weigh.NaiveBayes(prior=2)}, source, loss="log_loss", seed=3)
     expected = found.to_dict()
-    for facts in (told, expected):
+    for facts in (result, expected):
         for point in facts["curves"][0]["points"]:
             del point["seconds"]
-    assert told == expected
+    assert result == expected
 
 
 def test_several_learners_cross_and_are_drawn(days, tmp_path):
@@ -93,7 +93,7 @@ def test_several_learners_cross_and_are_drawn(days, tmp_path):
         (["--label", "play", "--loss", "squared_error"], 1, "loss must be for classifiers one of"),
     ],
 )
-def test_what_cannot_be_done_is_told(days, options, code, said):
+def test_invalid_options_are_reported(days, options, code, said):
     done = days("curve", "days.csv", *options)
     assert done.exit_code == code
     assert said in done.output

@@ -21,7 +21,7 @@ def test_the_demo_works_and_so_does_what_it_suggests(run):
         assert again.exit_code == 0, (line, again.output)
 
 
-def test_the_demo_writes_where_it_is_told(run, tmp_path):
+def test_the_demo_writes_to_the_output_folder(run, tmp_path):
     (tmp_path / "there").mkdir()
     assert run("demo", "--output", "there").exit_code == 0
     assert {path.name for path in (tmp_path / "there").iterdir()} == {
@@ -31,7 +31,7 @@ def test_the_demo_writes_where_it_is_told(run, tmp_path):
     }
 
 
-def test_a_folder_that_is_not_there_is_a_told_error(run):
+def test_a_missing_folder_is_reported(run):
     result = run("demo", "--output", "nowhere")
     assert result.exit_code == 1
     assert "nowhere/breast-cancer-train.csv cannot be written" in result.stderr

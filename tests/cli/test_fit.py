@@ -26,7 +26,7 @@ The model is in mails.weigh.
 """
 
 
-def test_fit_tells_what_it_learned(run):
+def test_fit_prints_a_summary(run):
     result = run("fit", "mails.csv", "--label", "spam")
     assert (result.exit_code, result.output) == (0, LEARNED)
 
@@ -37,7 +37,7 @@ def test_the_model_file_is_the_one_that_python_makes(run, tmp_path):
     assert (tmp_path / "mails.weigh").read_bytes() == made.to_bytes()
 
 
-def test_a_model_that_was_there_is_replaced_and_said_so(fitted):
+def test_replacing_an_existing_model_is_noted(fitted):
     assert fitted("fit", "mails.csv", "--label", "spam").output.endswith(
         "The model is in mails.weigh (replaced).\n"
     )
@@ -135,7 +135,7 @@ def test_learners_can_be_chosen(run, learner):
     assert run("predict", "mails.weigh", "new.csv").output.startswith("prediction,probability\nnot-spam,0.5")
 
 
-def test_threshold_tells_its_cut(run, tmp_path):
+def test_threshold_prints_its_cut(run, tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n1.5,true\n2.2,true\n1.8,true\n1.2,false\n0.9,false\n")
     result = run("fit", "t.csv", "--label", "y", "--learner", "threshold")
     assert "x       number  ≤ 1.35: False, else True" in result.output
@@ -155,15 +155,15 @@ def test_repeated_columns_are_a_note_in_the_words_of_the_command_line(run, tmp_p
     [([f"{v}" for v in range(40)], 40), (["1.5", "2", "1.5", "2"], 2)],
     ids=["many", "fractions"],
 )
-def test_labels_that_look_measured_are_a_note_that_names_regression(run, tmp_path, labels, count):
+def test_labels_that_look_like_measurements_cause_a_note(run, tmp_path, labels, count):
     (tmp_path / "homes.csv").write_text(
         "kind,y\n" + "".join(f"{'ab'[at % 2]},{y}\n" for at, y in enumerate(labels))
     )
-    told = " ".join(run("fit", "homes.csv", "--label", "y").output.split())
+    expected = " ".join(run("fit", "homes.csv", "--label", "y").output.split())
     assert (
         f"Note: 'y' has {count} distinct numbers in the first {len(labels)} rows, and each is a separate "
         f"class. If they are measurements, use --learner linear."
-    ) in told
+    ) in expected
 
 
 @pytest.mark.parametrize(

@@ -59,7 +59,7 @@ def fit(flats, label, learner, *settings, to="m.weigh"):
     return flats("fit", "flats.csv", "--label", label, "--learner", learner, *given, "-o", to)
 
 
-def test_fit_tells_weights_noise_and_proof(flats):
+def test_fit_prints_weights_noise_and_certificate(flats):
     result = fit(flats, "rent", "linear", "prior=50", "noise=normal:10")
     assert (result.exit_code, result.output) == (0, RIDGE)
 
@@ -95,22 +95,22 @@ def test_json_has_weights_fit_and_certificate(flats):
     assert "classes" not in facts
 
 
-def test_of_many_weights_the_strongest_are_told(flats, tmp_path):
+def test_only_the_largest_of_many_weights_are_printed(flats, tmp_path):
     names = [f"c{j}" for j in range(30)]
     rows = [",".join(str(float((i * (j + 3)) % 7)) for j in range(30)) + f",{i % 5}.5" for i in range(40)]
     (tmp_path / "wide.csv").write_text(",".join([*names, "y"]) + "\n" + "\n".join(rows) + "\n")
-    told = flats("fit", "wide.csv", "--label", "y", "--learner", "linear", "--set", "prior=1").output
-    assert "… and 16 smaller ones" in told
-    assert max(map(len, told.splitlines())) <= 80
+    printed = flats("fit", "wide.csv", "--label", "y", "--learner", "linear", "--set", "prior=1").output
+    assert "… and 16 smaller ones" in printed
+    assert max(map(len, printed.splitlines())) <= 80
 
 
-def test_logistic_tells_classes_with_their_shares(flats):
-    told = fit(flats, "district", "logistic", "scale=unit").output
-    assert told.startswith(
+def test_logistic_prints_classes_with_their_shares(flats):
+    printed = fit(flats, "district", "logistic", "scale=unit").output
+    assert printed.startswith(
         "Trained on 10 rows of flats.csv to predict district.\n\n"
         "class    share\nnorth  50.00 %\nsouth  50.00 %\n\n"
     )
-    assert "is above its minimum by at most" in told
+    assert "is above its minimum by at most" in printed
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_wrong_settings_are_wrong_usage(flats, learner, text, said):
         ),
     ],
 )
-def test_what_the_library_refuses_is_told_in_the_command_lines_words(flats, learner, settings, said):
+def test_library_errors_are_worded_in_command_line_terms(flats, learner, settings, said):
     result = fit(flats, "district" if learner == "logistic" else "rent", learner, *settings)
     assert (result.exit_code, result.output) == (1, f"weigh: {said}\n")
 
@@ -278,14 +278,14 @@ CLASSES = (
         ),
     ],
 )
-def test_predict_refuses_what_a_regression_cannot_tell(flats, tmp_path, options, said):
+def test_predict_rejects_options_that_a_regression_does_not_support(flats, tmp_path, options, said):
     fit(flats, "rent", "linear", "noise=laplace")
     result = flats("predict", "m.weigh", "flats.csv", "-o", "out.csv", *options)
     assert (result.exit_code, result.output) == (1, f"weigh: {said}\n")
     assert not (tmp_path / "out.csv").exists()
 
 
-def test_std_is_refused_of_classes(flats):
+def test_std_is_rejected_for_classifiers(flats):
     fit(flats, "district", "logistic")
     assert flats("predict", "m.weigh", "flats.csv", "--std").output == (
         "weigh: --std is for regressions, and this model predicts classes. --proba writes the probability "
@@ -295,12 +295,12 @@ def test_std_is_refused_of_classes(flats):
 
 def test_logistic_predicts_like_any_probable_classifier(flats):
     fit(flats, "district", "logistic", "scale=unit")
-    told = flats("predict", "m.weigh", "flats.csv", "--proba", "--unsure", "0.3").output
-    assert told.splitlines()[0] == "prediction,probability,P(north),P(south)"
-    assert "unsure," in told
+    printed = flats("predict", "m.weigh", "flats.csv", "--proba", "--unsure", "0.3").output
+    assert printed.splitlines()[0] == "prediction,probability,P(north),P(south)"
+    assert "unsure," in printed
 
 
-def test_explain_tells_what_adds_up_to_the_prediction(flats):
+def test_explain_prints_contributions_that_sum_to_the_prediction(flats):
     fit(flats, "rent", "linear", "prior=50", "noise=normal:10")
     assert flats("explain", "m.weigh", "flats.csv", "--row", "1").output == (
         "predicted: 1047.99\n\n"
@@ -310,8 +310,8 @@ def test_explain_tells_what_adds_up_to_the_prediction(flats):
         "  district = south    +88.5639  +\n"
         "  total             +1047.9875  predicted\n"
     )
-    told = json.loads(flats("explain", "m.weigh", "flats.csv", "--row", "1", "--json").output)
-    assert told["verdict"] == told["total"] == pytest.approx(1047.9875095588332, rel=1e-12)
+    printed = json.loads(flats("explain", "m.weigh", "flats.csv", "--row", "1", "--json").output)
+    assert printed["verdict"] == printed["total"] == pytest.approx(1047.9875095588332, rel=1e-12)
     assert flats("explain", "m.weigh").output == (
         "What raises rent:\n                   weight\n  district=south  +88.564\n"
         "  size            +13.502\n\nWhat lowers rent:\n          weight\n  rooms  −38.269\n"
@@ -323,10 +323,10 @@ def test_explain_tells_what_adds_up_to_the_prediction(flats):
 
 def test_evaluate_measures_errors(flats):
     fit(flats, "rent", "linear", "prior=50", "noise=normal:10")
-    told = flats("evaluate", "m.weigh", "flats.csv").output
-    assert told.startswith("Evaluation on 10 rows\n\nmeasure")
+    printed = flats("evaluate", "m.weigh", "flats.csv").output
+    assert printed.startswith("Evaluation on 10 rows\n\nmeasure")
     found = weigh.evaluate(weigh.load("m.weigh"), weigh.open("flats.csv", label="rent"))
-    assert told == f"{found}\n"
+    assert printed == f"{found}\n"
     assert json.loads(flats("evaluate", "m.weigh", "flats.csv", "--json").output) == found.to_dict()
 
 

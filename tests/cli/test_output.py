@@ -69,7 +69,7 @@ def test_a_folder_that_does_not_exist_is_refused_in_a_sentence(fitted):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
-def test_a_full_disk_is_told_in_a_sentence(fitted):
+def test_a_full_disk_is_reported_in_one_sentence(fitted):
     found = predicted(fitted, "/dev/full")
     assert found.exit_code == 1
     assert "/dev/full cannot be written: No space left on device." in found.output
@@ -84,7 +84,7 @@ def test_a_failure_leaves_the_old_file_and_no_other(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
 
 
-def test_an_output_never_takes_the_place_of_what_is_read(fitted, tmp_path):
+def test_an_output_never_replaces_an_input(fitted, tmp_path):
     model, rows = tmp_path / "mails.weigh", tmp_path / "new.csv"
     before = model.read_bytes(), rows.read_bytes()
     for target in ("mails.weigh", "new.csv"):

@@ -45,6 +45,6 @@ def test_the_page_prints_what_the_program_prints(tmp_path, page):
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_the_page_fits_80_columns_where_the_program_speaks(page):
+def test_quoted_output_fits_80_columns(page):
     lines = [line for _, printed in sessions(page) for line in printed.splitlines()]
     assert max(len(line) for line in lines if not line.startswith("weigh: ")) <= 80

@@ -27,26 +27,26 @@ def flats(run, tmp_path):
     return run
 
 
-def test_path_tells_every_strength_and_marks_the_best(flats):
+def test_path_prints_every_strength_and_marks_the_best(flats):
     given = ("--label", "rent", "--set", "prior=normal:cv", "--set", "scale=unit", "--folds", "5", "--n", "4")
     assert flats("path", "flats.csv", *given).output == TOLD
 
 
 def test_a_lasso_begins_without_any_weight(flats):
     given = ("--label", "rent", "--set", "prior=laplace:cv", "--set", "scale=unit", "--n", "4", "--json")
-    told = json.loads(flats("path", "flats.csv", *given).output)
-    assert (told["penalty"], told["weights"][0], told["l2"]) == ("l1", [0.0] * 3, [0.0] * 4)
-    assert any(told["weights"][-1])
+    expected = json.loads(flats("path", "flats.csv", *given).output)
+    assert (expected["penalty"], expected["weights"][0], expected["l2"]) == ("l1", [0.0] * 3, [0.0] * 4)
+    assert any(expected["weights"][-1])
 
 
 def test_json_is_what_python_finds(flats, tmp_path):
     given = ("--label", "district", "--learner", "logistic", "--n", "3", "--json")
-    told = json.loads(flats("path", "flats.csv", *given).output)
+    expected = json.loads(flats("path", "flats.csv", *given).output)
     source = weigh.open(tmp_path / "flats.csv", label="district")
-    assert told == weigh.path(weigh.LogisticRegression(), source, n=3).to_dict()
+    assert expected == weigh.path(weigh.LogisticRegression(), source, n=3).to_dict()
 
 
-def test_the_picture_is_written_and_said_so(flats, tmp_path):
+def test_the_picture_is_written_and_its_path_printed(flats, tmp_path):
     pytest.importorskip("altair")
     given = ("--label", "rent", "--set", "prior=1", "--n", "3", "--plot", "path.svg")
     assert flats("path", "flats.csv", *given).output.endswith("\n\nThe picture is in path.svg.\n")
@@ -85,7 +85,7 @@ def test_the_picture_is_written_and_said_so(flats, tmp_path):
         ),
     ],
 )
-def test_path_refuses_in_a_sentence(flats, options, code, said):
+def test_path_rejects_invalid_options_in_one_sentence(flats, options, code, said):
     result = flats("path", "flats.csv", *options)
     assert result.exit_code == code
     assert result.output.endswith(said)

@@ -47,7 +47,7 @@ def test_nothing_is_shown_where_there_is_no_terminal(files, monkeypatch):
     assert shown.getvalue() == ""
 
 
-def test_what_is_done_at_once_shows_no_bar(files, monkeypatch):
+def test_fast_jobs_show_no_bar(files, monkeypatch):
     shown = Terminal()
     monkeypatch.setattr("sys.stderr", shown)
     bar = RowProgress(files)
@@ -111,7 +111,7 @@ def test_a_watched_source_stays_watched_however_it_is_to_be_read(files, monkeypa
     assert "4 rows" in shown.getvalue()
 
 
-def test_stages_are_told_on_a_terminal_once_they_take_long(monkeypatch, capsys):
+def test_stages_are_shown_on_a_terminal_after_a_delay(monkeypatch, capsys):
     with output.show_stages() as say:
         say("Judging the model")
     assert capsys.readouterr().err == ""

@@ -26,8 +26,8 @@ def piped(run):
 
 def test_fit_reads_standard_input(piped):
     result = piped(MAILS, "fit", "-", "--format", "csv", "--label", "spam", "-o", "m.weigh")
-    told = "Trained on 5 rows of standard input to predict spam."
-    assert (result.exit_code, result.output.splitlines()[0]) == (0, told)
+    printed = "Trained on 5 rows of standard input to predict spam."
+    assert (result.exit_code, result.output.splitlines()[0]) == (0, printed)
     made = weigh.NaiveBayes().fit(weigh.open("mails.csv", label="spam")).model_
     assert Path("m.weigh").read_bytes() == made.to_bytes()
 
@@ -48,7 +48,7 @@ def test_standard_input_gives_what_the_file_gives(command, piped, fitted):
     assert (piped_in.exit_code, piped_in.output) == (0, from_file.output)
 
 
-def test_standard_input_without_a_format_is_told(piped):
+def test_standard_input_without_a_format_is_an_error(piped):
     result = piped(MAILS, "fit", "-", "--label", "spam", "-o", "m.weigh")
     assert result.exit_code == 1
     assert "Standard input has no ending that tells its format." in result.output

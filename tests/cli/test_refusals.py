@@ -11,7 +11,7 @@ PROGRAM = [sys.executable, "-m", "weigh.cli.main"]
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (("fit", "none.csv", "--label", "y"), "There is no file none.csv."),
         (
@@ -46,13 +46,13 @@ PROGRAM = [sys.executable, "-m", "weigh.cli.main"]
         ),
     ],
 )
-def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, told):
+def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, expected):
     result = fitted(*arguments)
-    assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"weigh: {told}\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (1, "", f"weigh: {expected}\n")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "expected"),
     [
         (("fti", "mails.csv"), "No such command 'fti'. Did you mean 'fit'?"),
         (
@@ -95,10 +95,10 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, told):
         ),
     ],
 )
-def test_wrong_usage_is_told_with_exit_code_2(fitted, arguments, told):
+def test_wrong_usage_exits_with_code_2(fitted, arguments, expected):
     result = fitted(*arguments)
     assert result.exit_code == 2
-    assert result.stderr.splitlines()[-1] == f"Error: {told}"
+    assert result.stderr.splitlines()[-1] == f"Error: {expected}"
 
 
 def test_advice_is_in_the_words_of_the_command_line(run, tmp_path):
@@ -163,7 +163,7 @@ def test_advice_on_missing_values_is_in_the_words_of_the_command_line():
 
 
 @pytest.mark.parametrize(
-    ("said", "told"),
+    ("said", "expected"),
     [
         ("Ask for model.uncalibrated.", "Ask the model that was calibrated."),
         ("Ask for model.keep('averaged').", "Train with --set keep=averaged."),
@@ -182,7 +182,7 @@ def test_advice_on_missing_values_is_in_the_words_of_the_command_line():
         ),
     ],
 )
-def test_advice_in_python_is_told_in_options(said, told):
+def test_python_terms_in_advice_become_options(said, expected):
     from weigh.cli.terminology import to_command_line_terms
 
-    assert to_command_line_terms(said) == told
+    assert to_command_line_terms(said) == expected

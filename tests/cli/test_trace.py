@@ -71,7 +71,7 @@ def test_class_weights_name_classes_that_are_numbers(traced: Any) -> None:
     assert "weight × error" in result.output or "change of w" in result.output
 
 
-def test_the_label_is_asked_for(traced: Any) -> None:
+def test_a_missing_label_is_reported(traced: Any) -> None:
     result = traced("mails.csv")
     assert result.exit_code == 2
     assert "Name the column to predict with --label. The columns are 'CS373', " in result.output
