@@ -165,8 +165,8 @@ def test_advice_on_missing_values_is_in_the_words_of_the_command_line():
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ("Ask for model.uncalibrated.", "Ask the model that was calibrated."),
-        ("Ask for model.keep('averaged').", "Train with --set keep=averaged."),
+        ("Use model.uncalibrated.", "Use the model that was calibrated."),
+        ("Use model.keep('averaged').", "Train with --set keep=averaged."),
         ("If they are none, give quotes=False.", "If they are none, give --no-quotes."),
         (
             "See the rows with the largest errors: weigh.evaluate(model, data).largest.",
@@ -186,3 +186,24 @@ def test_python_terms_in_advice_become_options(said, expected):
     from weigh.cli.terminology import to_command_line_terms
 
     assert to_command_line_terms(said) == expected
+
+
+def test_the_advice_for_a_voted_perceptron_names_an_option(fitted):
+    fitted(
+        "fit",
+        "mails.csv",
+        "--label",
+        "spam",
+        "--learner",
+        "perceptron",
+        "--set",
+        "keep=voted",
+        "-o",
+        "v.weigh",
+    )
+    result = fitted("explain", "v.weigh", "mails.csv", "--row", "0", "--flip")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "weigh: The score of a voted perceptron is not a sum of feature contributions. "
+        "Train with --set keep=averaged.\n",
+    )

@@ -36,8 +36,8 @@ _REPLACEMENTS: tuple[tuple[re.Pattern[str], Any], ...] = (
     (re.compile(r"\buse LogisticRegression\b"), "use --learner logistic"),
     (re.compile(r"\bclass_prior='uniform'"), "--set class_prior=uniform"),
     (re.compile(r"\bcomplement=(True|False)\b"), r"--set complement=\1"),
-    (re.compile(r"Ask for model\.uncalibrated\."), "Ask the model that was calibrated."),
-    (re.compile(r"Ask for model\.keep\('averaged'\)\."), "Train with --set keep=averaged."),
+    (re.compile(r"Use model\.uncalibrated\.(?!\w)"), "Use the model that was calibrated."),
+    (re.compile(r"Use model\.keep\('averaged'\)\."), "Train with --set keep=averaged."),
     (
         re.compile(r"How sure it is of them: model\.predict\(rows, return_std=True\)\."),
         "`weigh predict --std` tells how sure it is of them.",
