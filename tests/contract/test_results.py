@@ -293,7 +293,7 @@ def shown_classes() -> list[str]:
     """Return the names of all classes with HTML output or plots, except learners."""
     found: list[str] = []
     for module in pkgutil.walk_packages(weigh.__path__, "weigh."):
-        if module.name.startswith("weigh._core") or ".estimators" in module.name:
+        if module.name.startswith(("weigh._core", "weigh.result")) or ".estimators" in module.name:
             continue
         for name, kind in vars(importlib.import_module(module.name)).items():
             own = inspect.isclass(kind) and kind.__module__ == module.name

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weigh.judge.metrics.losses import Floats
 from weigh.priors.quantiles import beta_quantile, student_quantile
-from weigh.text import html_paragraph, to_json_value, use_minus_sign
+from weigh.result import Result, Section
+from weigh.text import use_minus_sign
 
 
 def clopper_pearson(successes: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
@@ -90,7 +90,7 @@ def average_share_interval(
 
 
 @dataclass(frozen=True, repr=False)
-class Measure:
+class Measure(Result):
     """A value with its confidence interval; low and high are nan if there is none."""
 
     name: str
@@ -98,24 +98,15 @@ class Measure:
     low: float = math.nan
     high: float = math.nan
 
-    def __str__(self) -> str:
+    def sections(self) -> list[Section]:
+        """Return the value and its interval as one line."""
         interval = "" if math.isnan(self.low) else f", from {self.low:.4g} to {self.high:.4g}"
-        return f"{self.name}: " + use_minus_sign(f"{self.value:.4g}{interval}")
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_paragraph(str(self))
+        return [Section(self.name, [f"{self.name}: " + use_minus_sign(f"{self.value:.4g}{interval}")])]
 
     @property
     def is_truncated_at_zero(self) -> bool:
         """Whether the interval of a mean loss was clipped at zero, a sign of a heavy-tailed loss."""
         return self.low == 0.0 < self.value
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the measure as JSON values: nan as None, infinities as "inf" and "-inf"."""
-        numbers = {"value": self.value, "low": self.low, "high": self.high}
-        return {"name": self.name} | {key: to_json_value(number) for key, number in numbers.items()}
 
 
 BOOTSTRAP_SAMPLES = 2_000

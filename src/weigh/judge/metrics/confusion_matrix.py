@@ -6,14 +6,15 @@ Only the (true, predicted) pairs that occur are stored, so thousands of classes 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 
 from weigh.judge.metrics.confidence_intervals import Measure, average_share_interval, clopper_pearson
 from weigh.judge.metrics.losses import UNSEEN, Codes, Floats
-from weigh.text import format_count, html_paragraph, html_table, text_table, truncate
+from weigh.result import LINE_WIDTH, Result, Section, Table
+from weigh.text import format_count, text_table, truncate
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +27,7 @@ class ClassShares:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ConfusionMatrix:
+class ConfusionMatrix(Result):
     """Sum of row weights by true and predicted class, for the pairs that occur; prints class codes.
 
     `true` and `predicted` are codes, sorted; true is `UNSEEN` for labels that are not a class of the model.
@@ -66,16 +67,9 @@ class ConfusionMatrix:
         unseen = self.true == UNSEEN
         return self._sum_by_class(self.predicted[unseen], self.weight[unseen])
 
-    def __str__(self) -> str:
-        return format_confusion_matrix(self, self._code_names())
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return confusion_matrix_html(self, self._code_names())
-
-    def _code_names(self) -> list[str]:
-        return list(map(str, range(self.n_classes)))
+    def sections(self) -> list[Section]:
+        """Return the matrix with class codes."""
+        return [confusion_section(self, list(map(str, range(self.n_classes))))]
 
     def accuracy(self, level: float) -> tuple[float, float, float]:
         """Return the accuracy, sum over c of n_cc / n, with its exact interval."""
@@ -173,30 +167,25 @@ def _ratio_or_nan(part: Floats, whole: Floats) -> Floats:
     return ratio
 
 
-LINE_WIDTH = 80
 MAX_TABLE_CLASSES = 10
 UNSEEN_NAME = "(never seen)"
 
 
-def format_confusion_matrix(confusion: ConfusionMatrix, names: Sequence[str]) -> str:
-    """Return the matrix as text if it fits, otherwise the most frequent mistakes."""
+def confusion_section(confusion: ConfusionMatrix, names: Sequence[str]) -> Section:
+    """Return the matrix if it fits into a line of text, otherwise the most frequent mistakes."""
     if len(names) <= MAX_TABLE_CLASSES:
-        table = text_table(_matrix_rows(confusion, names))
-        if max(map(len, table.splitlines())) <= LINE_WIDTH:
-            return table
-    rows = _mistake_rows(confusion, names)
-    if len(rows) == 1:
-        return "No mistakes."
-    title = f"{_mistakes_title(rows)}:\n" if len(rows) > 2 else ""
-    return title + text_table(rows, left=2)
-
-
-def confusion_matrix_html(confusion: ConfusionMatrix, names: Sequence[str]) -> str:
-    """Return the matrix as HTML if it has few classes, otherwise the most frequent mistakes."""
-    if len(names) <= MAX_TABLE_CLASSES:
-        return html_table("Confusion matrix", _matrix_rows(confusion, names))
-    rows = _mistake_rows(confusion, names)
-    return html_table(_mistakes_title(rows), rows, 2) if len(rows) > 1 else html_paragraph("No mistakes.")
+        matrix = Table(_matrix_rows(confusion, names), caption="Confusion matrix")
+        if max(map(len, text_table(matrix.rows).splitlines())) <= LINE_WIDTH:
+            return Section("confusion", [matrix])
+    rows = [
+        [UNSEEN_NAME if true == UNSEEN else names[true], names[predicted], format_count(weight)]
+        for true, predicted, weight in confusion.mistakes(MAX_TABLE_CLASSES)
+    ]
+    if not rows:
+        return Section("confusion", ["No mistakes."])
+    title = f"The {len(rows)} most frequent mistakes:" if len(rows) > 1 else ""
+    table = Table([["true", "predicted", "rows"], *rows], left=2, widths=(28, 28))
+    return Section("confusion", [table if title else replace(table, caption="The only mistake")], title)
 
 
 def _matrix_rows(confusion: ConfusionMatrix, names: Sequence[str]) -> list[list[str]]:
@@ -206,23 +195,6 @@ def _matrix_rows(confusion: ConfusionMatrix, names: Sequence[str]) -> list[list[
     if UNSEEN in confusion.true:
         rows.append([UNSEEN_NAME, *map(format_count, confusion.unseen().tolist())])
     return [head, *rows]
-
-
-def _mistake_rows(confusion: ConfusionMatrix, names: Sequence[str]) -> list[list[str]]:
-    rows = [
-        [
-            truncate(UNSEEN_NAME if true == UNSEEN else names[true], 28),
-            truncate(names[predicted], 28),
-            format_count(weight),
-        ]
-        for true, predicted, weight in confusion.mistakes(MAX_TABLE_CLASSES)
-    ]
-    return [["true", "predicted", "rows"], *rows]
-
-
-def _mistakes_title(rows: Sequence[Sequence[str]]) -> str:
-    n_mistakes = len(rows) - 1
-    return f"The {n_mistakes} most frequent mistakes" if n_mistakes > 1 else "The only mistake"
 
 
 def macro_measures(confusion: ConfusionMatrix, shares: ClassShares, n_unseen: int) -> Iterator[Measure]:

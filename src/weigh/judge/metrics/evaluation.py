@@ -14,7 +14,7 @@ from weigh.judge.metrics.accumulators import MAX_RETAINED_TEXT, EvaluationAccumu
 from weigh.judge.metrics.batches import check_sample_weights, read_batches
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.judge.metrics.confusion_matrix import ClassShares, ConfusionMatrix, macro_measures
-from weigh.judge.metrics.evaluation_format import evaluation_html, format_evaluation, plot_evaluation
+from weigh.judge.metrics.evaluation_format import evaluation_sections, plot_evaluation
 from weigh.judge.metrics.predictor import is_regression, make_predictor
 from weigh.judge.metrics.ranking import UNDEFINED_AREAS, ClassCurves, RankingAreas, ranking_areas
 from weigh.judge.metrics.regression import RegressionEvaluation, evaluate_regression
@@ -24,11 +24,12 @@ from weigh.judge.metrics.reliability import (
     ReliabilityTable,
     bin_probabilities,
 )
-from weigh.text import format_quantity, to_json_value
+from weigh.result import Facts, Section, TabularResult, to_json
+from weigh.text import format_count, format_quantity
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Evaluation:
+class Evaluation(TabularResult):
     """The result of `evaluate`; prints as tables of at most 80 columns.
 
     `measures` are, by name:
@@ -69,6 +70,7 @@ class Evaluation:
     reliability: tuple[ReliabilityBin, ...] = ()
     curves: tuple[ClassCurves, ...] = ()
     omitted: tuple[str, ...] = ()
+    _frames = ("measures", "per_class", "confusion", "reliability")
 
     def measure(self, name: str) -> Measure:
         """Return the measure with this name."""
@@ -83,44 +85,27 @@ class Evaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values; `confusion` lists the pairs that occur, with true None if unseen."""
-        names = [to_json_value(value) for value in self.classes]
-        pairs = zip(
-            self.confusion.true.tolist(),
-            self.confusion.predicted.tolist(),
-            self.confusion.weight.tolist(),
-            strict=True,
-        )
-        return {
-            "classes": names,
-            "n": self.n,
-            "weight": self.weight,
-            "level": self.level,
-            "measures": [measure.to_dict() for measure in self.measures],
-            "confusion": [
-                {"true": names[t] if t >= 0 else None, "predicted": names[p], "weight": w}
-                for t, p, w in pairs
-            ],
-            "per_class": [row.to_dict() for row in self.per_class],
-            "unseen": [{"label": to_json_value(label), "rows": rows} for label, rows in self.unseen],
-            "impossible": self.impossible,
-            "reliability": [reliability_bin.to_dict() for reliability_bin in self.reliability],
-            "curves": [curves.to_dict() for curves in self.curves],
-            "omitted": list(self.omitted),
+        matrix, names = self.confusion, [*to_json(self.classes), None]
+        pairs = zip(matrix.true.tolist(), matrix.predicted.tolist(), matrix.weight.tolist(), strict=True)
+        return super().to_dict() | {
+            "confusion": [{"true": names[t], "predicted": names[p], "weight": w} for t, p, w in pairs],
+            "unseen": [{"label": to_json(label), "rows": rows} for label, rows in self.unseen],
         }
+
+    @property
+    def headline(self) -> str:
+        """The numbers of rows and classes."""
+        weighted = "" if self.weight == self.n else f", total weight {format_count(self.weight)}"
+        n_classes = format_quantity(len(self.classes), "class", "classes")
+        return f"Evaluation on {format_quantity(self.n, 'row')}{weighted}, {n_classes}"
+
+    def sections(self) -> list[Section]:
+        """Return measures, areas, notes, confusion matrix and class metrics."""
+        return evaluation_sections(self)
 
     def plot(self, what: str = "confusion") -> Any:
         """Plot "confusion", "reliability", "roc", "precision_recall" or "classes" as an Altair chart."""
         return plot_evaluation(self, what)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        """Return measures, areas, confusion matrix and class metrics as text."""
-        return format_evaluation(self)
-
-    def _repr_html_(self) -> str:
-        return evaluation_html(self)
 
 
 def evaluate(
@@ -265,7 +250,7 @@ def _omission_notes(totals: EvaluationAccumulator, areas: RankingAreas | None) -
 
 
 @dataclass(frozen=True)
-class ClassMetrics:
+class ClassMetrics(Facts):
     """Precision, recall, F1 and support (weight of the rows) of one class; 0/0 is nan.
 
     `roc_area` and `pr_area` are one-vs-rest; they are nan if the class has no rows or all rows, or if the
@@ -281,20 +266,17 @@ class ClassMetrics:
     f1_high: float = math.nan
     roc_area: Measure = UNDEFINED_AREAS[0]
     pr_area: Measure = UNDEFINED_AREAS[1]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the metrics as JSON values."""
-        return {
-            "class": to_json_value(self.label),
-            "precision": self.precision.to_dict(),
-            "recall": self.recall.to_dict(),
-            "f1": to_json_value(self.f1),
-            "f1_low": to_json_value(self.f1_low),
-            "f1_high": to_json_value(self.f1_high),
-            "support": self.support,
-            "roc_area": self.roc_area.to_dict(),
-            "pr_area": self.pr_area.to_dict(),
-        }
+    _json = (
+        ("class", "label"),
+        "precision",
+        "recall",
+        "f1",
+        "f1_low",
+        "f1_high",
+        "support",
+        "roc_area",
+        "pr_area",
+    )
 
 
 def class_metrics(

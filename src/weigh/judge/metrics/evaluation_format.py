@@ -1,31 +1,22 @@
-"""Format an evaluation as text of at most 80 columns, as HTML tables and as charts."""
+"""The sections and charts of an evaluation."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weigh import errors
-from weigh.judge.metrics.confusion_matrix import UNSEEN_NAME, confusion_matrix_html, format_confusion_matrix
+from weigh.judge.metrics.confusion_matrix import UNSEEN_NAME, confusion_section
 from weigh.judge.metrics.losses import UNSEEN
-from weigh.text import (
-    format_count,
-    format_quantity,
-    html_paragraph,
-    html_table,
-    text_table,
-    truncate,
-    use_minus_sign,
-)
+from weigh.result import Section, Table
+from weigh.text import format_count, format_quantity, truncate, use_minus_sign
 
 if TYPE_CHECKING:
     from weigh.judge.metrics.confidence_intervals import Measure
     from weigh.judge.metrics.evaluation import ClassMetrics, Evaluation
     from weigh.judge.metrics.ranking import ThresholdCurve
 
-LINE_WIDTH = 80
 MAX_LISTED_CLASSES = 10
 MIN_RELIABLE_ROWS = 30
 LOSS_NAMES = ("squared", "brier", "log_loss")
@@ -55,36 +46,17 @@ EQUIVALENT_MEASURES = {"macro_recall": "balanced_accuracy", "brier": "squared"}
 EQUIVALENT_TITLES = {"brier": "(Brier score)"}
 
 
-def format_evaluation(evaluation: Evaluation) -> str:
-    """Return the whole evaluation as text."""
-    parts = [
-        _headline(evaluation),
-        text_table(_measure_rows(evaluation)),
-        *_ranking_text(evaluation),
-        "\n".join(textwrap.fill(note, LINE_WIDTH) for note in _notes(evaluation)),
-        format_confusion_matrix(evaluation.confusion, _class_names(evaluation)),
-        _class_text(evaluation),
+def evaluation_sections(evaluation: Evaluation) -> list[Section]:
+    """Return measures, areas, notes, confusion matrix and the worst classes."""
+    title, class_rows = _class_rows(evaluation)
+    ranking = [Section("ranking", [_ranking_table(evaluation)])] if _has_ranking(evaluation) else []
+    return [
+        Section("measures", [Table(_measure_rows(evaluation))]),
+        *ranking,
+        Section("notes", _notes(evaluation)),
+        confusion_section(evaluation.confusion, [_class_name(value) for value in evaluation.classes]),
+        Section("classes", [Table(class_rows, caption="" if title else "Classes")], title),
     ]
-    return "\n\n".join(parts)
-
-
-def evaluation_html(evaluation: Evaluation) -> str:
-    """Return measures, areas, confusion matrix and the worst classes as plain HTML tables."""
-    parts = [
-        html_table(_headline(evaluation), _measure_rows(evaluation)),
-        html_table("Ranking", _ranking_rows(evaluation)) if _has_ranking(evaluation) else "",
-        *map(html_paragraph, _notes(evaluation)),
-        confusion_matrix_html(evaluation.confusion, _class_names(evaluation)),
-        html_table(*_class_rows(evaluation)),
-    ]
-    return f"<div>{''.join(parts)}</div>"
-
-
-def _headline(evaluation: Evaluation) -> str:
-    n = evaluation.n
-    weighted = "" if evaluation.weight == n else f", total weight {format_count(evaluation.weight)}"
-    n_classes = format_quantity(len(evaluation.classes), "class", "classes")
-    return f"Evaluation on {format_quantity(n, 'row')}{weighted}, {n_classes}"
 
 
 def _measure_rows(evaluation: Evaluation) -> list[list[str]]:
@@ -125,13 +97,7 @@ def _has_ranking(evaluation: Evaluation) -> bool:
     return any(not math.isnan(row.roc_area.value) for row in evaluation.per_class)
 
 
-def _ranking_text(evaluation: Evaluation) -> Iterator[str]:
-    """Yield the table of areas, if there are any."""
-    if _has_ranking(evaluation):
-        yield _fit_line_width(_ranking_rows(evaluation))
-
-
-def _ranking_rows(evaluation: Evaluation) -> list[list[str]]:
+def _ranking_table(evaluation: Evaluation) -> Table:
     """Return the areas of the second of two classes, or the mean area and those of the worst classes."""
     rows = [["ranking", "ROC area", "low", "high", "PR area", "low", "high", "by chance"]]
     shown = [row for row in evaluation.per_class if not math.isnan(row.roc_area.value)]
@@ -147,17 +113,11 @@ def _ranking_rows(evaluation: Evaluation) -> list[list[str]]:
     for row in shown:
         chance = f"{row.support / evaluation.weight:.4f}"
         rows.append([_class_name(row.label), *_format_areas(row.roc_area, row.pr_area), chance])
-    return rows
+    return Table(rows, caption="Ranking")
 
 
 def _format_areas(*measures: Measure) -> list[str]:
     return [f"{number:.4f}" for area in measures for number in (area.value, area.low, area.high)]
-
-
-def _fit_line_width(rows: list[list[str]]) -> str:
-    """Return a table whose first column is truncated so that lines fit into `LINE_WIDTH`."""
-    width = max(len(line) for line in text_table([row[1:] for row in rows], left=0).splitlines())
-    return text_table([[truncate(row[0], LINE_WIDTH - width - 2), *row[1:]] for row in rows])
 
 
 def _notes(evaluation: Evaluation) -> list[str]:
@@ -207,19 +167,13 @@ def _type_mismatch_note(evaluation: Evaluation) -> str:
     return ""
 
 
-def _class_text(evaluation: Evaluation) -> str:
-    title, rows = _class_rows(evaluation)
-    table = _fit_line_width(rows)
-    return f"{title}:\n{table}" if len(evaluation.classes) > MAX_LISTED_CLASSES else table
-
-
 def _class_rows(evaluation: Evaluation) -> tuple[str, list[list[str]]]:
     shown: Sequence[ClassMetrics] = evaluation.per_class
-    title = "Classes"
+    title = ""
     if len(shown) > MAX_LISTED_CLASSES:
         # Absent classes, whose F1 is nan, carry no information and come last.
         shown = sorted(shown, key=lambda row: math.inf if math.isnan(row.f1) else row.f1)[:MAX_LISTED_CLASSES]
-        title = f"The {MAX_LISTED_CLASSES} classes with the lowest F1"
+        title = f"The {MAX_LISTED_CLASSES} classes with the lowest F1:"
     rows = [["class", "precision", "low", "high", "recall", "low", "high", "F1", "support"]]
     for row in shown:
         p, r = row.precision, row.recall
@@ -227,10 +181,6 @@ def _class_rows(evaluation: Evaluation) -> tuple[str, list[list[str]]]:
         cells = ["-" if math.isnan(number) else f"{number:.3f}" for number in numbers]
         rows.append([_class_name(row.label), *cells, format_count(row.support)])
     return title, rows
-
-
-def _class_names(evaluation: Evaluation) -> list[str]:
-    return [_class_name(value) for value in evaluation.classes]
 
 
 def _class_name(value: Any) -> str:

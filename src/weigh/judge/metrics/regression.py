@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +19,11 @@ from weigh.judge.metrics.confidence_intervals import (
 )
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.predictor import Predictor, check_outputs, to_row_numbers
-from weigh.text import format_count, format_quantity, html_table, text_table
+from weigh.result import Facts, Section, Table, TabularResult
+from weigh.text import format_count, format_quantity
 
 MAX_LISTED_RESIDUALS = 5
 MAX_SAMPLE_ROWS = 1_000
-LINE_WIDTH = 80
 REGRESSION_TITLES = {
     "r2": "R²",
     "rmse": "root mean squared error",
@@ -34,25 +33,22 @@ REGRESSION_TITLES = {
 
 
 @dataclass(frozen=True)
-class RowResidual:
+class RowResidual(Facts):
     """The true and predicted value of one row; the first row is 0."""
 
     row: int
     true: float
     predicted: float
+    _json = ("row", "true", "predicted", "error")
 
     @property
     def error(self) -> float:
         """Predicted − true."""
         return self.predicted - self.true
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the residual as JSON values."""
-        return {"row": self.row, "true": self.true, "predicted": self.predicted, "error": self.error}
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class RegressionEvaluation:
+class RegressionEvaluation(TabularResult):
     """The result of `evaluate` for a regression; prints as tables of at most 80 columns.
 
     With errors e = predicted − true, `r2` is 1 − Σ w e² / Σ w (y − ȳ)², `rmse` √(Σ w e² / Σ w), `mae`
@@ -70,6 +66,8 @@ class RegressionEvaluation:
     bias: Measure
     largest: tuple[RowResidual, ...]
     sample: tuple[RowResidual, ...] = ()
+    _json = (("n", "n_rows"), "weight", "level", "measures", "largest")
+    _frames = ("measures", "largest")
 
     @property
     def measures(self) -> tuple[Measure, ...]:
@@ -85,16 +83,6 @@ class RegressionEvaluation:
             f"This evaluation has no measure {name!r}; it has {errors.quote_names(REGRESSION_TITLES)}."
             f"{errors.did_you_mean(name, REGRESSION_TITLES)}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything except the sample as JSON values."""
-        return {
-            "n": self.n_rows,
-            "weight": self.weight,
-            "level": self.level,
-            "measures": [measure.to_dict() for measure in self.measures],
-            "largest": [residual.to_dict() for residual in self.largest],
-        }
 
     def plot(self, what: str = "predicted") -> Any:
         """Plot "predicted" against true values, or "residuals" against predictions, as an Altair chart."""
@@ -113,24 +101,19 @@ class RegressionEvaluation:
             )
         raise errors.parameter_error("plot", "what", "'predicted' or 'residuals'", what)
 
-    def __repr__(self) -> str:
-        return str(self)
-
-    def __str__(self) -> str:
-        note = textwrap.fill(self._note, LINE_WIDTH)
-        title, residuals = self._residual_rows()
-        return "\n\n".join(
-            [self._title, text_table(self._rows()), note, f"{title}:\n{text_table(residuals)}"]
-        )
-
-    def _repr_html_(self) -> str:
-        measures = html_table(self._title, self._rows())
-        return f"<div>{measures}{html_table(*self._residual_rows())}<p>{self._note}</p></div>"
-
     @property
-    def _title(self) -> str:
+    def headline(self) -> str:
+        """The number of rows."""
         weighted = "" if self.weight == self.n_rows else f", total weight {format_count(self.weight)}"
         return f"Evaluation on {format_quantity(self.n_rows, 'row')}{weighted}"
+
+    def sections(self) -> list[Section]:
+        """Return measures and the rows with the largest errors."""
+        return [
+            Section("measures", [Table(self._rows())]),
+            Section("notes", [self._note]),
+            Section("largest", [Table(self._residual_rows())], "Rows with the largest errors:"),
+        ]
 
     @property
     def _note(self) -> str:
@@ -146,11 +129,11 @@ class RegressionEvaluation:
             rows.append([REGRESSION_TITLES[measure.name], *numbers])
         return rows
 
-    def _residual_rows(self) -> tuple[str, list[list[str]]]:
+    def _residual_rows(self) -> list[list[str]]:
         rows = [["row", "true", "predicted", "error"]]
         for r in self.largest:
             rows.append([f"{r.row:,}", *map(_format_number, (r.true, r.predicted, r.error))])
-        return "Rows with the largest errors", rows
+        return rows
 
 
 def evaluate_regression(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,14 +14,14 @@ from weigh.judge.metrics.confidence_intervals import (
     clopper_pearson,
 )
 from weigh.judge.metrics.losses import Floats
-from weigh.text import html_table, text_table, to_json_value, truncate
+from weigh.result import Facts, Table
 
 MAX_BINS = 10
 MIN_ROWS_PER_BIN = 10
 
 
 @dataclass(frozen=True)
-class ReliabilityBin:
+class ReliabilityBin(Facts):
     """A bin of rows: mean predicted probability, and observed share with its exact interval.
 
     `series` is "verdict" for the probability of the predicted class, or "P(class)" for the second of two
@@ -36,26 +35,22 @@ class ReliabilityBin:
     high: float
     rows: int
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the bin as JSON values, also a row of a chart."""
-        return {name: to_json_value(value) for name, value in vars(self).items()}
-
 
 class ReliabilityTable(tuple[ReliabilityBin, ...]):
     """The reliability bins of an evaluation, a tuple that prints as a table."""
 
     def __repr__(self) -> str:
-        return text_table(self._rows()) if self else "()"
+        return self._table().to_text() if self else "()"
 
     def _repr_html_(self) -> str:
-        return html_table("Reliability", self._rows())
+        return self._table().to_html("Reliability")
 
-    def _rows(self) -> list[list[str]]:
+    def _table(self) -> Table:
         rows = [["probability of", "predicted", "observed", "low", "high", "rows"]]
         for row in self:
             shares = (row.predicted, row.observed, row.low, row.high)
-            rows.append([truncate(row.series, 28), *(f"{share:.4f}" for share in shares), f"{row.rows:,}"])
-        return rows
+            rows.append([row.series, *(f"{share:.4f}" for share in shares), f"{row.rows:,}"])
+        return Table(rows, widths=(28,))
 
 
 @dataclass(frozen=True, eq=False)

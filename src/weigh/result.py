@@ -1,0 +1,236 @@
+"""The base classes of everything that is printed: fields become JSON, sections become text and HTML.
+
+A result is a frozen dataclass. `to_dict` is derived from its fields, and text, HTML and notebook output from
+its `sections`, so that all forms show the same facts.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, ClassVar, TypeAlias
+
+from weigh import errors
+from weigh.text import display_width, html_paragraph, html_table, text_table, to_json_value, truncate
+
+LINE_WIDTH = 80
+MIN_NAME_WIDTH = 12
+HTML_NAME_WIDTH = 60
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of complete cells, shortened when it is displayed.
+
+    Attributes
+    ----------
+    rows : cells; the first row is the header unless `has_header` is False
+    left : number of left-aligned columns
+    caption : of the HTML table; the default is the title of its section
+    indent : of every line of text
+    widths : greatest display widths of the first columns in text; HTML allows `HTML_NAME_WIDTH`
+    most : number of body rows that are displayed; a last line counts the others
+    bars : one number per body row, drawn in HTML as a bar from a common zero
+    """
+
+    rows: Sequence[Sequence[str]]
+    left: int = 1
+    caption: str = ""
+    indent: str = ""
+    widths: Sequence[int] = ()
+    most: int | None = None
+    bars: Sequence[float | None] = ()
+    has_header: bool = True
+
+    def to_text(self) -> str:
+        """Format as text; the first column is truncated if lines are too long."""
+        rows = self._shown_rows(self.widths)
+        lines = text_table(rows, self.left, self.indent).splitlines()
+        excess = max(map(display_width, lines)) - LINE_WIDTH
+        if excess > 0:
+            width = max(display_width(row[0]) for row in rows) - excess
+            rows = [[truncate(row[0], max(MIN_NAME_WIDTH, width)), *row[1:]] for row in rows]
+            lines = text_table(rows, self.left, self.indent).splitlines()
+        return "\n".join(lines)
+
+    def to_html(self, title: str = "") -> str:
+        """Format as an HTML table."""
+        rows = self._shown_rows([HTML_NAME_WIDTH] * len(self.widths))
+        header = [] if self.has_header else [[""] * len(rows[0])]
+        n_hidden_rows = len(rows) - 1 - len(self.bars)
+        bars = [*self.bars, *[None] * n_hidden_rows] if self.bars else ()
+        return html_table(self.caption or title, [*header, *rows], self.left, bars)
+
+    def _shown_rows(self, widths: Sequence[int]) -> list[list[str]]:
+        n_shown = len(self.rows) if self.most is None else self.most + self.has_header
+        rows = [[*map(truncate, row, widths), *row[len(widths) :]] for row in self.rows[:n_shown]]
+        n_hidden = len(self.rows) - n_shown
+        return [*rows, [f"… and {n_hidden:,} more", *[""] * (len(rows[0]) - 1)]] if n_hidden > 0 else rows
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Lines of text that are displayed as they are, such as a formula or a drawing."""
+
+    text: str
+
+    def __str__(self) -> str:
+        return self.text
+
+    def _repr_html_(self) -> str:
+        return "".join(map(html_paragraph, self.text.splitlines()))
+
+
+# A string is a sentence, wrapped in text and a paragraph in HTML; a result contributes its own sections.
+Part: TypeAlias = "str | Table | Lines | Result"
+
+
+@dataclass(frozen=True)
+class Section:
+    """A named group of facts; in text, its parts follow each other without empty lines."""
+
+    name: str
+    parts: Sequence[Part]
+    title: str = ""
+
+    def to_text(self) -> str:
+        """Format as text of at most 80 columns."""
+        return "\n".join([*_wrap(self.title), *filter(None, map(_part_to_text, self.parts))])
+
+    def to_html(self, headline: str = "") -> str:
+        """Format as HTML; a title becomes the caption of a leading table."""
+        title = self.title.removesuffix(":") or headline
+        first, *others = self.parts or [""]
+        if isinstance(first, Table) and not first.caption:
+            return first.to_html(title) + "".join(map(_part_to_html, others))
+        return (html_paragraph(title) if title else "") + "".join(map(_part_to_html, self.parts))
+
+
+def _part_to_text(part: Part) -> str:
+    if isinstance(part, str):
+        return "\n".join(_wrap(part))
+    return part.to_text() if isinstance(part, Table) else str(part)
+
+
+def _part_to_html(part: Part) -> str:
+    if isinstance(part, str):
+        return html_paragraph(part)
+    return part.to_html() if isinstance(part, Table) else part._repr_html_()
+
+
+def _wrap(sentence: str) -> list[str]:
+    """Wrap a sentence; the lines after the first line of an item are indented like its text."""
+    return textwrap.wrap(sentence, LINE_WIDTH, subsequent_indent="  " if sentence.startswith("- ") else "")
+
+
+class Facts:
+    """A dataclass whose fields become JSON values.
+
+    `_json` lists the attributes that `to_dict` returns, as pairs (key, attribute) where the names differ;
+    without it they are the fields whose names do not start with an underscore.
+    """
+
+    _json: ClassVar[Sequence[str | tuple[str, str]]] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all facts as plain values for JSON: NaN becomes None, infinities "inf" and "-inf"."""
+        names = self._json or _public_fields(self)
+        pairs = ((name, name) if isinstance(name, str) else name for name in names)
+        return {key: to_json(getattr(self, attribute)) for key, attribute in pairs}
+
+
+def _public_fields(value: Any) -> list[str]:
+    return [field.name for field in fields(value) if not field.name.startswith("_")]
+
+
+def to_json(value: Any) -> Any:
+    """Convert nested facts, dataclasses, arrays, mappings and sequences to plain values for JSON."""
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
+    if hasattr(value, "_asdict"):
+        value = value._asdict()
+    elif is_dataclass(value):
+        value = {name: getattr(value, name) for name in _public_fields(value)}
+    if isinstance(value, Mapping):
+        return {str(key): to_json(item) for key, item in value.items()}
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    return [to_json(item) for item in value] if isinstance(value, list | tuple) else to_json_value(value)
+
+
+class Result(Facts):
+    """A result of the library, which prints within 80 columns and displays as HTML in notebooks.
+
+    Subclasses are frozen dataclasses declared with `repr=False`. They implement `sections`, and `headline` if
+    a line above all sections says what they are about.
+    """
+
+    @property
+    def headline(self) -> str:
+        """One sentence that says what the result is about; empty if the sections do."""
+        return ""
+
+    def sections(self) -> Iterable[Section]:
+        """Return the facts that are displayed, in order."""
+        raise NotImplementedError
+
+    def to_json(self, indent: int | None = None) -> str:
+        """Return `to_dict` as JSON text."""
+        import json
+
+        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
+
+    def __str__(self) -> str:
+        parts = ["\n".join(_wrap(self.headline)), *(section.to_text() for section in self.sections())]
+        return "\n\n".join(filter(None, parts))
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_html_(self) -> str:
+        first, *others = self.sections()
+        parts = [first.to_html(self.headline), *(section.to_html() for section in others)]
+        return f"<div>{''.join(parts)}</div>"
+
+
+class TabularResult(Result):
+    """A result with facts in the form of tables, which `to_frame` returns as pandas frames.
+
+    `_frames` names the keys of `to_dict` that hold lists of records.
+    """
+
+    _frames: ClassVar[tuple[str, ...]]
+
+    def to_frame(self, table: str | None = None) -> Any:
+        """Return a table of the result, by default the first, as a pandas DataFrame of unrounded numbers."""
+        if table is None:
+            table = self._frames[0]
+        elif table not in self._frames:
+            names = errors.quote_names(self._frames)
+            raise errors.parameter_error("to_frame", "table", f"one of {names}", table)
+        return to_frame(self.to_dict()[table])
+
+
+def to_frame(records: Sequence[Mapping[str, Any]]) -> Any:
+    """Return records as a pandas DataFrame; nested records become columns such as precision_low."""
+    try:
+        import pandas as pd
+    except ImportError:
+        raise errors.Unsupported(
+            "to_frame needs pandas, which is not installed. Run pip install pandas, or use to_dict."
+        ) from None
+    return pd.DataFrame([dict(_flatten(record)) for record in records])
+
+
+def _flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in record.items():
+        if isinstance(value, Mapping):
+            yield from _flatten(value, f"{prefix}{key}_")
+        else:
+            yield f"{prefix}{key}", _from_json(value)
+
+
+def _from_json(value: Any) -> Any:
+    """Return the infinity that a JSON string stands for; other values are unchanged."""
+    return float(value) if value in ("inf", "-inf") else value
