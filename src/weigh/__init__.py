@@ -3,97 +3,64 @@
 Names are resolved when they are first used, so that `import weigh` costs next to nothing.
 """
 
-from __future__ import annotations
-
-import importlib
-from typing import Any
+from weigh import errors as errors
+from weigh.lazy_names import lazy_names
 
 __version__ = "0.1.0"
 
-_HOMES = {
-    "weigh.apps.mail.store": ("MailStore",),
-    "weigh.apps.spelling.speller": ("Speller",),
-    "weigh.estimators": (
-        "JointBayes",
-        "LinearRegression",
-        "LogisticRegression",
-        "NaiveBayes",
-        "Perceptron",
-        "TextVectorizer",
-        "Threshold",
-        "calibrate",
-        "expected_failed_checks",
-        "path",
-        "tune",
-    ),
-    "weigh.explain": (
-        "flip",
-        "regions",
-        "strongest",
-        "surface",
-        "trace",
-        "unfamiliar",
-    ),
-    "weigh.features": (
-        "Category",
-        "Count",
-        "Derived",
-        "Flag",
-        "Lag",
-        "Number",
-        "Products",
-        "Schema",
-        "Skip",
-        "Text",
-        "Tokens",
-    ),
-    "weigh.judge": (
-        "Evaluation",
-        "audit",
-        "diff",
-        "evaluate",
-        "margin",
-        "mistake_bound",
-        "verify",
-    ),
-    "weigh.model": (
-        "BayesModel",
-        "CalibratedModel",
-        "Decision",
-        "Evidence",
-        "JointModel",
-        "LinearModel",
-        "LogisticModel",
-        "PerceptronModel",
-        "ProbabilityTable",
-        "RegressionModel",
-        "ThresholdModel",
-        "VotedModel",
-        "load",
-    ),
-    "weigh.priors": ("Beta", "Dirichlet", "Laplace", "Normal", "Penalty"),
-    "weigh.report": ("Report", "report_on"),
-    "weigh.source": ("Source", "open", "rows"),
-    "weigh.trials": (
-        "bias_variance",
-        "compare",
-        "learning_curve",
-    ),
-}
-_PLACES = {name: home for home, names in _HOMES.items() for name in names}
-
-__all__ = ["errors", *sorted(_PLACES)]
-
-
-def __getattr__(name: str) -> Any:
-    if name == "errors":
-        return importlib.import_module("weigh.errors")
-    if name not in _PLACES:
-        raise AttributeError(f"module 'weigh' has no attribute {name!r}")
-    value = getattr(importlib.import_module(_PLACES[name]), name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "apps.mail.store": ("MailStore",),
+        "apps.spelling.speller": ("Speller",),
+        "estimators.base": ("expected_failed_checks",),
+        "estimators.bayes": ("JointBayes", "NaiveBayes"),
+        "estimators.calibration": ("calibrate",),
+        "estimators.linear_model": ("LinearRegression", "LogisticRegression"),
+        "estimators.model_selection": ("path", "tune"),
+        "estimators.perceptron": ("Perceptron",),
+        "estimators.text_vectorizer": ("TextVectorizer",),
+        "estimators.threshold": ("Threshold",),
+        "explain.counterfactual": ("flip",),
+        "explain.decision_regions": ("regions",),
+        "explain.likelihood_surface": ("surface",),
+        "explain.novelty_detection": ("unfamiliar",),
+        "explain.perceptron_trace": ("trace",),
+        "explain.strongest_features": ("strongest",),
+        "features.kind_registry": ("Derived", "Lag"),
+        "features.kinds": ("Category", "Count", "Flag", "Number", "Products", "Skip"),
+        "features.schema": ("Schema",),
+        "features.text_kinds": ("Text", "Tokens"),
+        "judge.label_audit": ("audit",),
+        "judge.margins.margin": ("margin",),
+        "judge.margins.mistake_bound": ("mistake_bound",),
+        "judge.metrics.evaluation": ("Evaluation", "evaluate"),
+        "judge.model_difference": ("diff",),
+        "judge.verification.verify": ("verify",),
+        "model.calibrated": ("CalibratedModel",),
+        "model.decision": ("Decision",),
+        "model.evidence.evidence": ("Evidence",),
+        "model.file.loading": ("load",),
+        "model.joint_bayes": ("JointModel",),
+        "model.linear": ("LinearModel",),
+        "model.logistic": ("LogisticModel",),
+        "model.naive_bayes": ("BayesModel",),
+        "model.perceptron": ("PerceptronModel", "VotedModel"),
+        "model.probability_table": ("ProbabilityTable",),
+        "model.regression": ("RegressionModel",),
+        "model.threshold": ("ThresholdModel",),
+        "priors.beta": ("Beta",),
+        "priors.dirichlet": ("Dirichlet",),
+        "priors.location_scale": ("Laplace", "Normal"),
+        "priors.penalty": ("Penalty",),
+        "report.builder": ("report_on",),
+        "report.report": ("Report",),
+        "source.base": ("Source",),
+        "source.files.open_files": ("open",),
+        "source.memory.table": ("rows",),
+        "trials.bias_variance": ("bias_variance",),
+        "trials.comparison": ("compare",),
+        "trials.learning_curves": ("learning_curve",),
+    },
+)
+__all__ += ["errors"]

@@ -38,8 +38,8 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
-from pathlib import Path
 
 
 class WeighError(Exception):
@@ -84,7 +84,7 @@ class FileError(WeighError):
 class SourceError(FileError):
     """A data file cannot be read; `path` and `line` say where."""
 
-    def __init__(self, message: str, path: str | Path = "", line: int | None = None) -> None:
+    def __init__(self, message: str, path: str | os.PathLike[str] = "", line: int | None = None) -> None:
         super().__init__(message)
         self.path = str(path)
         self.line = line

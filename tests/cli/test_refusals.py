@@ -151,7 +151,7 @@ def test_an_interrupt_ends_with_130(fitted, monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("weigh.judge.diff", interrupted)
+    monkeypatch.setattr("weigh.judge.model_difference.diff", interrupted)
     assert main.run_for_exit_code(["diff", "mails.weigh", "mails.weigh"]) == 130
 
 

@@ -10,8 +10,8 @@ from scipy import stats
 
 import weigh
 from weigh import errors
-from weigh.explain import NoveltyDetector
 from weigh.explain.distribution_shift import g_test
+from weigh.explain.novelty_detection import NoveltyDetector
 
 RNG = np.random.default_rng(0)
 N = 2000

@@ -8,7 +8,8 @@ import os
 from pathlib import Path
 
 from weigh.atomic_files import atomic_write
-from weigh.journal import JOURNAL_START, Journal, JournalRecord, Position
+from weigh.journal.journal import Journal
+from weigh.journal.storage import JOURNAL_START, JournalRecord, Position
 
 Entries = list[tuple[str, int, str]]
 

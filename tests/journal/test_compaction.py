@@ -9,8 +9,7 @@ import pytest
 
 from tests.journal.ledger import Entries, Ledger, key, plain, record
 from weigh.errors import JournalError, LostPlace
-from weigh.journal import JOURNAL_START, Position
-from weigh.journal.storage import HEADER_BYTES
+from weigh.journal.storage import HEADER_BYTES, JOURNAL_START, Position
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ import pytest
 
 from tests.journal.ledger import Ledger, plain, record
 from weigh.errors import CutJournal, JournalError
-from weigh.journal import JournalRecord, generation
-from weigh.journal.storage import HEADER_BYTES
+from weigh.journal import generation
+from weigh.journal.storage import HEADER_BYTES, JournalRecord
 
 GROUPS = [
     [record("a", 1, b"first")],

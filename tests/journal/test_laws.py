@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from tests.journal.ledger import Entries, Ledger, key, plain
-from weigh.journal import JournalRecord, Position
+from weigh.journal.storage import JournalRecord, Position
 
 KEYS = [key(number) for number in range(6)]
 BATCHES = st.lists(

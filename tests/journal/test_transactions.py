@@ -14,8 +14,9 @@ import pytest
 
 from tests.journal.ledger import Ledger, key, plain, record
 from weigh.errors import JournalError, ParameterError
-from weigh.journal import JOURNAL_START, Journal, JournalRecord
 from weigh.journal.generation import MarkIndex
+from weigh.journal.journal import Journal
+from weigh.journal.storage import JOURNAL_START, JournalRecord
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def test_missing_packages_are_reported_before_any_work(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
-    monkeypatch.setattr("weigh.report.report_on", lambda *_, **__: pytest.fail("work has started"))
+    monkeypatch.setattr("weigh.report.builder.report_on", lambda *_, **__: pytest.fail("work has started"))
     assert run_for_exit_code(["report", "spam.weigh", "test.csv"]) == 1
     assert "but Jinja2 is not installed" in capsys.readouterr().err
     monkeypatch.undo()

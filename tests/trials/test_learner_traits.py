@@ -10,8 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import all_estimators
 
 import weigh
-from weigh.trials import describe_learners
-from weigh.trials.learner_traits import SKLEARN_TRAITS, WEIGH_TRAITS, Traits, traits_of
+from weigh.trials.learner_traits import SKLEARN_TRAITS, WEIGH_TRAITS, Traits, describe_learners, traits_of
 from weigh.trials.learners import LEARNER_FACTORIES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "comparing.md"

@@ -61,7 +61,7 @@ def command(
     from weigh import errors
     from weigh.cli.progress import show_row_progress
     from weigh.judge.label_audit import audit_with_callback
-    from weigh.model import load
+    from weigh.model.file.loading import load
 
     check_output_is_not_input(output, model, data)
     loaded = load(model)

@@ -57,7 +57,7 @@ def command(
     neighbours. Bias and variance add up to the measured loss.
     """
     from weigh.cli.progress import show_job_progress
-    from weigh.trials import bias_variance
+    from weigh.trials.bias_variance import bias_variance
     from weigh.trials.learners import DEFAULT_LEARNERS
 
     inputs = given.load_inputs(DEFAULT_LEARNERS)

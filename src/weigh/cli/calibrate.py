@@ -55,9 +55,9 @@ def command(
     """
     from weigh import errors
     from weigh.cli.progress import show_row_progress
-    from weigh.estimators import calibrate
-    from weigh.judge import evaluate
-    from weigh.model import load
+    from weigh.estimators.calibration import calibrate
+    from weigh.judge.metrics.evaluation import evaluate
+    from weigh.model.file.loading import load
 
     check_output_is_not_input(output, model, data)
     loaded = load(model)

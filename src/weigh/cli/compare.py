@@ -67,7 +67,7 @@ def command(
     t-test and the probability that one beats the other.
     """
     from weigh.cli.progress import show_job_progress
-    from weigh.trials import compare
+    from weigh.trials.comparison import compare
     from weigh.trials.learners import DEFAULT_LEARNERS
 
     if what is not None and given.plot is None:

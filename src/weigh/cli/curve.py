@@ -42,7 +42,7 @@ def command(given: TrialOptions, sizes: str | None, folds: int, repeats: int, le
     Without --learner it is naive Bayes.
     """
     from weigh.cli.progress import show_job_progress
-    from weigh.trials import learning_curve
+    from weigh.trials.learning_curves import learning_curve
 
     wanted = None if sizes is None else parse_whole_numbers(sizes)
     tried = given.load_inputs(["naive-bayes"])

@@ -46,8 +46,8 @@ def command(output: str) -> None:
 
 def _show_worked_example() -> None:
     from weigh.engines import run
-    from weigh.learn import BayesTask
-    from weigh.source import rows
+    from weigh.learn.naive_bayes import BayesTask
+    from weigh.source.memory.table import rows
     from weigh.text import text_table
 
     _print_heading("1. Five mails, worked out by hand")
@@ -68,8 +68,8 @@ def _show_worked_example() -> None:
 
 
 def _show_real_table(folder: str) -> None:
-    from weigh.judge import evaluate
-    from weigh.source import open as open_file
+    from weigh.judge.metrics.evaluation import evaluate
+    from weigh.source.files.open_files import open as open_file
 
     _print_heading("2. A real table: 569 tumours, 30 measurements each")
     train, test = _write_tables(folder)
@@ -89,8 +89,8 @@ def _show_real_table(folder: str) -> None:
 
 def _fit_model(train: str) -> tuple[Any, list[str]]:
     from weigh.engines import run
-    from weigh.learn import BayesTask
-    from weigh.source import open as open_file
+    from weigh.learn.naive_bayes import BayesTask
+    from weigh.source.files.open_files import open as open_file
 
     source = open_file(train, "diagnosis")
     with warnings.catch_warnings(record=True) as caught:

@@ -25,6 +25,6 @@ def command(old: str, new: str, as_json: bool) -> None:
     Columns and kinds, priors, rows per class, values that appeared and disappeared, and the probabilities,
     means and standard deviations that changed most.
     """
-    from weigh.judge import diff
+    from weigh.judge.model_difference import diff
 
     print_result(diff(old, new), as_json)

@@ -69,8 +69,8 @@ def command(
     """
     from weigh import errors
     from weigh.cli.progress import show_row_progress
-    from weigh.judge import evaluate
-    from weigh.model import load
+    from weigh.judge.metrics.evaluation import evaluate
+    from weigh.model.file.loading import load
 
     check_plot_path(plot)
     check_output_is_not_input(plot, model, data)

@@ -65,8 +65,9 @@ def command(
     predicted number. --flip lists the smallest set of features without which the row would get another
     verdict, and single values that would change it.
     """
-    from weigh.explain import flip, strongest
-    from weigh.model import load
+    from weigh.explain.counterfactual import flip
+    from weigh.explain.strongest_features import strongest
+    from weigh.model.file.loading import load
 
     loaded = load(model)
     if row is None and values is None:

@@ -17,7 +17,7 @@ from weigh.cli.options import check_output_is_not_input, data_file_options, json
 from weigh.cli.terminology import to_command_line_terms
 
 if TYPE_CHECKING:
-    from weigh.source import Source
+    from weigh.source.base import Source
 
 MANY_CLASSES = 20  # numeric labels are suspicious above this, and above one in so many rows
 LEARNER_NAMES = ("naive-bayes", "joint", "perceptron", "threshold", "logistic", "linear")

@@ -7,16 +7,13 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from weigh.model import (
-    BayesModel,
-    Certificate,
-    JointModel,
-    LogisticModel,
-    Optimality,
-    PerceptronModel,
-    RegressionModel,
-    ThresholdModel,
-)
+from weigh.model.fit import Certificate, Optimality
+from weigh.model.joint_bayes import JointModel
+from weigh.model.logistic import LogisticModel
+from weigh.model.naive_bayes import BayesModel
+from weigh.model.perceptron import PerceptronModel
+from weigh.model.regression import RegressionModel
+from weigh.model.threshold import ThresholdModel
 from weigh.text import format_count, format_float, format_percent, format_quantity, text_table, truncate
 
 MAX_TABLE_ROWS = 25

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar
 import click
 
 if TYPE_CHECKING:
-    from weigh.source import Source
+    from weigh.source.base import Source
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -86,7 +86,7 @@ def open_source(
     no_quotes: bool = False,
 ) -> Source:
     """Open a file, several files as one, or standard input, in the format that the options describe."""
-    from weigh.source import open as open_file
+    from weigh.source.files.open_files import open as open_file
 
     return open_file(
         path,

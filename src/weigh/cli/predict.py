@@ -71,8 +71,10 @@ def command(
     from weigh import errors
     from weigh.cli.predict_regression import write_regression_predictions
     from weigh.cli.progress import show_row_progress
-    from weigh.explain import NoveltyDetector
-    from weigh.model import Decision, RegressionModel, load
+    from weigh.explain.novelty_detection import NoveltyDetector
+    from weigh.model.decision import Decision
+    from weigh.model.file.loading import load
+    from weigh.model.regression import RegressionModel
 
     check_output_is_not_input(output, model, data)
     loaded = load(model)

@@ -10,8 +10,9 @@ from typing import Any, TextIO
 from weigh import errors
 from weigh.cli.options import open_output
 from weigh.cli.progress import show_row_progress
-from weigh.model import RegressionModel
-from weigh.source import Chunk, Source
+from weigh.model.regression import RegressionModel
+from weigh.source.base import Source
+from weigh.source.chunk import Chunk
 
 
 def write_regression_predictions(

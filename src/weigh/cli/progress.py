@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from typing import Any
 
 from weigh.cli.output import PROGRESS_DELAY
-from weigh.source import Chunk, Source
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ColumnKinds
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ColumnKinds, Source
+from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
 

@@ -66,8 +66,8 @@ def command(
     the facts instead, and writes the page only if -o is given.
     """
     from weigh.cli.output import show_stages
-    from weigh.model import load
-    from weigh.report import report_on
+    from weigh.model.file.loading import load
+    from weigh.report.builder import report_on
     from weigh.report.report import check_report_packages
     from weigh.report.reproducibility import DEFAULT_PAGE, ReportOptions
 

@@ -15,10 +15,13 @@ import click
 from weigh import errors
 from weigh.features.kind_registry import KINDS_BY_NAME
 from weigh.features.kinds import Kind
-from weigh.priors import Beta, Dirichlet, Laplace, Normal, Penalty
+from weigh.priors.beta import Beta
+from weigh.priors.dirichlet import Dirichlet
+from weigh.priors.location_scale import Laplace, Normal
+from weigh.priors.penalty import Penalty
 
 if TYPE_CHECKING:
-    from weigh.source import Source
+    from weigh.source.base import Source
 
 PRIOR_HELP = (
     "A prior of weights is a number, none, normal:S, laplace:T (S, T may be cv) or penalty:l1=A,l2=B."

@@ -103,8 +103,8 @@ def _trace_perceptron(
     source: Any, settings: tuple[str, ...], kinds: tuple[str, ...], missing: tuple[str, ...]
 ) -> Any:
     from weigh.cli.settings import match_classes, read_kinds, read_settings
-    from weigh.explain import trace
     from weigh.explain.exact_perceptron import PerceptronParameters
+    from weigh.explain.perceptron_trace import trace
     from weigh.source.chunk import to_pylist
 
     columns: Any = read_kinds(kinds) or "auto"

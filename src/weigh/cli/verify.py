@@ -39,8 +39,8 @@ def command(model: str, data: tuple[str, ...], as_json: bool, **written: Any) ->
     the loss, the objective, and a certificate that it is the minimum. The exit code is 1 if anything differs.
     """
     from weigh.cli.progress import show_row_progress
-    from weigh.judge import verify
-    from weigh.model import load
+    from weigh.judge.verification.verify import verify
+    from weigh.model.file.loading import load
 
     loaded = load(model)
     with show_row_progress(open_source_for_model(loaded, data, loaded.label, **written)) as source:

@@ -9,10 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from weigh import errors
-from weigh.learn import Counter, OrderedTask, Task
+from weigh.learn.task import Counter, OrderedTask, Task
 from weigh.model.parallel import available_cores
-from weigh.source import Source
-from weigh.source.base import ChunkReader
+from weigh.source.base import ChunkReader, Source
 
 Counts = TypeVar("Counts")
 Model = TypeVar("Model")

@@ -12,12 +12,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from weigh import errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats
-from weigh.model import Decision, Explained
+from weigh.features.schema import Schema
 from weigh.model.counts.count_table import canonical_order_key
-from weigh.source import Source
-from weigh.source import rows as rows_of
+from weigh.model.decision import Decision
+from weigh.model.evidence.evidence import Explained
+from weigh.source.base import Source
+from weigh.source.memory.table import rows as rows_of
 
 
 class BaseLearner(BaseEstimator):

@@ -13,9 +13,11 @@ from weigh import errors
 from weigh.engines import run
 from weigh.estimators.base import ProbabilisticClassifier, check_classes, check_declared_labels
 from weigh.estimators.calibration import calibrate_leave_one_out, check_calibration_method
-from weigh.features import Number
-from weigh.learn import BayesTask, JointTask, Task
-from weigh.source import Source
+from weigh.features.kinds import Number
+from weigh.learn.joint_bayes import JointTask
+from weigh.learn.naive_bayes import BayesTask
+from weigh.learn.task import Task
+from weigh.source.base import Source
 from weigh.source.missing import to_markers
 
 

@@ -20,18 +20,21 @@ from weigh.learn.calibration import (
     fit_temperature,
     smoothed_error_rate,
 )
-from weigh.model import CalibratedModel, Isotonic, Model, RegressionModel
+from weigh.model.base import Model
+from weigh.model.calibrated import CalibratedModel
 from weigh.model.calibration import (
     CALIBRATION_METHODS,
     Calibration,
+    Isotonic,
     IsotonicCurve,
     log_odds,
     n_isotonic_curves,
 )
 from weigh.model.count_model import CountModel
-from weigh.source import Chunk, Source
-from weigh.source import rows as rows_of
-from weigh.source.chunk import to_pylist
+from weigh.model.regression import RegressionModel
+from weigh.source.base import Source
+from weigh.source.chunk import Chunk, to_pylist
+from weigh.source.memory.table import rows as rows_of
 
 DERIVATIVE_TOLERANCE = 1e-8  # of the loss per row at its minimum
 

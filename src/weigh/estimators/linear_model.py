@@ -20,11 +20,13 @@ from weigh.learn.dataset import numeric_targets
 from weigh.learn.linear_regression import LinearTask
 from weigh.learn.logistic_regression import LogisticTask
 from weigh.learn.sgd import OnlineLogisticTask, online_penalty
-from weigh.model import LogisticModel, Optimality, Posterior, RegressionModel
-from weigh.model.inference import Summary
-from weigh.source import Source
-from weigh.source import rows as rows_of
+from weigh.model.fit import Optimality
+from weigh.model.inference import Posterior, Summary
+from weigh.model.logistic import LogisticModel
+from weigh.model.regression import RegressionModel
+from weigh.source.base import Source
 from weigh.source.memory.table import check_weights
+from weigh.source.memory.table import rows as rows_of
 from weigh.source.missing import to_markers
 
 

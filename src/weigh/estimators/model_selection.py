@@ -14,11 +14,11 @@ from weigh import errors
 from weigh.estimators.linear_model import LinearRegression, LogisticRegression
 from weigh.estimators.perceptron import Perceptron
 from weigh.features.validation import check_finite, check_integer
-from weigh.learn import PerceptronTask
 from weigh.learn.holdout import evaluate_on_holdout
+from weigh.learn.perceptron import PerceptronTask
 from weigh.learn.regularisation_path import Path, check_path_parameters, compute_path
 from weigh.pictures import line_chart
-from weigh.source import Source
+from weigh.source.base import Source
 from weigh.source.missing import to_markers
 from weigh.text import html_table, text_table, truncate
 

@@ -16,7 +16,7 @@ from weigh import errors
 from weigh.estimators.base import BaseClassifier, check_classes, check_declared_labels
 from weigh.features.blocks import Floats
 from weigh.model.decision import label_array
-from weigh.source import Source
+from weigh.source.base import Source
 from weigh.source.missing import to_markers
 
 SAMPLE_WEIGHT_CHECKS = dict.fromkeys(

@@ -8,9 +8,10 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
-from weigh.learn import PerceptronTask, PerceptronTraining
-from weigh.model import Certificate, PerceptronModel
-from weigh.source import Source
+from weigh.learn.perceptron import PerceptronTask, PerceptronTraining
+from weigh.model.fit import Certificate
+from weigh.model.perceptron import PerceptronModel
+from weigh.source.base import Source
 from weigh.source.missing import to_markers
 
 

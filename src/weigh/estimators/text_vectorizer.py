@@ -14,12 +14,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
 from weigh.engines import run
-from weigh.features import NameArray, Schema, Text
-from weigh.learn import VocabularyTask
+from weigh.features.names import NameArray
+from weigh.features.schema import Schema
+from weigh.features.text_kinds import Text
+from weigh.learn.preprocessing import VocabularyTask
 from weigh.model.distributions.word_weights import HashBuckets, VocabularyLookup
 from weigh.model.parallel import map_in_order
-from weigh.source import Chunk, Source
-from weigh.source import rows as rows_of
+from weigh.source.base import Source
+from weigh.source.chunk import Chunk
+from weigh.source.memory.table import rows as rows_of
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):

@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from weigh.engines import run
 from weigh.estimators.base import ProbabilisticClassifier
-from weigh.learn import ThresholdTask
+from weigh.learn.threshold import ThresholdTask
 from weigh.source.missing import to_markers
 
 

@@ -15,8 +15,8 @@ from weigh import errors
 from weigh.features.blocks import Floats, Longs
 from weigh.features.columns import is_missing, to_numbers, to_objects
 from weigh.model.base import BaseModel, Model
-from weigh.source import Chunk
-from weigh.source import rows as rows_of
+from weigh.source.chunk import Chunk
+from weigh.source.memory.table import rows as rows_of
 
 ColumnPair = tuple[str, str]
 NON_NUMERIC_KINDS = frozenset({"category", "flag", "text", "tokens", "skip"})

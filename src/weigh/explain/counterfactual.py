@@ -15,7 +15,7 @@ from weigh.explain.minimal_removal import AdditiveRow, RemovalSet, smallest_remo
 from weigh.explain.value_changes import ValueChange, find_value_changes
 from weigh.features.blocks import Floats
 from weigh.model.evidence.evidence import EvidenceRow
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 from weigh.text import (
     format_probability,
     format_quantity,

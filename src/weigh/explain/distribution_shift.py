@@ -20,9 +20,8 @@ from typing import Any
 
 import numpy as np
 
-from weigh.features import TextBlock
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock, SparseBlock
-from weigh.features.words import as_sparse_block
+from weigh.features.words import TextBlock, as_sparse_block
 from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.gaussian import Gaussian

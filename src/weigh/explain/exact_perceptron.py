@@ -17,7 +17,8 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 from weigh import errors
-from weigh.features import Number, Schema
+from weigh.features.kinds import Number
+from weigh.features.schema import Schema
 from weigh.features.validation import check_integer
 from weigh.learn.online_training import pass_order
 from weigh.learn.perceptron import check_parameters

@@ -14,9 +14,11 @@ from weigh.explain.classifier_adapters import concatenate_labels, read_labelled_
 from weigh.explain.surface_result import ModeLocation, Surface
 from weigh.features.blocks import Floats
 from weigh.features.validation import MAX_MAGNITUDE, check_integer
-from weigh.model import LogisticModel, RegressionModel
 from weigh.model.linear import dense_rows
-from weigh.priors import Beta, Laplace, Normal
+from weigh.model.logistic import LogisticModel
+from weigh.model.regression import RegressionModel
+from weigh.priors.beta import Beta
+from weigh.priors.location_scale import Laplace, Normal
 from weigh.text import format_quantity, truncate
 
 INTERCEPT_NAME = "bias"

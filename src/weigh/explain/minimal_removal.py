@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Products
 from weigh.features.blocks import Floats, Longs
+from weigh.features.kinds import Products
 from weigh.model.base import Model
 from weigh.model.calibrated import CalibratedModel
 from weigh.model.calibration import Calibration
@@ -30,7 +30,7 @@ from weigh.model.distributions.weights import RemovableFeature
 from weigh.model.linear import LinearModel
 from weigh.model.naive_bayes import BayesModel
 from weigh.model.perceptron import PerceptronModel, VotedModel
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 
 MAX_SEARCH_STEPS = 50_000
 

@@ -15,13 +15,12 @@ import numpy as np
 
 from weigh import errors
 from weigh.explain.distribution_shift import ColumnShift, make_shift_counter
-from weigh.features import Block, CategoryBlock, NumberBlock, SparseBlock
-from weigh.features.blocks import Floats
-from weigh.features.words import as_sparse_block
-from weigh.model import BayesModel
+from weigh.features.blocks import CategoryBlock, Floats, NumberBlock, SparseBlock
+from weigh.features.words import Block, as_sparse_block
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.weights import format_value
-from weigh.source import Chunk
+from weigh.model.naive_bayes import BayesModel
+from weigh.source.chunk import Chunk
 from weigh.text import format_quantity, html_paragraph, html_table, text_table, to_json_value, truncate
 
 MAX_FAMILIAR_DEVIATIONS = 6.0  # standard deviations from the mean of the nearest class

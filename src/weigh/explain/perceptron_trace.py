@@ -35,9 +35,11 @@ from weigh.explain.trace_format import (
     trace_summary,
     trace_to_dict,
 )
-from weigh.features import BagOfWordsKind, Kind, Schema
+from weigh.features.kinds import Kind
+from weigh.features.schema import Schema
+from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_integer
-from weigh.learn import DesignMatrix, build_design_matrix
+from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
 from weigh.model.perceptron import check_hypothesis
 from weigh.source.missing import to_markers
 from weigh.text import truncate

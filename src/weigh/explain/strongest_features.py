@@ -11,8 +11,11 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.model import BayesModel, LinearModel, RegressionModel, VotedModel
 from weigh.model.evidence.strengths import Strength, feature_strengths
+from weigh.model.linear import LinearModel
+from weigh.model.naive_bayes import BayesModel
+from weigh.model.perceptron import VotedModel
+from weigh.model.regression import RegressionModel
 from weigh.text import format_float, format_percent, format_signed, html_table, text_table, truncate
 
 

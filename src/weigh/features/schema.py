@@ -22,9 +22,8 @@ from weigh.features.kinds import Flag, Kind, Products, Value
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_exact_counts, check_magnitude, check_non_negative
 from weigh.features.words import Block
-from weigh.source import Chunk, Source
-from weigh.source.base import CHUNK_ROWS, ChunkReader, as_chunk_readers
-from weigh.source.chunk import rename_columns
+from weigh.source.base import CHUNK_ROWS, ChunkReader, Source, as_chunk_readers
+from weigh.source.chunk import Chunk, rename_columns
 from weigh.source.missing import Marker
 
 DOCUMENTS_PER_CHUNK = 4_096

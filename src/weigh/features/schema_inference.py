@@ -17,8 +17,16 @@ from weigh.features.kind_registry import Derived, Lag, to_kind
 from weigh.features.kinds import Category, Flag, Kind, Number
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import Text, Tokens
-from weigh.source import Chunk, Source
-from weigh.source.chunk import Column, DictionaryColumn, ListColumn, TextColumn, is_arrow, rename_columns
+from weigh.source.base import Source
+from weigh.source.chunk import (
+    Chunk,
+    Column,
+    DictionaryColumn,
+    ListColumn,
+    TextColumn,
+    is_arrow,
+    rename_columns,
+)
 from weigh.source.missing import Marker
 
 MIN_NUMERALS = 4  # distinct numerals that make a string column look numeric

@@ -1,27 +1,16 @@
 """Evaluate and check models: metrics with intervals, margins, verification, label audits, differences."""
 
-from __future__ import annotations
+from weigh.lazy_names import lazy_names
 
-from weigh.judge.label_audit import Audit, audit
-from weigh.judge.margins.margin import Margin, margin
-from weigh.judge.margins.mistake_bound import MistakeBound, mistake_bound
-from weigh.judge.metrics.evaluation import Evaluation, evaluate
-from weigh.judge.metrics.regression import RegressionEvaluation
-from weigh.judge.model_difference import Difference, diff
-from weigh.judge.verification.verify import Verification, verify
-
-__all__ = [
-    "Audit",
-    "Difference",
-    "Evaluation",
-    "Margin",
-    "MistakeBound",
-    "RegressionEvaluation",
-    "Verification",
-    "audit",
-    "diff",
-    "evaluate",
-    "margin",
-    "mistake_bound",
-    "verify",
-]
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "label_audit": ("Audit", "audit"),
+        "margins.margin": ("Margin", "margin"),
+        "margins.mistake_bound": ("MistakeBound", "mistake_bound"),
+        "metrics.evaluation": ("Evaluation", "evaluate"),
+        "metrics.regression": ("RegressionEvaluation",),
+        "model_difference": ("Difference", "diff"),
+        "verification.verify": ("Verification", "verify"),
+    },
+)

@@ -16,7 +16,7 @@ from weigh.model.count_model import CountModel
 from weigh.model.decision import best_class, equalise_ties, label_array, log_softmax
 from weigh.model.evidence.evidence import EvidenceRow
 from weigh.model.leave_one_out.scoring import left_out_rows
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 
 MAX_REASONS = 4
 

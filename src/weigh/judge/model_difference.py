@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.model import BayesModel, load
 from weigh.model.evidence.strengths import Outcomes
-from weigh.model.naive_bayes import Distribution
+from weigh.model.file.loading import load
+from weigh.model.naive_bayes import BayesModel, Distribution
 from weigh.text import (
     format_count,
     format_float,

@@ -1,26 +1,17 @@
 """Learners as tasks that any engine can run; independent of scikit-learn."""
 
-from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
-from weigh.learn.diagnostics import Dependence, find_dependent_columns
-from weigh.learn.joint_bayes import JointTask
-from weigh.learn.naive_bayes import BayesTask
-from weigh.learn.perceptron import PerceptronTask, PerceptronTraining
-from weigh.learn.preprocessing import VocabularyTask
-from weigh.learn.task import Counter, OrderedTask, Task
-from weigh.learn.threshold import ThresholdTask
+from weigh.lazy_names import lazy_names
 
-__all__ = [
-    "BayesTask",
-    "Counter",
-    "Dependence",
-    "DesignMatrix",
-    "JointTask",
-    "OrderedTask",
-    "PerceptronTask",
-    "PerceptronTraining",
-    "Task",
-    "ThresholdTask",
-    "VocabularyTask",
-    "build_design_matrix",
-    "find_dependent_columns",
-]
+__getattr__, __dir__, __all__ = lazy_names(
+    __name__,
+    {
+        "design_matrix": ("DesignMatrix", "build_design_matrix"),
+        "diagnostics": ("Dependence", "find_dependent_columns"),
+        "joint_bayes": ("JointTask",),
+        "naive_bayes": ("BayesTask",),
+        "perceptron": ("PerceptronTask", "PerceptronTraining"),
+        "preprocessing": ("VocabularyTask",),
+        "task": ("Counter", "OrderedTask", "Task"),
+        "threshold": ("ThresholdTask",),
+    },
+)

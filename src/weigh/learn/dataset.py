@@ -8,18 +8,17 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from weigh import errors
-from weigh.features import CategoryBlock, DenseBlock, Schema
-from weigh.features.blocks import Floats, Ints
+from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints
 from weigh.features.columns import to_numbers
+from weigh.features.schema import Schema
 from weigh.features.validation import MAX_MAGNITUDE
 from weigh.learn.feature_index import FeatureIndex, FeatureRows
 from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
 from weigh.model.counts.bayes_counts import Label, encode_labels
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.parallel import map_in_order
-from weigh.source import Chunk, Source
-from weigh.source.base import ChunkReader
-from weigh.source.chunk import to_pylist
+from weigh.source.base import ChunkReader, Source
+from weigh.source.chunk import Chunk, to_pylist
 
 MIN_SAMPLE_WEIGHT, MAX_SAMPLE_WEIGHT = 1e-50, 1e50
 MAX_CACHED_BYTES = 256 << 20  # a file whose features need more is read again for every pass

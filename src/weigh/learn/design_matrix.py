@@ -9,15 +9,18 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Category, Derived, Kind, Lag, Number, Products, Schema, Value, infer_schema
 from weigh.features.blocks import ConstantSequence, Floats, Ints, Longs
 from weigh.features.columns import encode_column, is_missing
+from weigh.features.kind_registry import Derived, Lag
+from weigh.features.kinds import Category, Kind, Number, Products, Value
+from weigh.features.schema import Schema
+from weigh.features.schema_inference import infer_schema
 from weigh.learn.dataset import EncodedChunk, SourceDataset
 from weigh.learn.feature_index import FeatureRows
 from weigh.model.counts.count_table import canonical_order_key
-from weigh.source import Source
-from weigh.source import rows as rows_of
+from weigh.source.base import Source
 from weigh.source.chunk import MatrixColumns
+from weigh.source.memory.table import rows as rows_of
 from weigh.source.missing import Marker
 
 

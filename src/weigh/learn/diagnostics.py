@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 
 from weigh import _core, errors
-from weigh.features import Block, CategoryBlock, ColumnGroup, NumberBlock, Schema
-from weigh.features.blocks import Floats, Ints
-from weigh.model import BayesModel
+from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
+from weigh.features.schema import ColumnGroup, Schema
+from weigh.features.words import Block
 from weigh.model.counts.bayes_counts import encode_labels
 from weigh.model.counts.sufficient_statistics import LIMB_BITS, NumberCounts
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.weights import format_value
-from weigh.source import Chunk
+from weigh.model.naive_bayes import BayesModel
+from weigh.source.chunk import Chunk
 
 MAX_SAMPLE_ROWS = 1_000  # enough to detect a repeated column at negligible cost
 MAX_LEVELS = 40  # columns with more levels are not compared

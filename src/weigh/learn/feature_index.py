@@ -10,22 +10,22 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from weigh import _core
-from weigh.features import (
-    BagOfWordsKind,
-    Block,
+from weigh.features.blocks import (
     CategoryBlock,
-    ColumnGroup,
     DenseBlock,
-    NameArray,
+    Floats,
+    Ints,
+    Longs,
+    Mask,
     NumberBlock,
     NumberedNames,
-    Schema,
     SparseBlock,
-    TextBlock,
 )
-from weigh.features.blocks import Floats, Ints, Longs, Mask
 from weigh.features.columns import bin_names
-from weigh.features.words import as_sparse_block
+from weigh.features.names import NameArray
+from weigh.features.schema import ColumnGroup, Schema
+from weigh.features.text_kinds import BagOfWordsKind
+from weigh.features.words import Block, TextBlock, as_sparse_block
 from weigh.learn.preprocessing import Standardisation
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.distributions.weights import LevelWeights, ScaledWeights

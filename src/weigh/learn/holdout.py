@@ -15,7 +15,7 @@ from weigh.learn.feature_index import FeatureRows
 from weigh.learn.online_training import TrainingPasses
 from weigh.learn.perceptron import ESTIMATOR_NAME, PerceptronTask
 from weigh.learn.perceptron_state import PerceptronState
-from weigh.source import Source
+from weigh.source.base import Source
 
 
 @dataclass(frozen=True)

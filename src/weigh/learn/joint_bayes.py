@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Kind, Number, Schema, infer_schema
 from weigh.features.columns import to_numbers
-from weigh.features.schema_inference import find_cuts
+from weigh.features.kinds import Kind, Number
+from weigh.features.schema import Schema
+from weigh.features.schema_inference import find_cuts, infer_schema
 from weigh.learn.task import MergingCounter
-from weigh.model import BayesCounts, JointModel
+from weigh.model.counts.bayes_counts import BayesCounts
 from weigh.model.counts.joint_counts import count_joint_chunk, joint_columns
 from weigh.model.distributions.prior_settings import ClassPrior
-from weigh.model.joint_bayes import format_cell_count
-from weigh.source import Chunk, Source
-from weigh.source.base import PREFIX_ROWS, ChunkReader
+from weigh.model.joint_bayes import JointModel, format_cell_count
+from weigh.source.base import PREFIX_ROWS, ChunkReader, Source
+from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
 DEFAULT_BINS = 10  # for numbers whose kind was inferred

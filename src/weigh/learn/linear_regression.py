@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats
+from weigh.features.schema import Schema
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
@@ -39,10 +39,11 @@ from weigh.learn.linear.problem_setup import (
     warn_unless_optimal,
 )
 from weigh.learn.linear.training_data import TrainingData, build_training_data, compress_dataset, read_dataset
-from weigh.model import Fit, RegressionModel
-from weigh.priors import Laplace, Normal
+from weigh.model.fit import Fit
+from weigh.model.regression import RegressionModel
 from weigh.priors.conversion import WeightPrior
-from weigh.source import Source
+from weigh.priors.location_scale import Laplace, Normal
+from weigh.source.base import Source
 from weigh.source.missing import Marker
 
 ESTIMATOR_NAME = "LinearRegression"

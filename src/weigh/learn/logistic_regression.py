@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats
+from weigh.features.schema import Schema
 from weigh.learn.class_weights import check_class_weight, compute_class_weights
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
@@ -36,11 +36,12 @@ from weigh.learn.linear.problem_setup import (
     warn_unless_optimal,
 )
 from weigh.learn.linear.training_data import TrainingData, load_training_data
-from weigh.model import Fit, LogisticModel
+from weigh.model.fit import Fit
+from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import to_class_columns
-from weigh.priors import Normal
 from weigh.priors.conversion import WeightPrior
-from weigh.source import Source
+from weigh.priors.location_scale import Normal
+from weigh.source.base import Source
 from weigh.source.missing import Marker
 
 ESTIMATOR_NAME = "LogisticRegression"

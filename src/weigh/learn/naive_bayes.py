@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Number, Schema, infer_schema
+from weigh.features.kinds import Number
+from weigh.features.schema import Schema
+from weigh.features.schema_inference import infer_schema
 from weigh.learn.diagnostics import find_dependent_columns, warn_zero_variance_columns
-from weigh.model import BayesCounts, BayesModel
-from weigh.model.counts.bayes_counts import BayesCounter, count_rows
-from weigh.source import Chunk, Source
-from weigh.source.base import ChunkReader
+from weigh.model.counts.bayes_counts import BayesCounter, BayesCounts, count_rows
+from weigh.model.naive_bayes import BayesModel
+from weigh.source.base import ChunkReader, Source
+from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
 

@@ -10,8 +10,8 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from weigh import _core
-from weigh.features import Schema
 from weigh.features.blocks import Longs
+from weigh.features.schema import Schema
 from weigh.learn.class_weights import dataset_class_weights
 from weigh.learn.dataset import EncodedChunk, EncodedDataset
 from weigh.learn.feature_index import FeatureIndex

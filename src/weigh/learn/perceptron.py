@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Schema, Value
 from weigh.features.columns import to_numbers
+from weigh.features.kinds import Value
+from weigh.features.schema import Schema
 from weigh.features.validation import MAX_MAGNITUDE, check_bool, check_finite, check_integer
 from weigh.learn.class_weights import check_class_weight, check_class_weight_labels
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import PerceptronSettings, PerceptronState
-from weigh.model import PerceptronModel
-from weigh.model.perceptron import check_hypothesis, to_class_columns
-from weigh.source import Source
+from weigh.model.perceptron import PerceptronModel, check_hypothesis, to_class_columns
+from weigh.source.base import Source
 from weigh.source.missing import Marker
 
 ESTIMATOR_NAME = "Perceptron"

@@ -11,12 +11,16 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import BagOfWordsKind, Kind, NameArray, Number, Schema, infer_schema
+from weigh.features.kinds import Kind, Number
+from weigh.features.names import NameArray
+from weigh.features.schema import Schema
+from weigh.features.schema_inference import infer_schema
+from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.counts.bayes_counts import WordCounter
 from weigh.model.counts.count_table import RowClasses, WordCountTable, select_names, select_vocabulary
 from weigh.model.counts.sufficient_statistics import FlagCounts, NumberCounts
-from weigh.source import Chunk, Source
-from weigh.source.base import ChunkReader
+from weigh.source.base import ChunkReader, Source
+from weigh.source.chunk import Chunk
 
 _SINGLE_CLASS: Any = np.zeros(1, dtype=np.int64)  # class mapping of counts that ignore labels
 

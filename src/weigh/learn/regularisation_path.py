@@ -17,7 +17,7 @@ from weigh.learn.linear.training_data import load_training_data
 from weigh.learn.linear_regression import LinearTask
 from weigh.learn.logistic_regression import LogisticTask
 from weigh.pictures import line_chart, path_chart
-from weigh.source import Source
+from weigh.source.base import Source
 from weigh.text import format_float, html_table, text_table, truncate, use_minus_sign
 
 MAX_TABLE_ROWS = 12

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from weigh import _core, errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats, Longs
+from weigh.features.schema import Schema
 from weigh.features.validation import check_bool, check_finite, check_integer
 from weigh.learn.class_weights import check_class_weight, check_class_weight_labels
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
@@ -20,11 +20,12 @@ from weigh.learn.design_matrix import linear_schema
 from weigh.learn.feature_index import StandardisedIndexer
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import grow_table
-from weigh.model import Fit, LogisticModel
+from weigh.model.fit import Fit
+from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import to_class_columns
-from weigh.priors import Normal
 from weigh.priors.conversion import check_weight_prior
-from weigh.source import Source
+from weigh.priors.location_scale import Normal
+from weigh.source.base import Source
 from weigh.source.missing import Marker
 
 ESTIMATOR_NAME = "LogisticRegression"

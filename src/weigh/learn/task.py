@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
-from weigh.source import Chunk, Source
-from weigh.source.base import ChunkReader
+from weigh.source.base import ChunkReader, Source
+from weigh.source.chunk import Chunk
 
 Counts = TypeVar("Counts")
 Counts_co = TypeVar("Counts_co", covariant=True)

@@ -9,17 +9,19 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Category, Derived, Flag, Kind, Lag, Number, Schema, Skip, infer_schema
 from weigh.features.blocks import Floats, Ints
 from weigh.features.columns import encode_column
 from weigh.features.columns import is_missing as is_missing_value
+from weigh.features.kind_registry import Derived, Lag
+from weigh.features.kinds import Category, Flag, Kind, Number, Skip
+from weigh.features.schema import Schema
+from weigh.features.schema_inference import infer_schema
 from weigh.learn.task import MergingCounter
-from weigh.model import ThresholdModel
 from weigh.model.counts.bayes_counts import Label, encode_labels
 from weigh.model.counts.count_table import CountArray, canonical_order_key, to_integers_if_whole
-from weigh.model.threshold import LEFT, MISSING, RIGHT
-from weigh.source import Chunk, Source
-from weigh.source.base import ChunkReader
+from weigh.model.threshold import LEFT, MISSING, RIGHT, ThresholdModel
+from weigh.source.base import ChunkReader, Source
+from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
 

@@ -16,15 +16,15 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from weigh import errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats, Level
+from weigh.features.schema import Schema
 from weigh.model.decision import Decision, best_class, label_array, log_softmax
 from weigh.model.evidence.evidence import Evidence, Explained
 from weigh.model.file import store
 from weigh.model.parallel import map_in_order
-from weigh.source import Chunk
-from weigh.source import rows as rows_of
 from weigh.source.base import ChunkReader, constant_reader
+from weigh.source.chunk import Chunk
+from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_float, html_paragraph, html_table, truncate
 
 Result = TypeVar("Result")

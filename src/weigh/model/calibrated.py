@@ -9,8 +9,8 @@ from typing import Any, ClassVar, NoReturn
 import numpy as np
 
 from weigh import errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats, Level
+from weigh.features.schema import Schema
 from weigh.model.base import DisplayTable, Model
 from weigh.model.calibration import Calibration, plot_calibration, read_calibration
 from weigh.model.decision import equalise_ties
@@ -23,7 +23,7 @@ from weigh.model.logistic import LogisticModel
 from weigh.model.naive_bayes import BayesModel
 from weigh.model.perceptron import PerceptronModel, VotedModel
 from weigh.model.threshold import ThresholdModel
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 from weigh.text import format_probability, truncate
 
 CLASSIFIER_TYPES: dict[str, Any] = {

@@ -9,12 +9,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from weigh import errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats
+from weigh.features.schema import Schema
 from weigh.model.base import Model
 from weigh.model.counts.bayes_counts import BayesCounts
-from weigh.source import Chunk, Source
-from weigh.source import rows as rows_of
+from weigh.source.base import Source
+from weigh.source.chunk import Chunk
+from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_count, format_percent
 
 UNCHANGED: Any = object()  # None is a valid prior, so an omitted argument needs its own sentinel

@@ -7,8 +7,8 @@ import textwrap
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from weigh.priors import Penalty
 from weigh.priors.equivalents import Equivalents
+from weigh.priors.penalty import Penalty
 from weigh.text import format_float, format_quantity, html_table, text_table
 
 

@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from weigh import errors, priors
-from weigh.features import CategoryBlock, Schema
-from weigh.features.blocks import Floats, Level
+from weigh import errors
+from weigh.features.blocks import CategoryBlock, Floats, Level
+from weigh.features.schema import Schema
 from weigh.model.count_model import UNCHANGED, CountModel, explicit_settings
 from weigh.model.counts.bayes_counts import BayesCounts
 from weigh.model.counts.joint_counts import count_joint_chunk, encode_cells, joint_columns, read_joint_counts
@@ -26,7 +26,11 @@ from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
 from weigh.model.leave_one_out.scoring import add_joint_table, left_out_rows, log_class_priors
 from weigh.model.probability_table import ProbabilityTable
-from weigh.source import Chunk
+from weigh.priors.beta import Beta
+from weigh.priors.conversion import prior_from_json, prior_to_json
+from weigh.priors.dirichlet import Dirichlet
+from weigh.priors.smoothing import Prior, check_prior, posterior_mean_prior, pseudo_counts
+from weigh.source.chunk import Chunk
 
 MAX_TABLE_CELLS = 100_000  # of a `ProbabilityTable`
 JOINT_FEATURE = "all columns together"
@@ -46,13 +50,13 @@ class JointModel(CountModel):
 
     schema: Schema
     counts: BayesCounts
-    prior: priors.Prior = 1.0
+    prior: Prior = 1.0
     class_prior: Any = None
 
     def __post_init__(self) -> None:
         joint_columns(self.schema)
-        priors.check_prior(self.prior, "JointBayes", "prior")
-        if isinstance(self.prior, priors.Beta | priors.Dirichlet) and getattr(self.prior, "values", True):
+        check_prior(self.prior, "JointBayes", "prior")
+        if isinstance(self.prior, Beta | Dirichlet) and getattr(self.prior, "values", True):
             must = "a number above zero, None, or Dirichlet(b) with one b for every cell"
             raise errors.parameter_error("JointBayes", "prior", must, self.prior)
 
@@ -64,7 +68,7 @@ class JointModel(CountModel):
     @cached_property
     def table(self) -> JointTable:
         """The joint table of the columns within each class."""
-        pseudo_count = priors.pseudo_counts(self.prior, [0])[0]
+        pseudo_count = pseudo_counts(self.prior, [0])[0]
         return JointTable(joint_columns(self.schema), self.counts.parts[0], pseudo_count)
 
     @cached_property
@@ -130,7 +134,7 @@ class JointModel(CountModel):
 
     def predictive_proba(self, rows: Any) -> Floats:
         """Return posterior predictive probabilities: the parameters are integrated out."""
-        return replace(self, prior=priors.posterior_mean_prior(self.prior)).predict_proba(rows)
+        return replace(self, prior=posterior_mean_prior(self.prior)).predict_proba(rows)
 
     def linear(self) -> Any:
         """Raise Unsupported: a joint table is not a linear function of the columns."""
@@ -196,7 +200,7 @@ class JointModel(CountModel):
         arrays: dict[str, Any] = {}
         meta: dict[str, Any] = {
             "schema": self.schema.to_json(),
-            "prior": priors.prior_to_json(self.prior),
+            "prior": prior_to_json(self.prior),
             "class_prior": self.class_distribution.to_json(),
         }
         self.counts.write_arrays(arrays, meta)
@@ -207,7 +211,7 @@ class JointModel(CountModel):
         """Read a model that `to_store` described."""
         counts = read_joint_counts(stored, schema)
         class_prior = ClassPrior.from_json(stored.meta["class_prior"], counts.classes)
-        return cls(schema, counts, priors.prior_from_json(stored.meta["prior"]), class_prior)
+        return cls(schema, counts, prior_from_json(stored.meta["prior"]), class_prior)
 
 
 def format_cell_count(number: int) -> str:

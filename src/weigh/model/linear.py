@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weigh import _core, errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats, Ints, Longs
+from weigh.features.schema import Schema
 from weigh.features.text_kinds import MAX_BUCKETS
 from weigh.model.base import BaseModel, DisplayTable, Model, name_weights_by_class, weight_table
 from weigh.model.distributions.weights import (
@@ -31,7 +31,7 @@ from weigh.model.distributions.word_weights import (
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 
 
 class LinearPredictor(BaseModel):

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weigh import errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats
+from weigh.features.schema import Schema
 from weigh.model.base import name_weights_by_class
 from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from weigh import errors
-from weigh.features import Block, ColumnGroup, Schema
 from weigh.features.blocks import Floats, Level
+from weigh.features.schema import ColumnGroup, Schema
+from weigh.features.words import Block
 from weigh.model.base import DisplayTable
 from weigh.model.count_model import UNCHANGED, CountModel, explicit_settings
 from weigh.model.counts.bayes_counts import BayesCounts, count_rows
@@ -28,8 +29,8 @@ from weigh.model.distributions.prior_settings import (
     check_column_priors,
     column_priors_from_json,
     column_priors_to_json,
-    min_pseudo_count,
     part_prior,
+    smallest_pseudo_count,
 )
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
@@ -37,7 +38,7 @@ from weigh.model.evidence.strengths import strength_tables
 from weigh.model.file import store
 from weigh.model.leave_one_out.scoring import leave_one_out_scores
 from weigh.model.linear import LinearModel
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 
 MAX_STRENGTH_TABLES = 6  # with more classes the HTML display omits the strongest features
 
@@ -72,7 +73,7 @@ class BayesModel(CountModel):
         if self.stated and self.prior is not None:
             must = "None for a model from stated numbers, which has no counts to smooth"
             raise errors.parameter_error("NaiveBayes", "prior", must, self.prior)
-        if self.complement and min_pseudo_count(self.prior, self.schema.column_groups) <= 0:
+        if self.complement and smallest_pseudo_count(self.prior, self.schema.column_groups) <= 0:
             must = "above 0 with complement=True, and every parameter of a Dirichlet (also its rest) above 1"
             raise errors.parameter_error("NaiveBayes", "prior", must, self.prior)
 

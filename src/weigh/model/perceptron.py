@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weigh import _core, errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats, Ints, Longs
+from weigh.features.schema import Schema
 from weigh.model.base import Model
 from weigh.model.decision import Decision, best_class
 from weigh.model.distributions.weights import Contribution
@@ -28,7 +28,7 @@ from weigh.model.linear import (
     refuse_exact_products,
     sparse_rows,
 )
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 
 
 class ScoreOnlyModel(Model):

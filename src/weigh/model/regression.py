@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weigh import errors
-from weigh.features import Schema
 from weigh.features.blocks import Floats
+from weigh.features.schema import Schema
 from weigh.model.base import DisplayTable, weight_table
 from weigh.model.evidence.evidence import Evidence, Explained, build_evidence
 from weigh.model.file import store
@@ -26,7 +26,7 @@ from weigh.model.linear import (
     refuse_exact_products,
     write_terms,
 )
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 from weigh.text import format_float
 
 

@@ -11,15 +11,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from weigh.features import Schema
 from weigh.features.blocks import Floats, Ints
+from weigh.features.schema import Schema
 from weigh.model.base import DisplayTable, Model
 from weigh.model.counts.count_table import CountArray, read_counts_array
 from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct, Factor, smoothed_ratio, to_fraction
 from weigh.model.file import store
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 from weigh.text import format_count, truncate
 
 LEFT, RIGHT, MISSING = 0, 1, 2

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from weigh import errors
-from weigh.judge import evaluate
+from weigh.judge.metrics.evaluation import evaluate
 from weigh.judge.metrics.predictor import is_regression
-from weigh.model import load
+from weigh.model.file.loading import load
 from weigh.report.data_checks import AuditFacts, audit_facts, find_misleading_columns, unfamiliarity_facts
 from weigh.report.facts import OmittedSection, ReportFacts
 from weigh.report.learning_curve_facts import ESTIMATOR_FACTORIES, LearningCurveFacts, learning_curve_facts
@@ -30,8 +30,8 @@ from weigh.report.reproducibility import (
 )
 from weigh.report.schema_facts import schema_facts
 from weigh.report.summary import AdviceInputs, summarise
-from weigh.source import Source
-from weigh.source import open as open_file
+from weigh.source.base import Source
+from weigh.source.files.open_files import open as open_file
 from weigh.text import truncate
 
 DEFAULT_MISTAKES = 10

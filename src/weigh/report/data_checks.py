@@ -6,15 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from weigh.explain import Unfamiliar, unfamiliar
-from weigh.judge import Audit, audit
-from weigh.judge.label_audit import SuspectRow
+from weigh.explain.novelty_detection import Unfamiliar, unfamiliar
+from weigh.judge.label_audit import Audit, SuspectRow, audit
 from weigh.learn.diagnostics import find_dependent_columns, find_zero_variance_columns
 from weigh.model.count_model import CountModel
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.report.facts import ZERO_BASED_NOTE, format_share
 from weigh.report.mistake_facts import MistakeFacts
-from weigh.source import rows as rows_of
+from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_quantity, format_signed, truncate
 
 MAX_AUDIT_LABEL_LENGTH = 120

@@ -8,21 +8,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh import errors
-from weigh.estimators import (
-    JointBayes,
-    LinearRegression,
-    LogisticRegression,
-    NaiveBayes,
-    Perceptron,
-    Threshold,
-)
+from weigh.estimators.bayes import JointBayes, NaiveBayes
+from weigh.estimators.linear_model import LinearRegression, LogisticRegression
+from weigh.estimators.perceptron import Perceptron
+from weigh.estimators.threshold import Threshold
 from weigh.judge.metrics.confidence_intervals import Measure
-from weigh.priors import Penalty
+from weigh.priors.penalty import Penalty
 from weigh.report.facts import format_share
-from weigh.source import Source
+from weigh.source.base import Source
 from weigh.text import format_float, format_quantity
-from weigh.trials import LearningCurve, learning_curve
 from weigh.trials.diagnosis import Diagnosis
+from weigh.trials.learning_curves import LearningCurve, learning_curve
 
 LOSS_TITLES = {
     "zero_one": "error rate",

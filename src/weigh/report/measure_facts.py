@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.judge import Evaluation, RegressionEvaluation
+from weigh.judge.metrics.evaluation import Evaluation
 from weigh.judge.metrics.evaluation_format import EQUIVALENT_MEASURES, EQUIVALENT_TITLES, MEASURE_TITLES
 from weigh.judge.metrics.regression import REGRESSION_TITLES as NUMBER_TITLES
+from weigh.judge.metrics.regression import RegressionEvaluation
 from weigh.report.facts import format_share
 from weigh.text import format_float, format_quantity, truncate
 

@@ -10,15 +10,14 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.explain import flip
+from weigh.explain.counterfactual import flip
 from weigh.judge.metrics.batches import LabelledBatch, read_batches
 from weigh.judge.metrics.losses import Codes, Floats, select_true_class
 from weigh.judge.metrics.predictor import ClassPredictions, encode_labels, make_predictor
 from weigh.model.distributions.weights import format_value
 from weigh.report.facts import EMPTY_CELL, ZERO_BASED_NOTE, NamedFact, format_share
-from weigh.source import Chunk
-from weigh.source import rows as rows_of
-from weigh.source.chunk import to_pylist
+from weigh.source.chunk import Chunk, to_pylist
+from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_quantity, format_signed, truncate
 
 MAX_NAME_LENGTH = 120

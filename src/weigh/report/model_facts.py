@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from weigh import __version__
-from weigh.explain import strongest
+from weigh.explain.strongest_features import strongest
 from weigh.report.facts import EMPTY_CELL, NamedFact
 from weigh.text import (
     format_count,

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from weigh.judge import Evaluation
+from weigh.judge.metrics.evaluation import Evaluation
 from weigh.judge.metrics.losses import UNSEEN, Floats
 from weigh.judge.metrics.ranking import ClassCurves, ThresholdCurve
-from weigh.model import Model
+from weigh.model.base import Model
 from weigh.report.facts import EMPTY_CELL, format_share
 from weigh.report.mistake_facts import ClassifierPredictions
 from weigh.text import format_count, truncate

@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from weigh.judge import Evaluation, RegressionEvaluation
+from weigh.judge.metrics.evaluation import Evaluation
+from weigh.judge.metrics.regression import RegressionEvaluation
 from weigh.report.facts import format_share
 from weigh.report.measure_facts import (
     MeasureFact,

@@ -11,8 +11,8 @@ import numpy as np
 
 from weigh.model.distributions.weights import format_value
 from weigh.report.facts import EMPTY_CELL, format_share
-from weigh.source import rows as rows_of
 from weigh.source.chunk import Column, to_pylist
+from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_float, format_quantity, truncate
 
 MAX_NAME_LENGTH = 120

@@ -15,19 +15,15 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils import Tags
 
 from weigh import errors
-from weigh.estimators import (
-    JointBayes,
-    LinearRegression,
-    LogisticRegression,
-    NaiveBayes,
-    Perceptron,
-    Threshold,
-)
+from weigh.estimators.bayes import JointBayes, NaiveBayes
+from weigh.estimators.linear_model import LinearRegression, LogisticRegression
+from weigh.estimators.perceptron import Perceptron
+from weigh.estimators.threshold import Threshold
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
-from weigh.source import Chunk
-from weigh.source import rows as rows_of
+from weigh.source.chunk import Chunk
+from weigh.source.memory.table import rows as rows_of
 from weigh.text import truncate
 
 

@@ -13,11 +13,11 @@ from sklearn.utils import _safe_indexing
 from weigh import errors
 from weigh.features.columns import is_missing, to_objects
 from weigh.learn.dataset import numeric_targets
-from weigh.source import Chunk, Source
-from weigh.source import rows as rows_of
-from weigh.source.chunk import to_pylist
+from weigh.source.base import Source
+from weigh.source.chunk import Chunk, to_pylist
 from weigh.source.memory.columns import base_type_names
 from weigh.source.memory.matrices import is_sparse
+from weigh.source.memory.table import rows as rows_of
 
 RowIndices = npt.NDArray[np.int64]
 

@@ -11,7 +11,7 @@ import pytest
 from tests.apps.mail.sample_mails import counts, ham, image, spam
 from weigh.apps.mail.store import MailStore
 from weigh.errors import JournalError, ModelFileError
-from weigh.journal import JournalRecord
+from weigh.journal.storage import JournalRecord
 
 ORDERED = ("logistic", "perceptron")
 

@@ -12,7 +12,7 @@ from weigh._core import MailLedger
 from weigh.apps.mail.features import FeatureExtractor
 from weigh.apps.mail.verdict import logistic
 from weigh.errors import DataError, parameter_error
-from weigh.source.mail import RawMessage, batches
+from weigh.source.mail.raw_message import RawMessage, batches
 from weigh.text import format_probability, format_quantity, html_table, text_table, truncate_start
 
 SPAM, HAM = LABELS = ("spam", "ham")

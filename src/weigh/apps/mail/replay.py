@@ -26,8 +26,8 @@ from weigh.apps.mail.storage import (
     update_feature_names,
 )
 from weigh.errors import LostPlace, ModelFileError
-from weigh.journal import Journal, JournalRecord, Position
-from weigh.journal.storage import pack_record, unpack_records
+from weigh.journal.journal import Journal
+from weigh.journal.storage import JournalRecord, Position, pack_record, unpack_records
 
 _BATCH_SIZE = 256
 _MAX_ATTEMPTS = 10

@@ -20,7 +20,8 @@ from weigh.apps.mail.folder import (
 from weigh.apps.mail.learners import NAIVE_BAYES
 from weigh.apps.mail.verdict import Costs
 from weigh.errors import ModelFileError, ParameterError, one_line_repr, parameter_error, quote_names
-from weigh.journal import JOURNAL_START, Journal
+from weigh.journal.journal import Journal
+from weigh.journal.storage import JOURNAL_START
 
 FORMAT_VERSION = 1
 _REQUIRED_FIELDS = ("learner", "features", "words", "costs")

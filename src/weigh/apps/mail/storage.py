@@ -21,8 +21,7 @@ from weigh.apps.mail.folder import (
 )
 from weigh.atomic_files import fsync_folder
 from weigh.errors import ModelFileError
-from weigh.journal import JOURNAL_START, JournalRecord, Position
-from weigh.journal.storage import flush_to_disk
+from weigh.journal.storage import JOURNAL_START, JournalRecord, Position, flush_to_disk
 
 _METADATA = struct.Struct("<QIIQIIQI")
 

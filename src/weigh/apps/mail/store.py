@@ -45,7 +45,8 @@ from weigh.apps.mail.storage import (
 )
 from weigh.apps.mail.verdict import Costs, Verdict
 from weigh.errors import FileError, LabelError, ModelFileError, ParameterError, Unsupported, one_line_repr
-from weigh.journal import Journal, Position, WriteTransaction
+from weigh.journal.journal import Journal, WriteTransaction
+from weigh.journal.storage import Position
 
 if TYPE_CHECKING:
     from weigh.apps.mail.verdict import Explanation, FeatureContribution

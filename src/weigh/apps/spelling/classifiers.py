@@ -12,8 +12,10 @@ from numpy.typing import NDArray
 
 from weigh import errors
 from weigh.apps.spelling.contexts import CONTEXT_COLUMN, Occurrences
-from weigh.features import NameArray, TextBlock, Tokens
 from weigh.features.blocks import Floats, Longs
+from weigh.features.names import NameArray
+from weigh.features.text_kinds import Tokens
+from weigh.features.words import TextBlock
 from weigh.model.decision import log_softmax
 from weigh.model.distributions.word_weights import WordWeights
 

@@ -14,13 +14,15 @@ from weigh.apps.spelling.classifiers import LinearWordClassifier, WordClassifier
 from weigh.apps.spelling.contexts import CONTEXT_COLUMN, Occurrences
 from weigh.apps.spelling.speller_data import LINEAR_LEARNERS
 from weigh.engines import run
-from weigh.features import Tokens, infer_schema
 from weigh.features.blocks import Floats, Longs, Mask
-from weigh.learn import BayesTask, PerceptronTask
+from weigh.features.schema_inference import infer_schema
+from weigh.features.text_kinds import Tokens
+from weigh.learn.naive_bayes import BayesTask
+from weigh.learn.perceptron import PerceptronTask
 from weigh.learn.sgd import OnlineLogisticTask, online_penalty
 from weigh.model.perceptron import VotedModel
-from weigh.priors import Normal
-from weigh.source import Source
+from weigh.priors.location_scale import Normal
+from weigh.source.base import Source
 
 # Chosen on fifty of sixty novels: trained on forty, evaluated on ten.
 LOGISTIC_PRIOR_SD = 3.0  # standard deviation of the prior on the weights

@@ -22,7 +22,7 @@ from weigh.apps.spelling.confusion_sets import ConfusionSets
 from weigh.apps.spelling.contexts import DEFAULT_WINDOW, MAX_WINDOW
 from weigh.apps.spelling.false_alarms import FalseAlarmBound
 from weigh.errors import ModelFileError, WeighError
-from weigh.features import NameArray
+from weigh.features.names import NameArray
 from weigh.features.validation import check_finite, check_integer
 from weigh.model.file import store
 from weigh.model.file.loading import SPELLER_TYPE

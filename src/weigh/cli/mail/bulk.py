@@ -14,13 +14,14 @@ from weigh.apps.mail.results import LearnResult, UnlearnResult
 from weigh.apps.mail.store import prefetch
 from weigh.cli.mail.spam_ham_options import HAM, SPAM, nonempty_mail_reader
 from weigh.cli.output import CliError, show_error, show_stages
-from weigh.source.mail import batches, messages
+from weigh.source.mail.mailboxes import messages
+from weigh.source.mail.raw_message import batches
 from weigh.text import format_clipped_probability, format_count, format_quantity
 
 if TYPE_CHECKING:
     from weigh.apps.mail.store import MailStore
     from weigh.apps.mail.verdict import Verdict
-    from weigh.source.mail import RawMessage
+    from weigh.source.mail.raw_message import RawMessage
 
 # Mails of the rarer label per round, where the order matters and labels alternate.
 ROUND_SIZE = 8

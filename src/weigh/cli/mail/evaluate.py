@@ -173,7 +173,7 @@ def read_labelled_mails(spam: tuple[str, ...], ham: tuple[str, ...]) -> list[Mai
     from weigh.apps.mail.evaluation.mail_stream import Mail
     from weigh.cli.mail.bulk import print_conflicting_labels
     from weigh.cli.output import show_stages
-    from weigh.source.mail import arrival_time
+    from weigh.source.mail.raw_message import arrival_time
 
     readers = {SPAM: nonempty_mail_reader(spam), HAM: nonempty_mail_reader(ham)}
     mails = []

@@ -49,7 +49,7 @@ def command(
 def _select_message(path: str, number: int | None) -> bytes:
     """Return the only message of a file, or the one with this number in a mailbox."""
     from weigh import errors
-    from weigh.source.mail import messages
+    from weigh.source.mail.mailboxes import messages
 
     first = list(islice(messages(path), number or 2))
     source = "standard input" if path == STANDARD_INPUT else path

@@ -10,7 +10,7 @@ import click
 from weigh.cli.commands import CommandWithExamples
 
 if TYPE_CHECKING:
-    from weigh.source.mail import RawMessage
+    from weigh.source.mail.raw_message import RawMessage
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -74,7 +74,7 @@ def check_spam_ham(spam: tuple[str, ...], ham: tuple[str, ...], both: bool = Fal
 
 def mail_reader(paths: Sequence[str]) -> Callable[[], Iterator[RawMessage]]:
     """Return a function that reads all messages of paths, repeatedly and also from standard input."""
-    from weigh.source.mail import messages
+    from weigh.source.mail.mailboxes import messages
     from weigh.source.paths import resolve_paths
 
     files = resolve_paths(paths)

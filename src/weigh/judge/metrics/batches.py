@@ -93,7 +93,7 @@ def _source_chunks(predictor: Predictor, source: Any, size: int) -> Iterator[Any
 
 def _open_source(predictor: Predictor, data: Any, y: Any, label: str | None) -> Any:
     """Open rows with the requested label column, else the source's labels, else the model's label column."""
-    from weigh.source import rows
+    from weigh.source.memory.table import rows
 
     if y is not None:
         return rows(data, missing=predictor.missing)

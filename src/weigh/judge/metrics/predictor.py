@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from weigh import errors
 from weigh.judge.metrics.losses import UNSEEN, Codes, Floats
-from weigh.model import RegressionModel
 from weigh.model.decision import best_class, log_softmax
+from weigh.model.regression import RegressionModel
 
 MIN_PRECISE_PROBABILITY = 1e-290
 PROBABILITY_TOLERANCE = 1e-4  # of a sum of probabilities: many classes may be stored in single precision

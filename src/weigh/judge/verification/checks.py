@@ -12,10 +12,13 @@ import numpy as np
 
 from weigh.features.blocks import Floats
 from weigh.judge.verification.recount import COUNT, KNOWN, CountKey, ExactCount, Recount
-from weigh.learn import DesignMatrix, build_design_matrix
-from weigh.model import BayesModel, JointModel, PerceptronModel, ThresholdModel
+from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
 from weigh.model.evidence.strengths import StatisticTable
-from weigh.source import Source
+from weigh.model.joint_bayes import JointModel
+from weigh.model.naive_bayes import BayesModel
+from weigh.model.perceptron import PerceptronModel
+from weigh.model.threshold import ThresholdModel
+from weigh.source.base import Source
 
 ROUNDING_TOLERANCE = 1e-9
 NULL_TOLERANCE = 1e-12  # relative to the objective of the empty model

@@ -17,7 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from weigh.features.blocks import Floats
-from weigh.learn import DesignMatrix
+from weigh.learn.design_matrix import DesignMatrix
 
 # Rounding errors of Xᵀv, relative to |X|ᵀ|v| at the dual point, and at the dual point of the empty model.
 GRADIENT_TOLERANCE, NULL_GRADIENT_TOLERANCE = 1e-8, 1e-12

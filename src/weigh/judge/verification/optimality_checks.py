@@ -11,14 +11,16 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Value
 from weigh.features.blocks import Floats
+from weigh.features.kinds import Value
 from weigh.judge.verification.checks import NULL_TOLERANCE, ROUNDING_TOLERANCE, Check, Mismatch, check_close
 from weigh.judge.verification.duality_gap import duality_gap
 from weigh.judge.verification.objectives import AbsoluteLoss, ConvexLoss, LogLoss, Objective, SquaredLoss
-from weigh.learn import DesignMatrix, build_design_matrix
-from weigh.model import LogisticModel, Optimality, RegressionModel
-from weigh.source import Source
+from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
+from weigh.model.fit import Optimality
+from weigh.model.logistic import LogisticModel
+from weigh.model.regression import RegressionModel
+from weigh.source.base import Source
 
 OBJECTIVE_TOLERANCE = 1e-8
 UNSOLVED_GAP_NOTE = "There are too many unpenalised features to recompute the gap."

@@ -15,11 +15,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from weigh.features import BagOfWordsKind, ColumnGroup, Kind, Number, Schema, Text
 from weigh.features.columns import bin_names, read_utf8
-from weigh.features.text_kinds import STOP_WORDS_ENGLISH
-from weigh.source import Chunk, Source
-from weigh.source.chunk import to_pylist
+from weigh.features.kinds import Kind, Number
+from weigh.features.schema import ColumnGroup, Schema
+from weigh.features.text_kinds import STOP_WORDS_ENGLISH, BagOfWordsKind, Text
+from weigh.source.base import Source
+from weigh.source.chunk import Chunk, to_pylist
 
 ExactCount = Any  # int, or Fraction if a value or a weight is not whole
 CountKey = tuple[str, Any, Any]  # (statistic, class, name)

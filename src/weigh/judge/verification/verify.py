@@ -22,18 +22,16 @@ from weigh.judge.verification.checks import (
 )
 from weigh.judge.verification.optimality_checks import check_optimality
 from weigh.judge.verification.recount import Recount
-from weigh.model import (
-    BayesModel,
-    CalibratedModel,
-    JointModel,
-    LogisticModel,
-    PerceptronModel,
-    RegressionModel,
-    ThresholdModel,
-    load,
-)
-from weigh.source import Source
-from weigh.source import rows as rows_of
+from weigh.model.calibrated import CalibratedModel
+from weigh.model.file.loading import load
+from weigh.model.joint_bayes import JointModel
+from weigh.model.logistic import LogisticModel
+from weigh.model.naive_bayes import BayesModel
+from weigh.model.perceptron import PerceptronModel
+from weigh.model.regression import RegressionModel
+from weigh.model.threshold import ThresholdModel
+from weigh.source.base import Source
+from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_quantity, html_paragraph, html_table, text_table, truncate
 
 MAX_LISTED_CHECKS = 20

@@ -28,7 +28,7 @@ from weigh.learn.linear.penalties import FeaturePriors
 from weigh.learn.linear.posterior import classical_posterior, gaussian_posterior
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.ridge import RowEigendecomposition, solve_ridge
-from weigh.model import Posterior
+from weigh.model.inference import Posterior
 from weigh.text import format_quantity
 
 MAX_COVARIANCE_FEATURES = 5_000  # features up to which a posterior is available

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import Value
 from weigh.features.blocks import Floats, Longs
+from weigh.features.kinds import Value
 from weigh.features.validation import check_bool, check_finite, check_integer
 from weigh.learn.linear.matrix import column_means_and_stds
 from weigh.learn.linear.penalties import ColumnPriors, FeaturePriors
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.training_data import TrainingData
-from weigh.model import Optimality
-from weigh.priors import Laplace, Normal
+from weigh.model.fit import Optimality
 from weigh.priors.conversion import WeightPrior
+from weigh.priors.location_scale import Laplace, Normal
 from weigh.text import format_quantity
 
 

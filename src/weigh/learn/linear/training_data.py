@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from weigh import algebra
-from weigh.features import Schema
 from weigh.features.blocks import Floats, Longs
+from weigh.features.schema import Schema
 from weigh.learn.dataset import EncodedChunk, Progress, SourceDataset
 from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.linear.matrix import DenseMatrix, Matrix, SparseMatrix
 from weigh.learn.linear.moments import Moments
 from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
-from weigh.source import Source
+from weigh.source.base import Source
 
 
 @dataclass(frozen=True, eq=False)

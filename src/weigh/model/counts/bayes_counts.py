@@ -13,9 +13,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from weigh import _core, errors
-from weigh.features import BagOfWordsKind, Block, ColumnGroup, NameArray, Schema
 from weigh.features.blocks import Ints, Longs
 from weigh.features.columns import encode_column
+from weigh.features.names import NameArray
+from weigh.features.schema import ColumnGroup, Schema
+from weigh.features.text_kinds import BagOfWordsKind
+from weigh.features.words import Block
 from weigh.model.counts.count_table import (
     CountArray,
     CountTable,
@@ -29,8 +32,7 @@ from weigh.model.counts.count_table import (
 )
 from weigh.model.counts.sufficient_statistics import FlagCounts, NumberCounts
 from weigh.model.file import store
-from weigh.source import Chunk
-from weigh.source.chunk import is_arrow
+from weigh.source.chunk import Chunk, is_arrow
 
 GroupCounts = CountTable | WordCountTable | FlagCounts | NumberCounts
 Label = str | int | float | bool

@@ -18,8 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import _core, errors
-from weigh.features import BagOfWordsKind, Kind, NameArray
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Longs, NumberedNames, SparseBlock
+from weigh.features.kinds import Kind
+from weigh.features.names import NameArray
+from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.file import store
 
 CountArray = npt.NDArray[Any]  # int64; float64 for fractional weights; NARROW_DTYPES for words

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import errors
-from weigh.features import Category, CategoryBlock, Flag, Kind, Level, Number, Schema, SparseBlock
-from weigh.features.blocks import Ints, Longs
+from weigh.features.blocks import CategoryBlock, Ints, Level, Longs, SparseBlock
+from weigh.features.kinds import Category, Flag, Kind, Number
+from weigh.features.schema import Schema
 from weigh.model.counts.bayes_counts import BayesCounts, encode_labels
 from weigh.model.counts.count_table import (
     CountArray,
@@ -23,7 +24,7 @@ from weigh.model.counts.count_table import (
     to_integers_if_whole,
 )
 from weigh.model.file import store
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 
 # Adding appends cells and merges equal ones only when their number has doubled, and is at least twice this.
 MIN_CELLS_TO_GROUP = 4_096

@@ -15,14 +15,17 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features import BagOfWordsKind, Category, Flag, Kind, Number, Schema, Text, Tokens, to_kind
 from weigh.features.columns import to_codes
+from weigh.features.kind_registry import to_kind
+from weigh.features.kinds import Category, Flag, Kind, Number
+from weigh.features.schema import Schema
+from weigh.features.text_kinds import BagOfWordsKind, Text, Tokens
 from weigh.model.counts.bayes_counts import BayesCounts, GroupCounts, encode_labels
 from weigh.model.counts.count_table import CountArray, CountTable, WordCountTable
 from weigh.model.counts.sufficient_statistics import ExactSum, FlagCounts, NumberCounts
 from weigh.model.decision import exact_class_prior
 from weigh.priors.exact import MAX_MAGNITUDE, nonnegative_fraction, to_fraction
-from weigh.source import Chunk
+from weigh.source.chunk import Chunk
 
 SUM_TOLERANCE = Fraction(1, 10**9)  # for probabilities that sum to one up to rounding
 CELLS, FLAG, NUMBER = "cells", "flag", "number"

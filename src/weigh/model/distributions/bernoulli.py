@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from weigh import errors, priors
-from weigh.features import ColumnGroup, SparseBlock, TextBlock, Tokens
-from weigh.features.blocks import Floats, Ints, Longs
+from weigh import errors
+from weigh.features.blocks import Floats, Ints, Longs, SparseBlock
+from weigh.features.schema import ColumnGroup
+from weigh.features.text_kinds import Tokens
+from weigh.features.words import TextBlock
 from weigh.model.counts.count_table import (
     WordCountTable,
     hashed_sampling_error,
@@ -23,6 +25,8 @@ from weigh.model.counts.sufficient_statistics import FlagCounts
 from weigh.model.distributions.word_weights import MAX_LISTED_ABSENT, FlagWeights, HashBuckets
 from weigh.model.evidence.exact_products import Factor, smoothed_ratio, to_fraction
 from weigh.model.evidence.strengths import NormalParameters, Outcomes, StatisticTable
+from weigh.priors.beta import Beta
+from weigh.priors.smoothing import Prior, dirichlet_parameters, posterior_mean_prior, pseudo_counts
 from weigh.text import format_quantity
 
 
@@ -35,8 +39,8 @@ class Bernoulli:
 
     part: ColumnGroup
     counts: FlagCounts
-    prior: priors.Prior
-    priors_by_name: Mapping[str, priors.Prior]
+    prior: Prior
+    priors_by_name: Mapping[str, Prior]
 
     @cached_property
     def _vocabulary_indices(self) -> Longs | None:
@@ -72,13 +76,13 @@ class Bernoulli:
 
     def flag_pseudo_counts(self, j: int) -> tuple[Fraction, Fraction]:
         """Return the pseudo-counts of flag j: absent, present."""
-        absent, present = priors.pseudo_counts(self.priors_by_name.get(self.names[j], self.prior), (0, 1))
+        absent, present = pseudo_counts(self.priors_by_name.get(self.names[j], self.prior), (0, 1))
         return absent, present
 
     @cached_property
     def pseudo_counts(self) -> Floats:
         """The pseudo-counts of all flags [d, 2]: absent, present."""
-        absent, present = (float(a) for a in priors.pseudo_counts(self.prior, (0, 1)))
+        absent, present = (float(a) for a in pseudo_counts(self.prior, (0, 1)))
         pseudo = np.tile(np.array([[absent, present]]), (len(self.names), 1))
         for name in self.priors_by_name.keys() & set(self.names if self.priors_by_name else ()):
             j = list(self.names).index(name)
@@ -150,13 +154,13 @@ class Bernoulli:
         known = self.known_counts[c, j if self.known_counts.shape[1] > 1 else 0]
         return to_fraction(self.present_counts[c, j].item()), to_fraction(known.item())
 
-    def posterior(self, c: int, column: str = "") -> priors.Beta:
+    def posterior(self, c: int, column: str = "") -> Beta:
         """Return the posterior of a flag's probability in class c."""
         j = self._flag_index(column)
         prior = self.priors_by_name.get(self.names[j], self.prior)
-        absent, present = priors.dirichlet_parameters(prior, (0, 1))
+        absent, present = dirichlet_parameters(prior, (0, 1))
         n_present, n_known = self._flag_counts(c, j)
-        return priors.Beta(present + n_present, absent + n_known - n_present)
+        return Beta(present + n_present, absent + n_known - n_present)
 
     def _flag_index(self, column: str) -> int:
         word = column.removeprefix(f"{self.part.title}: ")
@@ -170,8 +174,8 @@ class Bernoulli:
 
     def predictive(self) -> FlagWeights:
         """Return the posterior predictive term, which uses the posterior mean of each probability."""
-        by_name = {name: priors.posterior_mean_prior(prior) for name, prior in self.priors_by_name.items()}
-        return replace(self, prior=priors.posterior_mean_prior(self.prior), priors_by_name=by_name).weights
+        by_name = {name: posterior_mean_prior(prior) for name, prior in self.priors_by_name.items()}
+        return replace(self, prior=posterior_mean_prior(self.prior), priors_by_name=by_name).weights
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
         """Draw all flags for rows of the given classes."""

@@ -10,15 +10,24 @@ from typing import Any
 
 import numpy as np
 
-from weigh import priors
-from weigh.features import Category, CategoryBlock, ColumnGroup, Level
-from weigh.features.blocks import Floats, Ints
+from weigh.features.blocks import CategoryBlock, Floats, Ints, Level
 from weigh.features.columns import bin_names
-from weigh.features.kinds import Number
+from weigh.features.kinds import Category, Number
+from weigh.features.schema import ColumnGroup
 from weigh.model.counts.count_table import CountTable, canonical_order_key
 from weigh.model.distributions.weights import LevelWeights, format_value
 from weigh.model.evidence.exact_products import Factor, exact_class_shares, smoothed_ratio, to_fraction
 from weigh.model.evidence.strengths import NormalParameters, Outcomes, StatisticTable
+from weigh.priors.dirichlet import Dirichlet
+from weigh.priors.smoothing import (
+    Prior,
+    declared_values,
+    dirichlet_parameters,
+    estimate_probabilities,
+    posterior_mean_prior,
+    pseudo_counts,
+    unseen_pseudo_count,
+)
 from weigh.text import format_quantity
 
 
@@ -32,7 +41,7 @@ class Categorical:
 
     part: ColumnGroup
     counts: CountTable
-    prior: priors.Prior
+    prior: Prior
 
     @property
     def name(self) -> str:
@@ -46,7 +55,7 @@ class Categorical:
         if isinstance(kind, Number) and isinstance(kind.bins, tuple):
             return bin_names(kind.bins)
         declared = (kind.levels or ()) if isinstance(kind, Category) else ()
-        seen: set[Any] = {*self.counts.names, *declared, *priors.declared_values(self.prior)}
+        seen: set[Any] = {*self.counts.names, *declared, *declared_values(self.prior)}
         return sorted(seen, key=canonical_order_key)
 
     @cached_property
@@ -60,17 +69,17 @@ class Categorical:
     @cached_property
     def exact_pseudo_counts(self) -> list[Fraction]:
         """The pseudo-count of each level; the last entry is that of an unseen level."""
-        return [*priors.pseudo_counts(self.prior, self.levels), priors.unseen_pseudo_count(self.prior)]
+        return [*pseudo_counts(self.prior, self.levels), unseen_pseudo_count(self.prior)]
 
     @cached_property
     def probabilities(self) -> Floats:
         """P(level | class) as [C, K]; a class without values gets the estimate over all classes."""
         pseudo = np.array([float(a) for a in self.exact_pseudo_counts[:-1]])
-        p = priors.estimate_probabilities(self.table.astype(np.float64), pseudo)
+        p = estimate_probabilities(self.table.astype(np.float64), pseudo)
         is_empty = np.isnan(p).all(axis=1) if p.size else np.zeros(len(p), dtype=bool)
         if is_empty.any():
             total = self.table.sum(axis=0, keepdims=True).astype(np.float64)
-            p[is_empty] = priors.estimate_probabilities(total, pseudo)
+            p[is_empty] = estimate_probabilities(total, pseudo)
         return p
 
     @cached_property
@@ -111,15 +120,15 @@ class Categorical:
         """Return the probabilities of all levels in class c as fractions."""
         return exact_class_shares(self.table, c, self.exact_pseudo_counts[:-1])
 
-    def posterior(self, c: int, column: str = "") -> priors.Dirichlet:
+    def posterior(self, c: int, column: str = "") -> Dirichlet:
         """Return the posterior of the level probabilities in class c."""
-        prior = priors.dirichlet_parameters(self.prior, self.levels)
+        prior = dirichlet_parameters(self.prior, self.levels)
         posterior = [b + to_fraction(n) for b, n in zip(prior, self.table[c].tolist(), strict=True)]
-        return priors.Dirichlet(dict(zip(self.levels, posterior, strict=True)))
+        return Dirichlet(dict(zip(self.levels, posterior, strict=True)))
 
     def predictive(self) -> LevelWeights:
         """Return the posterior predictive term, which uses the posterior mean of the probabilities."""
-        return Categorical(self.part, self.counts, priors.posterior_mean_prior(self.prior)).weights
+        return Categorical(self.part, self.counts, posterior_mean_prior(self.prior)).weights
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
         """Draw a level for each row of the given classes."""

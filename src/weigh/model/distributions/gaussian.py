@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from weigh import _core, errors
-from weigh.features import ColumnGroup, Number, NumberBlock
-from weigh.features.blocks import Floats, Ints
+from weigh.features.blocks import Floats, Ints, NumberBlock
+from weigh.features.kinds import Number
+from weigh.features.schema import ColumnGroup
 from weigh.model.counts.sufficient_statistics import NumberCounts
 from weigh.model.distributions.weights import (
     Contribution,

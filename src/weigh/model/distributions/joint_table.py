@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from weigh.features import Category, CategoryBlock, Flag, Kind, Level, Number
-from weigh.features.blocks import Floats, Ints
+from weigh.features.blocks import CategoryBlock, Floats, Ints, Level
 from weigh.features.columns import bin_names
+from weigh.features.kinds import Category, Flag, Kind, Number
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.counts.joint_counts import CellCounts, CellIndex
 from weigh.model.distributions.weights import format_value

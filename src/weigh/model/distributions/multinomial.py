@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from weigh import _core, priors
-from weigh.features import ColumnGroup, SparseBlock, TextBlock, Tokens
-from weigh.features.blocks import ConstantSequence, Floats, Ints, Longs
+from weigh import _core
+from weigh.features.blocks import ConstantSequence, Floats, Ints, Longs, SparseBlock
+from weigh.features.schema import ColumnGroup
+from weigh.features.text_kinds import Tokens
+from weigh.features.words import TextBlock
 from weigh.model.counts.count_table import (
     CountTable,
     WordCountTable,
@@ -25,6 +27,9 @@ from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.distributions.word_weights import HashBuckets, WordWeights
 from weigh.model.evidence.exact_products import Factor, exact_class_shares, smoothed_ratio, to_fraction
 from weigh.model.evidence.strengths import NormalParameters, Outcomes, StatisticTable
+from weigh.priors.beta import Beta
+from weigh.priors.dirichlet import Dirichlet
+from weigh.priors.smoothing import Prior, dirichlet_parameters, estimate_probabilities, pseudo_counts
 from weigh.text import format_quantity
 
 
@@ -38,10 +43,10 @@ class Multinomial:
 
     part: ColumnGroup
     counts: CountTable | WordCountTable
-    prior: priors.Prior
+    prior: Prior
     rows: Any
     complement: bool = False
-    priors_by_name: Mapping[str, priors.Prior] = field(default_factory=dict)
+    priors_by_name: Mapping[str, Prior] = field(default_factory=dict)
 
     @cached_property
     def _vocabulary_indices(self) -> Longs | None:
@@ -61,18 +66,18 @@ class Multinomial:
     @cached_property
     def _uniform_pseudo_count(self) -> Fraction | None:
         """The pseudo-count common to all words, or None; avoids a list of a million fractions."""
-        if self.priors_by_name or isinstance(self.prior, priors.Beta | priors.Dirichlet):
+        if self.priors_by_name or isinstance(self.prior, Beta | Dirichlet):
             return None
-        return priors.pseudo_counts(self.prior, ("",))[0]
+        return pseudo_counts(self.prior, ("",))[0]
 
     @cached_property
     def exact_pseudo_counts(self) -> Sequence[Fraction]:
         """The pseudo-count of each word."""
         if self._uniform_pseudo_count is not None:
             return ConstantSequence(self._uniform_pseudo_count, len(self.words))
-        pseudo = priors.pseudo_counts(self.prior, self.words)
+        pseudo = pseudo_counts(self.prior, self.words)
         for name, prior in self.priors_by_name.items():
-            pseudo[self.words.index(name)] = priors.pseudo_counts(prior, (name,))[0]
+            pseudo[self.words.index(name)] = pseudo_counts(prior, (name,))[0]
         return pseudo
 
     @cached_property
@@ -89,10 +94,10 @@ class Multinomial:
         counts = self.table.astype(np.float64)
         if self.complement:
             counts = counts.sum(axis=0) - counts
-        p = priors.estimate_probabilities(counts, pseudo)
+        p = estimate_probabilities(counts, pseudo)
         is_empty = np.isnan(p).all(axis=1) if p.size else np.zeros(len(p), dtype=bool)
         if is_empty.any():
-            overall = priors.estimate_probabilities(counts.sum(axis=0, keepdims=True), pseudo)
+            overall = estimate_probabilities(counts.sum(axis=0, keepdims=True), pseudo)
             p[is_empty] = np.nan_to_num(overall, nan=1.0)
         return p
 
@@ -154,19 +159,19 @@ class Multinomial:
     @cached_property
     def _prior_concentration(self) -> list[Fraction]:
         """The prior Dirichlet parameter of each word."""
-        alpha = priors.dirichlet_parameters(self.prior, self.words)
+        alpha = dirichlet_parameters(self.prior, self.words)
         for name, prior in self.priors_by_name.items():
-            alpha[self.words.index(name)] = priors.dirichlet_parameters(prior, (name,))[0]
+            alpha[self.words.index(name)] = dirichlet_parameters(prior, (name,))[0]
         return alpha
 
-    def posterior(self, c: int, column: str = "") -> priors.Dirichlet:
+    def posterior(self, c: int, column: str = "") -> Dirichlet:
         """Return the posterior of the word probabilities in class c."""
         counts = map(to_fraction, self.table[c].tolist())
         alpha = [a + n for a, n in zip(self._prior_concentration, counts, strict=True)]
         words: Iterable[str] = self.words
         if self.is_hashed:
             words = [self.weights.bucket_word(j) for j in range(len(self.words))]
-        return priors.Dirichlet(dict(zip(words, alpha, strict=True)))
+        return Dirichlet(dict(zip(words, alpha, strict=True)))
 
     def predictive(self) -> DirichletMultinomial:
         """Return the posterior predictive term, a Dirichlet-multinomial."""

@@ -10,12 +10,14 @@ from typing import Any
 
 import numpy as np
 
-from weigh import errors, priors
-from weigh.features import ColumnGroup
+from weigh import errors
 from weigh.features.blocks import Floats
+from weigh.features.schema import ColumnGroup
 from weigh.model.decision import exact_class_prior
 from weigh.model.evidence.exact_products import Factor, smoothed_ratio, to_fraction
+from weigh.priors.conversion import prior_from_json, prior_to_json
 from weigh.priors.exact import fraction_to_json, nonnegative_fraction, parse_fraction
+from weigh.priors.smoothing import Prior, check_prior, exact_estimates, min_pseudo_count, pseudo_counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +35,7 @@ class ClassPrior:
         if isinstance(self.prior, str):
             rule = "None, a number above zero, a Dirichlet, a mapping from class to probability, or 'uniform'"
             raise errors.parameter_error(self.owner, "class_prior", rule, self.prior)
-        priors.check_prior(self.prior, self.owner, "class_prior")
+        check_prior(self.prior, self.owner, "class_prior")
 
     @property
     def is_fixed(self) -> bool:
@@ -45,7 +47,7 @@ class ClassPrior:
         """The probabilities as fractions."""
         if self.is_fixed:
             return exact_class_prior(self.prior, self.classes, self.owner)
-        return priors.exact_estimates(self._counts, self._pseudo_counts)
+        return exact_estimates(self._counts, self._pseudo_counts)
 
     def check(self) -> None:
         """Raise an error if given probabilities do not match the classes."""
@@ -64,7 +66,7 @@ class ClassPrior:
 
     @cached_property
     def _pseudo_counts(self) -> list[Fraction]:
-        return priors.pseudo_counts(self.prior, list(self.classes))
+        return pseudo_counts(self.prior, list(self.classes))
 
     def factor(self, c: int) -> Factor:
         """Return P(class c), with the formula."""
@@ -77,7 +79,7 @@ class ClassPrior:
         """Return the setting as plain JSON data."""
         if isinstance(self.prior, Mapping):
             return {"shares": [fraction_to_json(p) for p in self.exact_probabilities]}
-        return self.prior if self.prior == "uniform" else priors.prior_to_json(self.prior)
+        return self.prior if self.prior == "uniform" else prior_to_json(self.prior)
 
     @staticmethod
     def from_json(data: Any, classes: Sequence[Any]) -> Any:
@@ -89,26 +91,26 @@ class ClassPrior:
                 for share in data["shares"]
             )
             return dict(zip(classes, shares, strict=True))
-        return data if data == "uniform" else priors.prior_from_json(data)
+        return data if data == "uniform" else prior_from_json(data)
 
 
-PriorSpec = priors.Prior | Mapping[str, priors.Prior]
+PriorSpec = Prior | Mapping[str, Prior]
 
 
 def check_column_priors(spec: PriorSpec, parts: Sequence[ColumnGroup]) -> None:
     """Raise an error for an invalid prior, or for the prior of a column that does not exist."""
     if not isinstance(spec, Mapping):
-        priors.check_prior(spec, "NaiveBayes", "prior")
+        check_prior(spec, "NaiveBayes", "prior")
         return
     columns = [name for part in parts for name in part.names]
     for name, prior in spec.items():
         if name not in columns:
             where = "NaiveBayes: prior names columns of the table, which"
             raise errors.unknown_column_error(str(name), columns, where)
-        priors.check_prior(prior, "NaiveBayes", f"prior[{name!r}]")
+        check_prior(prior, "NaiveBayes", f"prior[{name!r}]")
 
 
-def part_prior(spec: PriorSpec, part: ColumnGroup) -> tuple[priors.Prior, dict[str, priors.Prior]]:
+def part_prior(spec: PriorSpec, part: ColumnGroup) -> tuple[Prior, dict[str, Prior]]:
     """Return the prior of a part, and the priors of individual columns in it.
 
     Columns that a mapping does not name get Laplace smoothing, a pseudo-count of 1.
@@ -121,11 +123,11 @@ def part_prior(spec: PriorSpec, part: ColumnGroup) -> tuple[priors.Prior, dict[s
     return 1.0, {name: prior for name, prior in spec.items() if name in names}
 
 
-def min_pseudo_count(spec: PriorSpec, parts: Sequence[ColumnGroup]) -> Fraction:
+def smallest_pseudo_count(spec: PriorSpec, parts: Sequence[ColumnGroup]) -> Fraction:
     """Return the smallest pseudo-count that can occur in any part; 1 if there are no parts."""
     pairs = [part_prior(spec, part) for part in parts]
     return min(
-        (priors.min_pseudo_count(p) for prior, by_name in pairs for p in (prior, *by_name.values())),
+        (min_pseudo_count(p) for prior, by_name in pairs for p in (prior, *by_name.values())),
         default=Fraction(1),
     )
 
@@ -133,12 +135,12 @@ def min_pseudo_count(spec: PriorSpec, parts: Sequence[ColumnGroup]) -> Fraction:
 def column_priors_to_json(spec: PriorSpec) -> Any:
     """Return a prior, or a mapping of priors by column, as plain JSON data."""
     if isinstance(spec, Mapping):
-        return {"columns": {name: priors.prior_to_json(prior) for name, prior in spec.items()}}
-    return priors.prior_to_json(spec)
+        return {"columns": {name: prior_to_json(prior) for name, prior in spec.items()}}
+    return prior_to_json(spec)
 
 
 def column_priors_from_json(data: Any) -> PriorSpec:
     """Return the priors that `column_priors_to_json` wrote."""
     if isinstance(data, dict) and "columns" in data:
-        return {str(name): priors.prior_from_json(prior) for name, prior in data["columns"].items()}
-    return priors.prior_from_json(data)
+        return {str(name): prior_from_json(prior) for name, prior in data["columns"].items()}
+    return prior_from_json(data)

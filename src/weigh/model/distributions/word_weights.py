@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from weigh import _core
-from weigh.features import NameArray, TextBlock
 from weigh.features.blocks import DenseBlock, Floats, Ints, Longs, SparseBlock
-from weigh.features.names import LazyNames
+from weigh.features.names import LazyNames, NameArray
+from weigh.features.words import TextBlock
 from weigh.model.counts.count_table import CountArray, have_same_names
 from weigh.model.distributions.weights import Contribution, LinearFeatures, RemovableFeature, format_value
 

@@ -9,9 +9,9 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from weigh import priors
 from weigh.model.distributions.weights import format_value
 from weigh.priors.exact import normalise_weights
+from weigh.priors.smoothing import exact_estimates
 from weigh.text import escape_latex, text_table
 
 MAX_PRODUCT_BITS = 8_000  # the product of a long text would take minutes to reduce
@@ -208,7 +208,7 @@ def exact_class_shares(table: Any, c: int, pseudo: Sequence[Fraction]) -> list[F
     A class with neither counts nor pseudo-counts gets the probabilities of all classes together.
     """
     smoothed = [to_fraction(n) + a for n, a in zip(table[c].tolist(), pseudo, strict=True)]
-    return normalise_weights(smoothed) or priors.exact_estimates(
+    return normalise_weights(smoothed) or exact_estimates(
         [to_fraction(n) for n in table.sum(axis=0).tolist()], pseudo
     )
 

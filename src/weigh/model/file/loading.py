@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import Any
 
 from weigh import errors
-from weigh.features import Derived, Schema
+from weigh.features.kind_registry import Derived
+from weigh.features.schema import Schema
 from weigh.model.base import BaseModel
 from weigh.model.calibrated import CLASSIFIER_TYPES, CalibratedModel
 from weigh.model.file import store

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from weigh.features import BagOfWordsKind, SparseBlock
-from weigh.features.blocks import Floats, Ints, Longs, Mask
+from weigh.features.blocks import Floats, Ints, Longs, Mask, SparseBlock
+from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.counts.count_table import CountArray, select_vocabulary
 from weigh.model.distributions.word_weights import VocabularyLookup, VocabularyWeights
 

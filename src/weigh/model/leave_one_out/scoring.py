@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weigh import priors
-from weigh.features import Category, CategoryBlock, Number, NumberBlock
-from weigh.features.blocks import Floats, Ints, Longs, Mask
+from weigh.features.blocks import CategoryBlock, Floats, Ints, Longs, Mask, NumberBlock
+from weigh.features.kinds import Category, Number
 from weigh.model.counts.bayes_counts import encode_labels
 from weigh.model.counts.joint_counts import CellIndex
 from weigh.model.distributions.categorical import Categorical
@@ -22,7 +21,10 @@ from weigh.model.distributions.joint_table import MISSING, JointTable
 from weigh.model.distributions.prior_settings import ClassPrior
 from weigh.model.leave_one_out.base import LeftOutRows, zero_rounding_residue
 from weigh.model.leave_one_out.words import add_bernoulli, add_multinomial
-from weigh.source import Chunk
+from weigh.priors.beta import Beta
+from weigh.priors.dirichlet import Dirichlet
+from weigh.priors.smoothing import declared_values, estimate_probabilities, pseudo_counts
+from weigh.source.chunk import Chunk
 
 if TYPE_CHECKING:
     from weigh.model.naive_bayes import BayesModel
@@ -68,14 +70,14 @@ def log_class_priors(class_prior: ClassPrior, rows: LeftOutRows) -> Floats:
         return logs
     if class_prior.is_fixed:
         return np.tile(class_prior.log_probabilities, (rows.n_rows, 1))
-    pseudo = np.array([float(a) for a in priors.pseudo_counts(class_prior.prior, list(class_prior.classes))])
+    pseudo = np.array([float(a) for a in pseudo_counts(class_prior.prior, list(class_prior.classes))])
     counts = np.tile(class_prior.rows.astype(np.float64), (rows.n_rows, 1))
     counts[rows.class_positions] -= rows.weights
     # A class that disappears loses its pseudo-count too; a negative total is clipped to probability 0.
     empty = rows.leaves_class_empty
     counts[empty, rows.classes[empty]] = -1.0 - pseudo[rows.classes[empty]]
     with np.errstate(divide="ignore"):
-        return np.log(np.nan_to_num(priors.estimate_probabilities(counts, pseudo), nan=0.0))
+        return np.log(np.nan_to_num(estimate_probabilities(counts, pseudo), nan=0.0))
 
 
 def add_gaussian(column: Gaussian, block: NumberBlock, rows: LeftOutRows, scores: Floats) -> None:
@@ -187,10 +189,10 @@ def _append_total(table: Any) -> Floats:
 def _persistent_levels(column: Categorical) -> Mask:
     """Return the mask of levels that exist without rows: declared levels, bins, and values of a prior."""
     kind, prior = column.part.kind, column.prior
-    is_sequence = isinstance(prior, priors.Dirichlet) and not prior.is_named
-    if isinstance(kind, Number) or isinstance(prior, priors.Beta) or is_sequence:
+    is_sequence = isinstance(prior, Dirichlet) and not prior.is_named
+    if isinstance(kind, Number) or isinstance(prior, Beta) or is_sequence:
         return np.ones(len(column.levels) + 1, dtype=bool)
-    declared = {*((kind.levels or ()) if isinstance(kind, Category) else ()), *priors.declared_values(prior)}
+    declared = {*((kind.levels or ()) if isinstance(kind, Category) else ()), *declared_values(prior)}
     return np.array([*(level in declared for level in column.levels), False])
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from weigh import _core
-from weigh.features import BagOfWordsKind, SparseBlock, TextBlock
-from weigh.features.blocks import Floats, Ints, Longs, Mask, NumberedNames
+from weigh.features.blocks import Floats, Ints, Longs, Mask, NumberedNames, SparseBlock
+from weigh.features.text_kinds import BagOfWordsKind
+from weigh.features.words import TextBlock
 from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.multinomial import Multinomial
 from weigh.model.distributions.word_weights import FlagWeights
