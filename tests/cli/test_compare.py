@@ -72,7 +72,9 @@ def test_pictures_are_written_and_their_paths_printed(days, tmp_path, command):
 
 
 def test_unsupported_pictures_are_rejected_before_any_fit(days, monkeypatch):
-    monkeypatch.setattr("weigh.trials.comparison.compare", lambda *given, **more: pytest.fail("tried all the same"))
+    monkeypatch.setattr(
+        "weigh.trials.comparison.compare", lambda *given, **more: pytest.fail("tried all the same")
+    )
     for options, said in {
         ("--what", "curve", "--plot", "it.svg"): "--what curve draws learning curves; give --curve too.",
         ("--what", "times"): "--what selects a picture; give --plot FILE too.",

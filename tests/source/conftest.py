@@ -21,7 +21,7 @@ def plain_rows(chunks: Iterable[Chunk]) -> Rows:
     for chunk in chunks:
         columns = {name: to_pylist(column) for name, column in chunk.columns.items()}
         if chunk.sparse is not None:
-            columns["wide"] = chunk.sparse.toarray().tolist()
+            columns["wide"] = chunk.sparse.to_dense().tolist()
         if chunk.labels is not None:
             columns["label"] = to_pylist(chunk.labels)
         columns["weight"] = [1.0] * chunk.n_rows if chunk.weights is None else chunk.weights.tolist()

@@ -25,6 +25,7 @@ from weigh.features.words import Block
 from weigh.source.base import CHUNK_ROWS, ChunkReader, Source, as_chunk_readers
 from weigh.source.chunk import Chunk, rename_columns
 from weigh.source.missing import Marker
+from weigh.source.sparse_rows import SparseRows
 
 DOCUMENTS_PER_CHUNK = 4_096
 MAX_PRODUCT_CELLS = 1_000_000
@@ -191,7 +192,7 @@ class Schema:
         if chunk.sparse is not None:
             if self.accepts_sparse:
                 return chunk
-            dense = chunk.sparse.toarray()
+            dense = chunk.sparse.to_dense()
             columns = {name: dense[:, j] for j, name in enumerate(self.names)}
             return replace(chunk, columns=columns, sparse=None)
         if by_name:
@@ -201,7 +202,7 @@ class Schema:
     def encode(self, chunk: Chunk) -> list[Block]:
         """Return one block per column group for a chunk from `chunks`."""
         if chunk.sparse is not None:
-            return [encode_sparse_matrix(chunk.sparse, self.kinds[0], self.names)]
+            return [encode_sparse_rows(chunk.sparse, self.kinds[0], self.names)]
         return [group.kind.encode(chunk.columns, group.names, self.missing) for group in self.column_groups]
 
     def to_json(self) -> dict[str, Any]:
@@ -239,11 +240,10 @@ class Schema:
         return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made)
 
 
-def encode_sparse_matrix(matrix: Any, kind: Kind, names: Sequence[str]) -> SparseBlock:
-    """Return the block of a sparse matrix whose columns are all flags, all counts or all values."""
-    values = np.ascontiguousarray(matrix.data, dtype=np.float64)
-    indices = matrix.indices.astype(np.int32, copy=False)
-    indptr = matrix.indptr.astype(np.int64, copy=False)
+def encode_sparse_rows(rows: SparseRows, kind: Kind, names: Sequence[str]) -> SparseBlock:
+    """Return the block of sparse rows whose columns are all flags, all counts or all values."""
+    indptr, indices = rows.indptr, rows.indices
+    values = np.ascontiguousarray(rows.entry_values(), dtype=np.float64)
     largest, has_nan, has_zeros, has_negative = _core.scan_values(values)
     if has_nan or np.isinf(largest):
         at = int(indices[np.argmin(np.isfinite(values))])

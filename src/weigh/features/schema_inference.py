@@ -239,8 +239,8 @@ def _read_prefix(source: Source, names: Sequence[str], stated: object) -> Chunk:
             f"columns='count' (how often words occur), 'flag' (whether they occur) or 'number'."
         )
     prefix = source.prefix(max(1, min(10_000, MAX_PREFIX_CELLS // source.width)))
-    sparse: Any = prefix.sparse
-    dense = sparse.toarray()
+    assert prefix.sparse is not None
+    dense = prefix.sparse.to_dense()
     return replace(prefix, columns={name: dense[:, j] for j, name in enumerate(names)}, sparse=None)
 
 

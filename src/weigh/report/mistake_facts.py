@@ -245,7 +245,7 @@ def row_values(rows: Any) -> tuple[NamedFact, ...]:
 
 def _named_values(chunk: Chunk) -> Iterator[tuple[str, str]]:
     if chunk.sparse is not None:
-        entries = zip(chunk.sparse.indices.tolist(), chunk.sparse.data.tolist(), strict=True)
+        entries = zip(chunk.sparse.indices.tolist(), chunk.sparse.entry_values().tolist(), strict=True)
         yield from ((f"x{i}", format_value(value)) for i, value in entries)
         return
     for name, column in chunk.columns.items():

@@ -9,14 +9,13 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import DTypeLike, NDArray
+from numpy.typing import NDArray
+
+from weigh.source.sparse_rows import SparseRows
 
 # A NumPy array (any strides; objects are plain Python values), a `DictionaryColumn`, `TextColumn` or
 # `ListColumn`, or a pyarrow.Array. Narrowing a union would require importing pyarrow; use `is_arrow`.
 Column: TypeAlias = Any
-
-# A scipy.sparse matrix or array in canonical CSR form; scipy may be absent.
-CSR: TypeAlias = Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,19 +130,6 @@ def slice_column(column: Column, start: int, stop: int) -> Column:
     return column[start:stop]
 
 
-def slice_csr(matrix: CSR, start: int, stop: int) -> CSR:
-    """Return rows start to stop of a CSR matrix; data and indices are views."""
-    first, last = int(matrix.indptr[start]), int(matrix.indptr[stop])
-    rows = type(matrix)((stop - start, matrix.shape[1]), dtype=matrix.dtype)
-    # Set the arrays directly: the constructor would copy views of a larger array.
-    rows.data = matrix.data[first:last]
-    rows.indices = matrix.indices[first:last]
-    rows.indptr = matrix.indptr[start : stop + 1] - first
-    # Rows of a canonical matrix are canonical; setting the flag avoids a check of all entries.
-    rows.has_canonical_format = True
-    return rows
-
-
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """Consecutive rows: named columns or one sparse matrix, with labels and weights.
@@ -155,7 +141,7 @@ class Chunk:
 
     columns: Mapping[str, Column]
     n_rows: int
-    sparse: CSR | None = field(default=None, kw_only=True)
+    sparse: SparseRows | None = field(default=None, kw_only=True)
     labels: Column | None = field(default=None, kw_only=True)
     weights: NDArray[np.float64] | None = field(default=None, kw_only=True)
     first_row: int = field(default=0, kw_only=True)
@@ -168,7 +154,7 @@ class Chunk:
         return Chunk(
             self._slice_columns(start, stop),
             stop - start,
-            sparse=None if sparse is None else slice_csr(sparse, start, stop),
+            sparse=None if sparse is None else sparse.slice(start, stop),
             labels=None if labels is None else slice_column(labels, start, stop),
             weights=None if weights is None else weights[start:stop],
             first_row=self.first_row + start,
@@ -213,44 +199,3 @@ def rename_columns(columns: Mapping[str, Any], names: Sequence[str]) -> Mapping[
     if isinstance(columns, MatrixColumns):
         return columns.rename(names)
     return dict(zip(names, columns.values(), strict=True))
-
-
-class SparseRows:
-    """A matrix in canonical CSR form with the attributes of scipy's, for use without scipy."""
-
-    has_canonical_format = True
-
-    def __init__(self, shape: tuple[int, int], dtype: DTypeLike = np.float64) -> None:
-        self.shape = shape
-        self.data: NDArray[Any] = np.empty(0, dtype=dtype)
-        self.indices: NDArray[np.int32] = np.empty(0, dtype=np.int32)
-        self.indptr: NDArray[np.int64] = np.zeros(shape[0] + 1, dtype=np.int64)
-
-    @classmethod
-    def from_arrays(
-        cls,
-        indptr: NDArray[np.int64],
-        indices: NDArray[np.int32],
-        data: NDArray[np.float64],
-        width: int,
-    ) -> SparseRows:
-        """Wrap CSR arrays without copying; indices must ascend within each row."""
-        rows = cls((len(indptr) - 1, width), dtype=data.dtype)
-        rows.data, rows.indices, rows.indptr = data, indices, indptr
-        return rows
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The dtype of the values."""
-        return self.data.dtype
-
-    def toarray(self) -> NDArray[Any]:
-        """Return a dense array."""
-        dense = np.zeros(self.shape, dtype=self.dtype)
-        dense[np.repeat(np.arange(self.shape[0]), np.diff(self.indptr)), self.indices] = self.data
-        return dense
-
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
-        if copy is False:
-            raise ValueError("SparseRows cannot be converted to an array without a copy.")
-        return self.toarray().astype(dtype or self.dtype, copy=False)

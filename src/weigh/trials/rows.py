@@ -18,6 +18,7 @@ from weigh.source.chunk import Chunk, to_pylist
 from weigh.source.memory.columns import base_type_names
 from weigh.source.memory.matrices import is_sparse
 from weigh.source.memory.table import rows as rows_of
+from weigh.source.sparse_rows import SparseRows
 
 RowIndices = npt.NDArray[np.int64]
 
@@ -117,9 +118,11 @@ def _indexable_rows(X: Any, y: Any) -> Any:
 def _read_columns(chunks: Sequence[Chunk]) -> Any:
     """Return all chunks in memory, as one sparse matrix or as a mapping from names to columns."""
     if chunks[0].sparse is not None:
-        from scipy.sparse import vstack
+        from scipy.sparse import csr_matrix
 
-        return vstack([chunk.sparse for chunk in chunks], format="csr")
+        sparse = [chunk.sparse for chunk in chunks if chunk.sparse is not None]
+        rows = SparseRows.concatenate(sparse, sparse[0].width)
+        return csr_matrix((rows.entry_values(), rows.indices, rows.indptr), shape=rows.shape)
     names = list(chunks[0].columns)
     parts = ([to_objects(chunk.columns[name]) for chunk in chunks] for name in names)
     return {name: np.concatenate(part) for name, part in zip(names, parts, strict=True)}

@@ -114,6 +114,19 @@ def test_sparse_rows_and_texts_are_accepted():
     assert value(evaluate(piped, texts, [1, 0, 1, 1]), "accuracy") == 0.75
 
 
+def test_scikit_learn_gets_the_rows_of_a_libsvm_file_as_a_sparse_matrix(tmp_path, monkeypatch):
+    (tmp_path / "a.svm").write_text("1 1:1\n0 2:2\n1 1:3\n")
+    model = MultinomialNB().fit([[1, 0], [0, 1]], [1, 0])
+    given = []
+    predict = MultinomialNB.predict_log_proba
+    monkeypatch.setattr(
+        MultinomialNB, "predict_log_proba", lambda self, X: (given.append(X), predict(self, X))[1]
+    )
+    assert value(evaluate(model, weigh.open(tmp_path / "a.svm")), "accuracy") == 1.0
+    assert given[0].format == "csr"
+    assert given[0].toarray().tolist() == [[1.0, 0.0], [0.0, 2.0], [3.0, 0.0]]
+
+
 SHARES = ["accuracy", "zero_one", "balanced_accuracy", "macro_precision", "macro_recall", "macro_f1"]
 
 

@@ -13,7 +13,7 @@ from weigh.learn.design_matrix import linear_schema
 from weigh.learn.linear.matrix import DenseMatrix, SparseMatrix
 from weigh.learn.linear.penalties import FeaturePriors, check_prior
 from weigh.learn.linear.problem_setup import ProblemSetup, common_value, format_prior, set_up_problem
-from weigh.learn.linear.training_data import TrainingData, concatenate_views, load_training_data
+from weigh.learn.linear.training_data import TrainingData, load_training_data
 from weigh.model import Posterior
 from weigh.source import rows as rows_of
 
@@ -34,30 +34,6 @@ def training_data(table: Any = TABLE, label: Any = "y", is_regression: bool = Tr
 def set_up(prior: Any = None, default_prior: Any = None, **kwargs: Any) -> ProblemSetup:
     settings: dict[str, Any] = {"has_intercept": True, "scale": None, "offset": None, "owner": "Test"}
     return set_up_problem(training_data(), check_prior(prior, "Test"), default_prior, **(settings | kwargs))
-
-
-@pytest.mark.parametrize("order", ["C", "F"])
-def test_consecutive_pieces_are_concatenated_without_a_copy(order: Any) -> None:
-    whole = np.array(np.arange(20.0).reshape(10, 2), order=order)
-    result = concatenate_views([whole[:3], whole[3:4], whole[4:]])
-    np.testing.assert_array_equal(result, whole)
-    assert np.shares_memory(result, whole)
-    assert not result.flags.writeable
-    assert concatenate_views([whole]) is whole
-
-
-def test_other_pieces_are_concatenated_by_copying() -> None:
-    whole = np.arange(10.0)
-    for pieces in (
-        [whole[:3], whole[4:]],
-        [whole[5:], whole[:5]],
-        [whole[:2], whole[2:].copy()],
-        [whole[:4:2], whole[4:]],
-        [whole[:2], whole[2:].astype(np.float32)],
-    ):
-        result = concatenate_views(pieces)
-        np.testing.assert_array_equal(result, np.concatenate(pieces))
-        assert not np.shares_memory(result, whole)
 
 
 def test_a_matrix_is_used_without_a_copy() -> None:

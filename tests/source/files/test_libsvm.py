@@ -11,7 +11,7 @@ import weigh
 from tests.source.conftest import ErrorReader, read
 from weigh.errors import SourceError
 from weigh.source import open
-from weigh.source.chunk import SparseRows, to_pylist
+from weigh.source.chunk import to_pylist
 
 pytestmark = pytest.mark.usefixtures("working_folder")
 
@@ -41,8 +41,8 @@ def test_rows_equal_those_of_scikit_learn(seed: int, base: int, integer_labels: 
     source = open(name, block=300)
     chunks = list(source.chunks(size=7))
     assert source.width == matrix.shape[1]
-    assert np.array_equal(np.concatenate([chunk.sparse.toarray() for chunk in chunks]), matrix.toarray())
-    assert np.concatenate([chunk.sparse.data for chunk in chunks]).tolist() == matrix.data.tolist()
+    assert np.array_equal(np.concatenate([chunk.sparse.to_dense() for chunk in chunks]), matrix.toarray())
+    assert np.concatenate([chunk.sparse.values for chunk in chunks]).tolist() == matrix.data.tolist()
     result = np.concatenate([chunk.labels for chunk in chunks])
     assert np.array_equal(result, labels)
     assert result.dtype == (np.int64 if integer_labels else np.float64)
@@ -56,7 +56,7 @@ def test_several_files_equal_those_of_scikit_learn(bases: tuple[int, int]) -> No
     assert source.width == first.shape[1]
     chunks = list(source.chunks())
     assert np.array_equal(
-        np.concatenate([chunk.sparse.toarray() for chunk in chunks]),
+        np.concatenate([chunk.sparse.to_dense() for chunk in chunks]),
         np.concatenate([first.toarray(), second.toarray()]),
     )
     labels = np.concatenate([chunk.labels for chunk in chunks])
@@ -114,10 +114,8 @@ def test_chunks_are_sliced_without_a_copy() -> None:
     Path("a.svm").write_text("1 1:1\n2 2:2 3:3\n3 1:4\n")
     chunk = open("a.svm").prefix().slice(1, 3)
     assert to_pylist(chunk.labels) == [2, 3]
-    assert isinstance(chunk.sparse, SparseRows)
-    assert chunk.sparse.toarray().tolist() == [[0.0, 2.0, 3.0], [4.0, 0.0, 0.0]]
-    assert not chunk.sparse.data.flags.owndata
-    assert np.asarray(chunk.sparse, dtype=np.int64).tolist() == [[0, 2, 3], [4, 0, 0]]
+    assert chunk.sparse.to_dense().tolist() == [[0.0, 2.0, 3.0], [4.0, 0.0, 0.0]]
+    assert not chunk.sparse.values.flags.owndata
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,10 @@ def _split_label_column(data: Any, label: str | None) -> tuple[Any, Any]:
 def _to_sklearn_rows(chunk: Any, named: bool) -> Any:
     """Convert a chunk for scikit-learn: sparse, or a data frame for named columns, or an array."""
     if chunk.sparse is not None:
-        return chunk.sparse
+        from scipy.sparse import csr_matrix
+
+        rows = chunk.sparse
+        return csr_matrix((rows.entry_values(), rows.indices, rows.indptr), shape=rows.shape)
     columns = {name: to_objects(column) for name, column in chunk.columns.items()}
     return _to_pandas(columns) if named else np.column_stack(list(columns.values()))
 

@@ -21,6 +21,7 @@ from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import STOP_WORDS_ENGLISH, BagOfWordsKind, Text
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist
+from weigh.source.sparse_rows import SparseRows
 
 ExactCount = Any  # int, or Fraction if a value or a weight is not whole
 CountKey = tuple[str, Any, Any]  # (statistic, class, name)
@@ -77,7 +78,7 @@ class Recount:
     def _add_rows(self, chunk: Chunk, labels: list[Any], weights: list[ExactCount]) -> None:
         markers = frozenset(self.schema.missing)
         kinds = {name: part.kind for part in self.schema.column_groups for name in part.names}
-        dense = None if chunk.sparse is None else chunk.sparse.toarray()
+        dense = None if chunk.sparse is None else chunk.sparse.to_dense()
         columns = []
         for j, name in enumerate([*self.schema.names, *self.schema.made]):
             if name in kinds:
@@ -166,11 +167,11 @@ def _category_level(value: Any) -> Any:
     return int(number) if float(number).is_integer() else float(number)
 
 
-def _sparse_cells(part: ColumnGroup, matrix: Any) -> Iterator[tuple[int, str, Any, ExactCount]]:
-    """Yield (row, statistic, name, amount) for the stored values of a CSR matrix of flags or counts."""
-    indptr, indices, values = (array.tolist() for array in (matrix.indptr, matrix.indices, matrix.data))
+def _sparse_cells(part: ColumnGroup, rows: SparseRows) -> Iterator[tuple[int, str, Any, ExactCount]]:
+    """Yield (row, statistic, name, amount) for the stored values of sparse flags or counts."""
+    indptr, indices, values = rows.indptr.tolist(), rows.indices.tolist(), rows.entry_values().tolist()
     is_flag = part.kind.name == "flag"
-    for row in range(matrix.shape[0]):
+    for row in range(rows.n_rows):
         if is_flag:
             yield row, KNOWN, "", 1
         for i in range(indptr[row], indptr[row + 1]):

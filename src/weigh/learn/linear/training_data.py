@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from weigh.learn.linear.matrix import DenseMatrix, Matrix, SparseMatrix
 from weigh.learn.linear.moments import Moments
 from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
 from weigh.source.base import Source
+from weigh.source.sparse_rows import SparseRows, concatenate_views
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,48 +108,8 @@ def stack_chunks(chunks: list[EncodedChunk], width: int) -> Matrix:
     """Return encoded chunks as one matrix, a view if they are contiguous in memory."""
     if chunks[0].dense is not None:
         return DenseMatrix(concatenate_views([chunk.dense for chunk in chunks]))
-    rows = [chunk.rows for chunk in chunks]
-    sizes = np.concatenate([np.diff(part.indptr) for part in rows])
-    indptr: Longs = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=indptr[1:])
-    indices = [part.indices[part.indptr[0] : part.indptr[-1]] for part in rows]
-    values: list[Any] = [
-        None if part.values is None else part.values[part.indptr[0] : part.indptr[-1]] for part in rows
-    ]
-    if all(part is None for part in values):
-        return SparseMatrix(indptr, concatenate_views(indices), None, width)
-    filled = [
-        np.ones(len(index)) if part is None else part for part, index in zip(values, indices, strict=True)
-    ]
-    return SparseMatrix(indptr, concatenate_views(indices), concatenate_views(filled), width)
-
-
-def concatenate_views(pieces: Sequence[Any]) -> Any:
-    """Return the pieces as one array, without a copy if they are consecutive rows of one array."""
-    first = pieces[0]
-    if len(pieces) == 1:
-        return first
-    address = _data_address(first)
-    for piece in pieces:
-        has_same_layout = piece.dtype == first.dtype and piece.strides == first.strides
-        # Without a common owner nothing would keep the memory of the later pieces alive.
-        has_same_owner = _memory_owner(piece) is _memory_owner(first)
-        if not (has_same_layout and _data_address(piece) == address and has_same_owner):
-            return np.concatenate(pieces)
-        address += len(piece) * piece.strides[0]
-    shape = (sum(map(len, pieces)), *first.shape[1:])
-    return np.lib.stride_tricks.as_strided(first, shape, first.strides, writeable=False)
-
-
-def _memory_owner(array: Any) -> Any:
-    """Return the object that owns the memory of an array."""
-    while getattr(array, "base", None) is not None:
-        array = array.base
-    return array
-
-
-def _data_address(array: Any) -> int:
-    return int(array.__array_interface__["data"][0])
+    rows = SparseRows.concatenate([SparseRows(*chunk.rows, width) for chunk in chunks], width)
+    return SparseMatrix(*rows.csr, width)
 
 
 def compress_dataset(

@@ -165,7 +165,7 @@ def encode_cells(chunk: Chunk, schema: Schema) -> list[CategoryBlock]:
     """Return the columns of a joint table as level codes."""
     columns = chunk.columns
     if chunk.sparse is not None:
-        dense = chunk.sparse.toarray()
+        dense = chunk.sparse.to_dense()
         columns = {name: dense[:, j] for j, name in enumerate(schema.names)}
     blocks = []
     for name, kind in joint_columns(schema).items():

@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 from weigh import _core
 from weigh.errors import SourceError
 from weigh.source.base import ColumnKinds, Source
-from weigh.source.chunk import Chunk, Column, SparseRows
+from weigh.source.chunk import Chunk, Column
 from weigh.source.files.base import FileSource
 from weigh.source.files.lines import LineBlock, LineSource
 from weigh.source.files.text_files import Bytes
 from weigh.source.memory.matrices import MAX_COLUMNS
 from weigh.source.missing import Marker
+from weigh.source.sparse_rows import SparseRows
 from weigh.source.values import shorten_repr
 
 
@@ -118,7 +119,7 @@ class LibsvmSource(LineSource):
         )
         if fault is not None:
             raise self._syntax_error(block, *fault)
-        rows = SparseRows.from_arrays(indptr, indices, values, self.width)
+        rows = SparseRows(indptr, indices, values, self.width)
         return Chunk({}, block.n_rows, sparse=rows, labels=self._labels(labels), first_row=block.first_row)
 
     def _labels(self, labels: NDArray[np.float64]) -> Column:

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from weigh.errors import DataError, LabelError
 from weigh.source.base import CHUNK_ROWS, ColumnKinds, Source, check_chunk_size
-from weigh.source.chunk import CSR, Chunk, Column, MatrixColumns, slice_csr
+from weigh.source.chunk import Chunk, Column, MatrixColumns
 from weigh.source.memory.columns import LazyColumn, base_type_names
 from weigh.source.memory.conversion import check_array_shape
 from weigh.source.missing import Marker, MarkerReplacer
+from weigh.source.sparse_rows import SparseRows
 
 MAX_COLUMNS = 2**31 - 1  # column indices are 32-bit integers
 
@@ -34,11 +35,11 @@ class SparseMatrixSource(Source):
     def __init__(
         self, data: Any, labels: LazyColumn | None = None, weights: NDArray[np.float64] | None = None
     ) -> None:
-        self._matrix = to_canonical_csr(data)
+        self._rows = to_sparse_rows(data)
         self._labels = labels
         self._weights = weights
-        self.n_rows: int = self._matrix.shape[0]
-        self.width: int = self._matrix.shape[1]
+        self.n_rows: int = self._rows.n_rows
+        self.width: int = self._rows.width
 
     def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
         """Read all rows from the start, at most `size` at a time; `kinds` is ignored."""
@@ -50,7 +51,7 @@ class SparseMatrixSource(Source):
             yield Chunk(
                 {},
                 stop - start,
-                sparse=slice_csr(self._matrix, start, stop),
+                sparse=self._rows.slice(start, stop),
                 labels=None if labels is None else labels.read(start, stop),
                 weights=None if weights is None else weights[start:stop],
                 first_row=start,
@@ -61,8 +62,8 @@ class SparseMatrixSource(Source):
         raise no_column_names_error(name)
 
 
-def to_canonical_csr(data: Any) -> CSR:
-    """Convert to canonical CSR (sorted, duplicates summed) of float64 or int64; the input is not modified."""
+def to_sparse_rows(data: Any) -> SparseRows:
+    """Return rows of float64 or int64, sorted and with duplicates summed; the input is not modified."""
     if data.dtype.kind == "c":
         raise DataError("Complex data not supported: the matrix holds complex numbers.")
     check_array_shape(data.shape)
@@ -79,7 +80,7 @@ def to_canonical_csr(data: Any) -> CSR:
     if not matrix.has_canonical_format:
         matrix = matrix.copy() if matrix is data else matrix
         matrix.sum_duplicates()
-    return matrix
+    return SparseRows.from_scipy(matrix)
 
 
 def _check_csr_arrays(data: Any) -> None:
