@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from weigh import errors
+from weigh.judge.metrics.paired_tests import Estimate, FoldCorrection
 from weigh.trials.power_law import PowerLaw, fit_power_law, fit_power_laws
-from weigh.trials.resampled_t_test import CorrectedMean, FoldCorrection
 
 SIZES = [10, 20, 40, 80, 160, 320, 640, 1280]
 N = np.array(SIZES, np.float64)
@@ -166,7 +166,7 @@ def test_drawn_errors_have_the_corrected_interval() -> None:
     low, high = np.quantile(draws[:, 3], [0.025, 0.975])
     mean, first, last, _ = CORRECTION.mean_intervals(values)
     assert high - low == pytest.approx(last[3] - first[3], rel=0.05)
-    one = CorrectedMean.of(values[:, 3], 0.25)
+    one = Estimate.of_mean(values[:, 3], 0.25)
     assert (mean[3], first[3], last[3]) == (one.mean, *one.interval(0.95))
 
 

@@ -112,3 +112,12 @@ def check_finite(owner: str, name: str, value: Any, must: str) -> float:
     if not math.isfinite(number):
         raise errors.parameter_error(owner, name, must, value)
     return number
+
+
+def check_level(owner: str, level: float) -> float:
+    """Return a confidence level; raises if it is not between 0 and 1."""
+    must = "a number between 0 and 1"
+    checked = check_finite(owner, "level", level, must)
+    if not 0 < checked < 1:
+        raise errors.parameter_error(owner, "level", must, level)
+    return checked

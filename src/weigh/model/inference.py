@@ -25,7 +25,7 @@ from weigh.model.file import store
 from weigh.model.fit import Fit, Optimality
 from weigh.model.linear import read_floats
 from weigh.priors.exact import check_level
-from weigh.priors.quantiles import student_quantile, student_two_sided_p
+from weigh.priors.quantiles import student_critical_value, student_two_sided_p
 from weigh.text import (
     format_count,
     format_float,
@@ -125,7 +125,7 @@ class Posterior:
         """Return the half-width of a central interval in standard deviations."""
         if not isinstance(level, int | float) or not 0 < level < 1:
             raise errors.parameter_error("interval", "level", "a number between 0 and 1", level)
-        return student_quantile(self.dof, (1 + level) / 2)
+        return student_critical_value(self.dof, level)
 
     def reorder(self, order: Any) -> Posterior:
         """Return the posterior with its features in another order."""

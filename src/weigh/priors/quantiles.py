@@ -1,4 +1,4 @@
-"""Quantiles of posterior distributions, computed with scipy.
+"""Quantiles, critical values and exact limits, computed with scipy.
 
 scipy is imported inside the functions, because its import takes a third of a second.
 """
@@ -18,10 +18,26 @@ def beta_quantile(a: float, b: float, tail: float, *, upper: bool = False) -> fl
     return float(betainccinv(a, b, tail) if upper else betaincinv(a, b, tail))
 
 
-def student_quantile(df: float, p: float) -> float:
-    """Return the p-quantile of Student's t; with infinite degrees of freedom, of the normal distribution."""
+def binomial_limit(successes: float, trials: float, tail: float, *, upper: bool = False) -> float:
+    """Return the exact (Clopper–Pearson) lower or upper confidence limit of a share; nan for zero trials.
+
+    The limit is wrong with a probability of at most `tail`. With k successes in n trials, the lower one is
+    the quantile of Beta(k, n − k + 1) with `tail` below it, and 0 for k = 0; the upper one is the quantile of
+    Beta(k + 1, n − k) with `tail` above it, and 1 for k = n.
+    """
+    if not trials > 0:
+        return math.nan
+    failures = max(trials - successes, 0.0)
+    if upper:
+        return beta_quantile(successes + 1.0, failures, tail, upper=True) if failures else 1.0
+    return beta_quantile(successes, failures + 1.0, tail) if successes > 0 else 0.0
+
+
+def student_critical_value(df: float, level: float) -> float:
+    """Return t with P(|T| ≤ t) = level; with infinite degrees of freedom, of the normal distribution."""
     from scipy.special import ndtri, stdtrit
 
+    p = (1 + level) / 2
     return float(ndtri(p) if math.isinf(df) else stdtrit(df, p))
 
 

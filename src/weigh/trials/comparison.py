@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features.validation import check_bool, check_finite, check_integer
+from weigh.features.validation import check_bool, check_finite, check_integer, check_level
 from weigh.judge.metrics.losses import Floats
+from weigh.judge.metrics.paired_tests import Estimate, holm_adjust
 from weigh.text import to_json_value
 from weigh.trials.candidates import LOSSES, Candidate, Experiment, baseline_candidate
 from weigh.trials.comparison_format import comparison_html, format_comparison, plot_comparison
@@ -30,7 +31,6 @@ from weigh.trials.learning_curves import (
     LearningCurve,
     learning_curve_on_splits,
 )
-from weigh.trials.resampled_t_test import CorrectedMean, check_level, holm_adjust
 from weigh.trials.splits import Split, repeated_folds
 
 OWNER = "compare"
@@ -175,7 +175,7 @@ def compare(
     >>> weigh.compare(["naive-bayes", "tree"], rows, "big", folds=5, repeats=1).best
     'tree'
     """
-    level = check_level(level, OWNER)
+    level = check_level(OWNER, level)
     experiment = Experiment.of(learners, X, y, loss, OWNER)
     rope, has_curve = _check_rope(rope, experiment), check_bool(OWNER, "curve", curve)
     candidates, baseline_name = _with_baseline(experiment, check_bool(OWNER, "baseline", baseline))
@@ -309,7 +309,7 @@ def compare_pairs(
 ) -> tuple[PairComparison, ...]:
     """Test the differences of pairs of learners, from their mean losses per split [splits]."""
     means = [
-        (first, second, CorrectedMean.of(_loss_differences(losses[first], losses[second]), ratio))
+        (first, second, Estimate.of_mean(_loss_differences(losses[first], losses[second]), ratio))
         for first, second in pairs
     ]
     adjusted = holm_adjust([mean.p_value for _, _, mean in means])
@@ -328,7 +328,7 @@ def _loss_differences(first: Floats, second: Floats) -> Floats:
 
 
 def _compare_pair(
-    first: str, second: str, mean: CorrectedMean, adjusted: float, level: float, rope: float
+    first: str, second: str, mean: Estimate, adjusted: float, level: float, rope: float
 ) -> PairComparison:
     low, high = mean.interval(level)
     first_better, second_better = mean.probability_below(-rope), 1.0 - mean.probability_below(rope)

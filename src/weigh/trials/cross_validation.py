@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from weigh.judge.metrics.confidence_intervals import Measure, clopper_pearson
+from weigh.judge.metrics.confidence_intervals import Measure, proportion
 from weigh.judge.metrics.losses import Floats
+from weigh.judge.metrics.paired_tests import Estimate
 from weigh.text import to_json_value
 from weigh.trials.candidates import Candidate, FittedLearner
 from weigh.trials.parallel import run_jobs
-from weigh.trials.resampled_t_test import CorrectedMean
 from weigh.trials.rows import LabelledRows
 from weigh.trials.splits import Split
 
@@ -142,11 +142,10 @@ def error_rate(losses: Floats, ratio: float, n_rows: int, level: float) -> Measu
     By chance, or because folds are stratified, the error rates of the folds can agree more closely than those
     of new rows would. The interval is therefore no narrower than the exact one of a proportion of `n_rows`.
     """
-    mean = CorrectedMean.of(losses, ratio)
+    mean = Estimate.of_mean(losses, ratio)
     low, high = mean.interval(level)
-    exact_low, exact_high = clopper_pearson(np.array([mean.mean * n_rows]), np.array([float(n_rows)]), level)
-    low, high = min(low, float(exact_low[0])), max(high, float(exact_high[0]))
-    return Measure("zero_one", mean.mean, max(low, 0.0), min(high, 1.0))
+    exact = proportion("zero_one", mean.mean * n_rows, n_rows, level)
+    return Measure("zero_one", mean.mean, max(min(low, exact.low), 0.0), min(max(high, exact.high), 1.0))
 
 
 def mean_loss(loss: str, losses: Floats, ratio: float, level: float, is_baseline: bool) -> Measure:
@@ -155,7 +154,7 @@ def mean_loss(loss: str, losses: Floats, ratio: float, level: float, is_baseline
     Baselines have no interval, because their loss hardly varies between stratified folds. Neither do losses
     that are equal in all folds.
     """
-    mean = CorrectedMean.of(losses, ratio)
+    mean = Estimate.of_mean(losses, ratio)
     if is_baseline or mean.standard_error == 0:
         return Measure(loss, mean.mean)
     low, high = mean.interval(level)

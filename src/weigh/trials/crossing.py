@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from weigh.judge.metrics.confidence_intervals import quantile_interval
 from weigh.judge.metrics.losses import Floats
+from weigh.judge.metrics.paired_tests import FoldCorrection
 from weigh.text import format_count, to_json_value, truncate
 from weigh.trials.power_law import BOOTSTRAP_DRAWS, BOOTSTRAP_SEED, PowerLaw
-from weigh.trials.resampled_t_test import FoldCorrection
 
 MAX_EXTRAPOLATION = 100.0  # largest extrapolated size, as a multiple of the largest measured one
 EXTRAPOLATION_STEPS = 401
@@ -173,7 +174,6 @@ def _make_crossing(
     level: float,
     share: float,
 ) -> Crossing:
-    tail = (1.0 - level) / 2.0
-    low, high = np.exp(np.quantile(drawn_log_rows, [tail, 1.0 - tail], method="nearest"))
+    low, high = np.exp(quantile_interval(drawn_log_rows, level, "nearest")).tolist()
     small, large = pair if sign > 0 else pair[::-1]
-    return Crossing(pair, kind, small, large, math.exp(log_rows), float(low), float(high), share)
+    return Crossing(pair, kind, small, large, math.exp(log_rows), low, high, share)

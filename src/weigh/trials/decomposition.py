@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from weigh.judge.metrics.confidence_intervals import standard_error
 from weigh.judge.metrics.losses import Floats
 
 Codes = npt.NDArray[np.int64]
@@ -57,7 +58,7 @@ class Decomposition:
     def error_of_rows(self, name: str) -> float:
         """Return the standard error of a mean that is due to the finite number of test rows, or NaN."""
         values = self.loss if name == "loss" else self.parts[name]
-        return float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else float("nan")
+        return float(standard_error(values))
 
     def corrected(self) -> dict[str, float] | None:
         """Return unbiased estimates of bias² and variance for infinitely many training sets.

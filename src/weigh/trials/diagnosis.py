@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.judge.metrics.confidence_intervals import Measure, quantile_interval
 from weigh.judge.metrics.losses import Floats
+from weigh.judge.metrics.paired_tests import FoldCorrection
 from weigh.text import format_count, format_float, html_paragraph, html_table
 from weigh.trials.power_law import PowerLaw, format_interval
-from weigh.trials.resampled_t_test import FoldCorrection
 
 WIDE_GAP = 0.1  # as a fraction of the baseline loss
 HIGH_TRAINING_LOSS = 0.5  # as a fraction of the baseline loss
@@ -185,8 +185,7 @@ def _do_more_rows_help(law: PowerLaw | str, rows: int, measured: float) -> str |
     if isinstance(law, str) or measured <= law.values([10 * rows])[0]:
         return None
     now, later = law.bootstrap_losses([rows, 10 * rows]).T
-    tail = (1.0 - law.level) / 2.0
-    low, high = np.quantile(1.0 - later / np.where(now > 0, now, 1.0), [tail, 1.0 - tail])
+    low, high = quantile_interval(1.0 - later / np.where(now > 0, now, 1.0), law.level)
     return "yes" if low > MIN_WORTHWHILE_GAIN else "no" if high < MIN_WORTHWHILE_GAIN else None
 
 

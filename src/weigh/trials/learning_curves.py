@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features.validation import check_integer
+from weigh.features.validation import check_integer, check_level
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.judge.metrics.losses import Floats
+from weigh.judge.metrics.paired_tests import FoldCorrection
 from weigh.text import format_quantity, to_json_value
 from weigh.trials.candidates import LOSSES, Candidate, Experiment, baseline_candidate
 from weigh.trials.crossing import Crossing, CurveLosses, find_crossing
@@ -26,7 +27,6 @@ from weigh.trials.learning_curve_format import (
 )
 from weigh.trials.parallel import run_jobs
 from weigh.trials.power_law import PowerLaw, RequiredRows, fit_power_law
-from weigh.trials.resampled_t_test import FoldCorrection, check_level
 from weigh.trials.rows import LabelledRows
 from weigh.trials.splits import Groups, Split, stratified_order
 
@@ -235,7 +235,7 @@ def learning_curve(
     """
     experiment = Experiment.of(learner, X, y, loss, OWNER)
     folds, repeats = check_integer(OWNER, "folds", folds, 2), check_integer(OWNER, "repeats", repeats, 1)
-    level = check_level(level, OWNER)
+    level = check_level(OWNER, level)
     seed = check_integer(OWNER, "seed", seed, 0)
     splits = experiment.splits(folds, repeats, seed, OWNER)
     return learning_curve_on_splits(experiment, splits, sizes, seed, n_jobs, level, progress)

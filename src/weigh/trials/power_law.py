@@ -11,10 +11,10 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.validation import check_finite
-from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.judge.metrics.confidence_intervals import Measure, quantile_interval
 from weigh.judge.metrics.losses import Floats
+from weigh.judge.metrics.paired_tests import FoldCorrection
 from weigh.text import format_count, format_float, to_json_value
-from weigh.trials.resampled_t_test import FoldCorrection
 
 BOOTSTRAP_DRAWS = 1_000
 BOOTSTRAP_SEED = 0
@@ -82,7 +82,8 @@ class PowerLaw:
         rows = check_finite("at", "n", n, "a number of rows of at least 1")
         if rows < 1:
             raise errors.parameter_error("at", "n", "a number of rows of at least 1", n)
-        return self._measure("loss", self.values([rows])[0], self.bootstrap_losses([rows])[:, 0])
+        limits = self._limits(self.bootstrap_losses([rows])[:, 0])
+        return Measure("loss", float(self.values([rows])[0]), *limits)
 
     def values(self, sizes: Sequence[float] | Floats) -> Floats:
         """Return the predicted loss at each size."""
@@ -100,11 +101,11 @@ class PowerLaw:
             raise errors.parameter_error("size_for", "loss", "a loss of at least 0", loss)
         params = np.array([[self.a.value, self.b.value, self.c.value]])
         rows = float(_invert_laws(params, target)[0])
-        low, high = _quantile_interval(_invert_laws(self.draws, target), self.level)
-        return RequiredRows(target, rows, low, high, self.a)
+        return RequiredRows(target, rows, *self._limits(_invert_laws(self.draws, target)), self.a)
 
-    def _measure(self, name: str, value: float, draws: Floats) -> Measure:
-        return Measure(name, float(value), *_quantile_interval(draws, self.level))
+    def _limits(self, draws: Floats) -> tuple[float, float]:
+        low, high = quantile_interval(draws, self.level, "nearest").tolist()
+        return low, high
 
     def ahead(self) -> list[tuple[int, Measure]]:
         """Return the predicted loss at 2, 4 and 10 times the largest measured size."""
@@ -144,13 +145,6 @@ def format_interval(measure: Measure) -> str:
 
 def _format_rows(number: float) -> str:
     return "never" if math.isinf(number) else format_count(float(math.ceil(number)))
-
-
-def _quantile_interval(draws: Floats, level: float) -> tuple[float, float]:
-    tail = (1.0 - level) / 2.0
-    # Some draws are infinite, and interpolating between two infinities gives NaN.
-    low, high = np.quantile(draws, [tail, 1.0 - tail], method="nearest")
-    return float(low), float(high)
 
 
 def _invert_laws(laws: Floats, target: float) -> Floats:
@@ -201,8 +195,8 @@ def _fit_if_falling(
         return None
     mean, low, high, standard_error = correction.mean_intervals(losses)
     weights = _inverse_variance_weights(np.square(standard_error))
-    a, b, c = _fit_above_floors(sizes, mean[None, :], weights, np.array([floor]))[0]
-    values = a + b * sizes**-c
+    law = _fit_above_floors(sizes, mean[None, :], weights, np.array([floor]))[0]
+    values = law[0] + law[1] * sizes ** -law[2]
     tolerance = 1e-6 * float(np.abs(mean).max())
     if np.sum((values < low - tolerance) | (values > high + tolerance)) > 1:
         return None
@@ -210,15 +204,16 @@ def _fit_if_falling(
     # Training and validation losses come from the same rows, so they share part of their errors.
     floors = floor + correction.shared_error_fraction * noise[:, -1] if floor else np.zeros(BOOTSTRAP_DRAWS)
     draws = _fit_above_floors(sizes, values + noise, weights, floors)
-    limits = [_quantile_interval(column, correction.level) for column in draws.T]
+    table = np.vstack([law, quantile_interval(draws, correction.level, "nearest")]).T.tolist()
+    a, b, c = (Measure(name, *numbers) for name, numbers in zip("abc", table, strict=True))
     return PowerLaw(
-        a=Measure("a", float(a), *limits[0]),
-        b=Measure("b", float(b), *limits[1]),
-        c=Measure("c", float(c), *limits[2]),
+        a,
+        b,
+        c,
         first=int(sizes[0]),
         last=int(sizes[-1]),
         level=correction.level,
-        is_bound=bool(0.0 < a <= floor),
+        is_bound=bool(0.0 < law[0] <= floor),
         draws=draws,
     )
 

@@ -6,6 +6,8 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn import metrics
 
 import weigh
@@ -212,3 +214,16 @@ def test_a_logit_interval_stays_within_zero_and_one():
     low, high = logit_interval(0.99, 0.5, 5.0, 0.95)
     assert 0.0 < low < 0.99 < high <= 1.0
     assert logit_interval(0.5, 0.01, 1e9, 0.95) == pytest.approx((0.3135, 0.6865), abs=1e-4)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.integers(-3, 3)), min_size=1, max_size=40), st.integers(0, 40))
+def test_true_positives_are_the_most_over_all_thresholds_with_few_false_ones(
+    rows: list[tuple[bool, int]], allowed: int
+) -> None:
+    positive, scores = np.array([row[0] for row in rows]), np.array([float(row[1]) for row in rows])
+    most = max(
+        int((scores[positive] >= threshold).sum())
+        for threshold in range(-3, 5)
+        if (scores[~positive] >= threshold).sum() <= allowed
+    )
+    assert rank_rows(scores, positive).true_positives_at(allowed) == most

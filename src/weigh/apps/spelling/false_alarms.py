@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from weigh.features.blocks import Floats, Ints, Longs, Mask
-from weigh.priors.quantiles import beta_quantile
+from weigh.priors.quantiles import binomial_limit
 from weigh.text import format_count, format_float, format_quantity
 
 RATE_WORDS = 10_000  # the rate of alarms is per this many words
@@ -103,9 +103,7 @@ def _format_alarms(rate: float) -> str:
 
 def alarm_rate_limit(alarms: int, words: int) -> float:
     """Return the exact (Clopper–Pearson) upper 95 % confidence limit of the alarms per 10,000 words."""
-    if alarms >= words:
-        return float(RATE_WORDS)
-    return RATE_WORDS * beta_quantile(alarms + 1, words - alarms, SIGNIFICANCE_LEVEL, upper=True)
+    return RATE_WORDS * binomial_limit(alarms, words, SIGNIFICANCE_LEVEL, upper=True)
 
 
 def held_out_mask(documents: Ints, positions: Longs, document_words: Sequence[int]) -> Mask:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from weigh.judge.metrics.losses import Floats
-from weigh.priors.quantiles import beta_quantile, student_quantile
+from weigh.priors.quantiles import binomial_limit, student_critical_value
 from weigh.result import Result, Section
 from weigh.text import use_minus_sign
 
@@ -20,22 +21,13 @@ from weigh.text import use_minus_sign
 def clopper_pearson(successes: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
     """Return the exact binomial interval (low, high) of a share, elementwise; nan for zero trials.
 
-    With a = 1 - level, k successes in n trials: low is the a/2 quantile of Beta(k, n - k + 1) and
-    0 for k = 0; high is the 1 - a/2 quantile of Beta(k + 1, n - k) and 1 for k = n. The coverage is at
-    least the stated level. Effective counts need not be integers.
+    The coverage is at least the stated level. Effective counts need not be integers.
     """
-    k, n = np.asarray(successes, dtype=np.float64), np.asarray(trials, dtype=np.float64)
-    tail = (1.0 - level) / 2.0
-    above_zero, below_one = k > 0, k < n
-    low_quantiles = _beta_quantiles(np.where(above_zero, k, 1.0), np.maximum(n - k, 0.0) + 1.0, tail)
-    high_quantiles = _beta_quantiles(k + 1.0, np.where(below_one, n - k, 1.0), 1.0 - tail)
-    low, high = np.where(above_zero, low_quantiles, 0), np.where(below_one, high_quantiles, 1.0)
-    return np.where(n > 0, low, np.nan), np.where(n > 0, high, np.nan)
-
-
-def _beta_quantiles(a: Floats, b: Floats, p: float) -> Floats:
-    pairs = zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
-    return np.array([beta_quantile(*pair, p) for pair in pairs]).reshape(a.shape)
+    tail, pairs = (1.0 - level) / 2.0, list(zip(successes.tolist(), trials.tolist(), strict=True))
+    low, high = (
+        np.array([binomial_limit(*pair, tail, upper=upper) for pair in pairs]) for upper in (False, True)
+    )
+    return low, high
 
 
 def student_interval(
@@ -50,8 +42,19 @@ def student_interval(
         return np.inf, np.inf
     if np.isnan(mean) or not n > 1.0:
         return np.nan, np.nan
-    half_width = student_quantile(n - 1.0, (1.0 + level) / 2.0) * float(np.sqrt(variance / n))
+    half_width = student_critical_value(n - 1.0, level) * float(np.sqrt(variance / n))
     return max(mean - half_width, 0.0), min(mean + half_width, upper)
+
+
+def standard_error(values: Floats, ratio: float = 0.0) -> Floats:
+    """Return the standard error √(s² (1/k + ratio)) of the mean of k values, the last axis; nan if k < 2.
+
+    `ratio` corrects for the overlap of training sets, see `weigh.judge.metrics.paired_tests`.
+    """
+    k = values.shape[-1]
+    if k < 2:
+        return np.full(values.shape[:-1], math.nan)
+    return np.asarray(np.sqrt(values.var(axis=-1, ddof=1) * (1.0 / k + ratio)))
 
 
 def logit_interval(value: float, variance: float, n: float, level: float) -> tuple[float, float]:
@@ -64,9 +67,9 @@ def logit_interval(value: float, variance: float, n: float, level: float) -> tup
     logit_slope = value * (1.0 - value)
     # A variance below 1e-24 is rounding error.
     if not n > 1.0 or logit_slope <= 0.0 or variance <= 1e-24:
-        low, high = clopper_pearson(np.array([value * n]), np.array([n]), level)
-        return float(low[0]), float(high[0])
-    half_width = student_quantile(n - 1.0, (1.0 + level) / 2.0) * float(np.sqrt(variance)) / logit_slope
+        share = proportion("share", value * n, n, level)
+        return share.low, share.high
+    half_width = student_critical_value(n - 1.0, level) * float(np.sqrt(variance)) / logit_slope
     logit = np.log(value / (1.0 - value))
     low, high = 1.0 / (1.0 + np.exp(-np.clip(logit + np.array([-half_width, half_width]), -700.0, 700.0)))
     return float(low), float(high)
@@ -109,6 +112,22 @@ class Measure(Result):
         return self.low == 0.0 < self.value
 
 
+def proportion(name: str, part: float, whole: float, level: float = 0.95, unit: float = 1.0) -> Measure:
+    """Return unit · part / whole with its exact (Clopper–Pearson) interval; nan if the whole is 0."""
+    tail = (1.0 - level) / 2.0
+    low, high = (unit * binomial_limit(part, whole, tail, upper=upper) for upper in (False, True))
+    return Measure(name, unit * part / whole if whole else math.nan, low, high)
+
+
+def quantile_interval(draws: Floats, level: float, method: Literal["linear", "nearest"] = "linear") -> Floats:
+    """Return the limits [2, ...] of the central share `level` of draws [n, ...]; nan draws are left out.
+
+    With infinite draws the method must be "nearest": interpolating between two infinities gives nan.
+    """
+    tail = (1.0 - level) / 2.0
+    return np.asarray(np.nanquantile(draws, [tail, 1.0 - tail], axis=0, method=method))
+
+
 BOOTSTRAP_SAMPLES = 2_000
 BOOTSTRAP_SEED = 0
 MAX_RESAMPLED_ROWS = 10_000
@@ -127,10 +146,8 @@ def bootstrap_regression_metrics(
     metrics = _regression_metrics(np.ascontiguousarray(table.T).mean(axis=1)[None, :])[0]
     if len(error) < 2:
         return np.array([math.nan, *metrics[1:]]), np.full((2, 4), np.nan)
-    tail = (1.0 - level) / 2.0
     with np.errstate(invalid="ignore"):
-        resampled = _regression_metrics(_bootstrap_means(table))
-        return metrics, np.nanquantile(resampled, [tail, 1.0 - tail], axis=0)
+        return metrics, quantile_interval(_regression_metrics(_bootstrap_means(table)), level)
 
 
 def _regression_metrics(means: Floats) -> Floats:

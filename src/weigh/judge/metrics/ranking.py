@@ -48,6 +48,11 @@ class Ranking:
         """The effective number of positives and of negatives."""
         return _effective_size(self.weights[self.positive]), _effective_size(self.weights[~self.positive])
 
+    def true_positives_at(self, false_positives: npt.ArrayLike) -> Floats:
+        """Return the true positives at the lowest thresholds with at most so many false positives."""
+        steps = np.searchsorted(self.false_positives, false_positives, side="right")
+        return np.asarray(np.append(0.0, self.true_positives)[steps])
+
 
 @dataclass(frozen=True, eq=False)
 class AreaEstimate:
@@ -67,8 +72,9 @@ class AreaEstimate:
         return self.value, *logit_interval(self.value, self.variance, self.effective_rows, level)
 
 
-def rank_rows(scores: Floats, positive: npt.NDArray[np.bool_], weights: Floats) -> Ranking:
+def rank_rows(scores: Floats, positive: npt.NDArray[np.bool_], weights: Floats | None = None) -> Ranking:
     """Sort rows of positive weight by decreasing score."""
+    weights = np.ones(len(scores)) if weights is None else weights
     order = np.argsort(-scores)
     sorted_scores, is_positive, weight = scores[order], positive[order], weights[order]
     starts = np.append(0, np.flatnonzero(sorted_scores[1:] != sorted_scores[:-1]) + 1)

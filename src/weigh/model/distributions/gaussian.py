@@ -25,7 +25,7 @@ from weigh.model.distributions.weights import (
 )
 from weigh.model.evidence.exact_products import Factor
 from weigh.model.evidence.strengths import NormalParameters, Outcomes, StatisticTable
-from weigh.priors.quantiles import chi_square_quantile, student_quantile
+from weigh.priors.quantiles import chi_square_quantile, student_critical_value
 from weigh.text import format_float, format_quantity, html_table, text_table, to_json_value
 
 LOG_SQRT_TWO_PI = 0.5 * math.log(2 * math.pi)
@@ -263,7 +263,7 @@ class NormalPosterior:
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """Return the equal-tailed credible interval of the mean."""
         self._check_degrees_of_freedom()
-        half_width = student_quantile(self.freedom, 0.5 + level / 2) * self.spread / math.sqrt(self.n)
+        half_width = student_critical_value(self.freedom, level) * self.spread / math.sqrt(self.n)
         return self.mean - half_width, self.mean + half_width
 
     def spread_interval(self, level: float = 0.95) -> tuple[float, float]:

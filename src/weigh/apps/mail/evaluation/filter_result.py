@@ -12,6 +12,7 @@ from weigh.apps.mail.evaluation.filter_run import FilterRun, Flags
 from weigh.apps.mail.evaluation.mail_stream import HAM, SPAM, UNSURE
 from weigh.apps.mail.evaluation.trec_measures import MEASURE_NAMES, filter_measures, one_minus_roca
 from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.judge.metrics.ranking import rank_rows
 from weigh.text import to_json_value
 
 MAX_CURVE_POINTS = 40
@@ -114,7 +115,7 @@ def filter_learning_curve(run: FilterRun) -> tuple[FilterCurvePoint, ...]:
 
 def _error_rates(run: FilterRun, start: int, stop: int) -> tuple[float, float, float]:
     spam, wrong = run.is_spam[start:stop], run.is_wrong[start:stop]
-    area = one_minus_roca(run.scores[start:stop], spam)
+    area = one_minus_roca(rank_rows(run.scores[start:stop], spam))
     return _percent(wrong[~spam]), _percent(wrong[spam]), 100.0 * area
 
 
@@ -136,16 +137,11 @@ class RocPoint:
 
 def roc_points(run: FilterRun) -> tuple[RocPoint, ...]:
     """Return the ROC curve at up to 60 points, denser at small ham losses; empty with only one label."""
-    hams = np.sort(run.scores[~run.is_spam])[::-1]
-    spams = np.sort(run.scores[run.is_spam])
-    if not len(hams) or not len(spams):
+    if not run.ranking.is_defined:
         return ()
-    n_lost = np.unique(np.append(0, np.geomspace(1, len(hams), MAX_ROC_POINTS).round().astype(np.int64)))
-    # The threshold is the score of the first ham that must not be lost; scores up to it are delivered.
-    thresholds = np.append(hams, -np.inf)[n_lost]
-    sm = np.searchsorted(spams, thresholds, side="right") / len(spams)
-    sm[n_lost == len(hams)] = 0.0
-    hm = n_lost / len(hams)
+    hams, spams = run.ranking.false_positives[-1], run.ranking.true_positives[-1]
+    n_lost = np.unique(np.append(0, np.geomspace(1, hams, MAX_ROC_POINTS).round()))
+    hm, sm = n_lost / hams, (spams - run.ranking.true_positives_at(n_lost)) / spams
     return tuple(RocPoint(100.0 * x, 100.0 * y) for x, y in zip(hm.tolist(), sm.tolist(), strict=True))
 
 

@@ -7,6 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +23,7 @@ from weigh.apps.mail.evaluation.mail_stream import (
     Mail,
 )
 from weigh.judge.metrics.losses import Floats
+from weigh.judge.metrics.ranking import Ranking, rank_rows
 from weigh.text import truncate
 
 Flags = npt.NDArray[np.bool_]
@@ -52,6 +54,11 @@ class FilterRun:
     def is_wrong(self) -> Flags:
         """Whether each mail was misclassified; every mail not called spam is delivered."""
         return np.not_equal(self.predicted_spam, self.is_spam)
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """The mails by decreasing score, with spam as the positives."""
+        return rank_rows(self.scores, self.is_spam)
 
 
 def run_filter(

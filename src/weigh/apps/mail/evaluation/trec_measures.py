@@ -27,10 +27,10 @@ from typing import Any
 import numpy as np
 
 from weigh.apps.mail.evaluation.filter_run import FilterRun
-from weigh.judge.metrics.confidence_intervals import Measure, clopper_pearson
+from weigh.judge.metrics.confidence_intervals import Measure, proportion, quantile_interval
 from weigh.judge.metrics.losses import Floats
-from weigh.judge.metrics.ranking import AreaEstimate, rank_rows, roc_area
-from weigh.priors.quantiles import student_quantile, student_two_sided_p
+from weigh.judge.metrics.paired_tests import area_difference, mcnemar_p_value
+from weigh.judge.metrics.ranking import Ranking, roc_area
 from weigh.text import to_json_value
 
 HM, SM, LAM, ROCA, SM_AT_HM, UNSURE, ACCURACY = MEASURE_NAMES = (
@@ -43,6 +43,7 @@ HM, SM, LAM, ROCA, SM_AT_HM, UNSURE, ACCURACY = MEASURE_NAMES = (
     "accuracy",
 )
 MAX_HAM_LOSS = 0.001  # share of the ham that sm at hm may lose
+PERCENT = 100.0
 N_DRAWS = 10_000
 SEED = 0
 
@@ -53,13 +54,13 @@ def filter_measures(run: FilterRun, level: float) -> tuple[Measure, ...]:
     ham_errors, hams = int(wrong[~spam].sum()), int((~spam).sum())
     spam_errors, spams = int(wrong[spam].sum()), int(spam.sum())
     return (
-        _rate_measure(HM, ham_errors, hams, level),
-        _rate_measure(SM, spam_errors, spams, level),
+        proportion(HM, ham_errors, hams, level, PERCENT),
+        proportion(SM, spam_errors, spams, level, PERCENT),
         _lam_measure(ham_errors, hams, spam_errors, spams, level),
-        _roca_measure(run, level),
-        _sm_at_hm_measure(run.scores[~spam], run.scores[spam], level),
-        _rate_measure(UNSURE, int(run.is_unsure.sum()), len(spam), level),
-        _rate_measure(ACCURACY, int((~wrong).sum()), len(spam), level),
+        _roca_measure(run.ranking, level),
+        _sm_at_hm_measure(run.ranking, level),
+        proportion(UNSURE, int(run.is_unsure.sum()), len(spam), level, PERCENT),
+        proportion(ACCURACY, int((~wrong).sum()), len(spam), level, PERCENT),
     )
 
 
@@ -68,24 +69,16 @@ def lam(ham_errors: int, hams: int, spam_errors: int, spams: int) -> float:
     return float(_logistic_average(_corrected_rate(ham_errors, hams), _corrected_rate(spam_errors, spams)))
 
 
-def one_minus_roca(scores: Floats, is_spam: np.typing.NDArray[np.bool_]) -> float:
+def one_minus_roca(ranking: Ranking) -> float:
     """Return the probability that a ham scores higher than a spam; nan with only one label."""
-    if is_spam.all() or not is_spam.any():
-        return math.nan
-    return 1.0 - roc_area(rank_rows(scores, is_spam, np.ones(len(scores)))).value
+    return 1.0 - roc_area(ranking).value if ranking.is_defined else math.nan
 
 
-def spam_misclassification_at(hams: Floats, spams: Floats, max_ham_loss: float = MAX_HAM_LOSS) -> float:
+def spam_misclassification_at(ranking: Ranking, max_ham_loss: float = MAX_HAM_LOSS) -> float:
     """Return the share of spam missed at the lowest threshold that loses at most this share of the ham."""
-    descending = np.sort(hams)[::-1]
-    return float((spams <= descending[_max_errors(len(hams), max_ham_loss)]).mean())
-
-
-def _rate_measure(name: str, count: int, n: int, level: float) -> Measure:
-    if n == 0:
-        return Measure(name, math.nan)
-    low, high = clopper_pearson(np.array([count]), np.array([n]), level)
-    return Measure(name, 100.0 * count / n, 100.0 * float(low[0]), 100.0 * float(high[0]))
+    hams, spams = ranking.false_positives[-1], ranking.true_positives[-1]
+    found = float(ranking.true_positives_at(_max_errors(int(hams), max_ham_loss)))
+    return float((spams - found) / spams)
 
 
 def _lam_measure(ham_errors: int, hams: int, spam_errors: int, spams: int, level: float) -> Measure:
@@ -98,34 +91,32 @@ def _lam_measure(ham_errors: int, hams: int, spam_errors: int, spams: int, level
     return _measure_from_draws(LAM, lam(ham_errors, hams, spam_errors, spams), draws, level)
 
 
-def _roca_measure(run: FilterRun, level: float) -> Measure:
-    area = _roc_area(run)
-    if area is None:
+def _roca_measure(ranking: Ranking, level: float) -> Measure:
+    if not ranking.is_defined:
         return Measure(ROCA, math.nan)
-    value, low, high = area.interval(level)
+    value, low, high = roc_area(ranking).interval(level)
     return Measure(ROCA, 100.0 * (1.0 - value), 100.0 * (1.0 - high), 100.0 * (1.0 - low))
 
 
-def _sm_at_hm_measure(hams: Floats, spams: Floats, level: float) -> Measure:
-    if not len(hams) or not len(spams):
+def _sm_at_hm_measure(ranking: Ranking, level: float) -> Measure:
+    if not ranking.is_defined:
         return Measure(SM_AT_HM, math.nan)
     rng = np.random.default_rng(SEED)
-    allowed, n = _max_errors(len(hams), MAX_HAM_LOSS), len(hams)
+    n, spams = int(ranking.false_positives[-1]), int(ranking.true_positives[-1])
+    allowed = _max_errors(n, MAX_HAM_LOSS)
     # The k-th highest of n draws with replacement has rank ⌊n U⌋ with U the k-th smallest of n uniforms.
-    thresholds = np.sort(hams)[::-1][(n * rng.beta(allowed + 1.0, n - allowed, N_DRAWS)).astype(np.int64)]
-    errors = np.searchsorted(np.sort(spams), thresholds, side="right")
-    return _measure_from_draws(
-        SM_AT_HM, spam_misclassification_at(hams, spams), _posterior_draws(rng, errors, len(spams)), level
-    )
+    n_lost = (n * rng.beta(allowed + 1.0, n - allowed, N_DRAWS)).astype(np.int64)
+    draws = _posterior_draws(rng, spams - ranking.true_positives_at(n_lost), spams)
+    return _measure_from_draws(SM_AT_HM, spam_misclassification_at(ranking), draws, level)
 
 
 def _measure_from_draws(name: str, value: float, draws: Floats, level: float) -> Measure:
     """Return a share in percent with quantiles of its draws, extended to the value, which may be 0 or 1."""
-    low, high = np.quantile(draws, [(1.0 - level) / 2.0, (1.0 + level) / 2.0]).tolist()
+    low, high = quantile_interval(draws, level).tolist()
     return Measure(name, 100.0 * value, 100.0 * min(low, value), 100.0 * max(high, value))
 
 
-def _posterior_draws(rng: np.random.Generator, errors: int | np.typing.NDArray[np.int64], n: int) -> Floats:
+def _posterior_draws(rng: np.random.Generator, errors: int | Floats, n: int) -> Floats:
     """Draw error rates from their posterior given `errors` of n, under Jeffreys' prior."""
     return rng.beta(np.broadcast_to(errors, N_DRAWS) + 0.5, n - np.broadcast_to(errors, N_DRAWS) + 0.5)
 
@@ -144,11 +135,6 @@ def _logistic_average(first: float | Floats, second: float | Floats) -> Floats:
 def _max_errors(n: int, share: float) -> int:
     """Return ⌊n · share⌋, at most n − 1, without rounding errors just below an integer."""
     return min(math.floor(n * share + 1e-9), n - 1)
-
-
-def _roc_area(run: FilterRun) -> AreaEstimate | None:
-    ranking = rank_rows(run.scores, run.is_spam, np.ones(len(run.scores)))
-    return roc_area(ranking) if ranking.is_defined else None
 
 
 @dataclass(frozen=True)
@@ -185,29 +171,14 @@ def compare_pair(first: FilterRun, second: FilterRun, level: float) -> FilterPai
         first_alone,
         second_alone,
         mcnemar_p_value(first_alone, second_alone),
-        *_roca_difference(first, second, level),
+        *_roca_difference(first.ranking, second.ranking, level),
     )
 
 
-def mcnemar_p_value(first: int, second: int) -> float:
-    """Return the exact two-sided p-value of McNemar's test for two counts of discordant pairs."""
-    n, fewer = first + second, min(first, second)
-    log_binomials = [
-        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in range(fewer + 1)
-    ]
-    return min(1.0, 2.0 * math.fsum(math.exp(each - n * math.log(2.0)) for each in log_binomials))
-
-
-def _roca_difference(first: FilterRun, second: FilterRun, level: float) -> tuple[float, float, float, float]:
+def _roca_difference(first: Ranking, second: Ranking, level: float) -> tuple[float, float, float, float]:
     """Return the difference of 1-ROCA in percent, its limits and DeLong's p-value."""
-    areas = _roc_area(first), _roc_area(second)
-    if areas[0] is None or areas[1] is None:
+    if not first.is_defined or not second.is_defined:
         return (math.nan,) * 4
-    difference = areas[1].value - areas[0].value
-    standard_error = math.sqrt(float(np.square(areas[0].row_influences - areas[1].row_influences).sum()))
-    if standard_error <= 1e-12:
-        # Perfect or completely reversed rankings have no variance to test with.
-        return 100.0 * difference, math.nan, math.nan, 1.0 if difference == 0 else math.nan
-    margin = student_quantile(math.inf, (1.0 + level) / 2.0) * standard_error
-    p = student_two_sided_p(math.inf, abs(difference) / standard_error)
-    return 100.0 * difference, 100.0 * (difference - margin), 100.0 * (difference + margin), p
+    difference = area_difference(roc_area(second), roc_area(first))
+    low, high = difference.interval(level)
+    return 100.0 * difference.mean, 100.0 * low, 100.0 * high, difference.p_value

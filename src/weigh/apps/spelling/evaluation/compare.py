@@ -16,14 +16,13 @@ from weigh.apps.spelling.evaluation.held_out import (
     MAJORITY,
     SetScore,
     check_learners,
-    proportion,
     read_split,
     score_learner,
-    standard_error_over_sets,
 )
 from weigh.apps.spelling.learners import LEARNERS
-from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.judge.metrics.confidence_intervals import Measure, proportion
 from weigh.judge.metrics.losses import Floats
+from weigh.judge.metrics.paired_tests import Estimate
 from weigh.text import (
     display_width,
     format_count,
@@ -120,8 +119,8 @@ class LearnerComparison:
 
     def gain(self, learner: str) -> tuple[float, float]:
         """Return the mean gain in accuracy over the majority, and its standard error over the sets."""
-        gains = self.accuracies(learner) - self.accuracies(MAJORITY)
-        return float(gains.mean()), float(standard_error_over_sets(gains))
+        gain = Estimate.of_mean(self.accuracies(learner) - self.accuracies(MAJORITY))
+        return gain.mean, gain.standard_error
 
     @property
     def best(self) -> str:

@@ -29,10 +29,10 @@ from weigh.apps.spelling.evaluation.held_out import (
     check_learners,
     read_split,
     score_learner,
-    standard_error_over_sets,
 )
 from weigh.apps.spelling.learners import LEARNERS
 from weigh.features.validation import check_integer
+from weigh.judge.metrics.confidence_intervals import standard_error
 from weigh.judge.metrics.losses import Floats
 from weigh.text import (
     format_percent,
@@ -80,7 +80,7 @@ class LearnerCurve:
     @property
     def errors(self) -> Floats:
         """The standard error of the mean over the sets at every size; nan for a single set."""
-        return standard_error_over_sets(self.accuracies)
+        return standard_error(self.accuracies)
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as JSON values."""
@@ -436,6 +436,6 @@ def fit_log_linear(words: Sequence[int], accuracies: Floats) -> LogLinearFit | N
     return LogLinearFit(
         a,
         b,
-        float(standard_error_over_sets(slopes)),
+        float(standard_error(slopes)),
         1.0 - residual / total if total > VARIANCE_TOLERANCE else math.nan,
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,14 +14,11 @@ from weigh import errors
 from weigh.apps.spelling.contexts import Corpus, Occurrences
 from weigh.apps.spelling.documents import NO_FILE, Document
 from weigh.apps.spelling.learners import LEARNERS, majority_classifier, train_classifier
-from weigh.judge.metrics.confidence_intervals import Measure, clopper_pearson
-from weigh.judge.metrics.losses import Floats
 from weigh.text import format_quantity
 
 Ints = npt.NDArray[np.int64]
 HELD_OUT_EVERY = 6  # without test documents, the last sixth of the documents is held out
 MAJORITY = "majority"
-CONFIDENCE_LEVEL = 0.95
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,18 +125,3 @@ def score_learner(learner: str, train: Occurrences, test: Occurrences) -> SetSco
     classifier = majority_classifier(train) if learner == MAJORITY else train_classifier(learner, train)
     is_correct = classifier.predict_proba(test).argmax(axis=1) == test.members
     return SetScore(int(is_correct.sum()), classifier.n_features)
-
-
-def proportion(name: str, part: int, whole: int) -> Measure:
-    """Return part / whole with its exact 95 % interval; nan if the whole is 0."""
-    k, n = np.array([[part], [whole]], np.float64)
-    low, high = clopper_pearson(k, n, CONFIDENCE_LEVEL)
-    return Measure(name, part / whole if whole else math.nan, float(low[0]), float(high[0]))
-
-
-def standard_error_over_sets(values: Floats) -> Floats:
-    """Return the standard error of the mean over the last axis, the sets; nan for a single set."""
-    n_sets = values.shape[-1]
-    if n_sets < 2:
-        return np.full(values.shape[:-1], math.nan)
-    return np.asarray(values.std(axis=-1, ddof=1) / math.sqrt(n_sets))

@@ -21,13 +21,12 @@ from weigh.apps.spelling.evaluation.compare import (
     first_table_that_fits,
     format_fraction,
 )
-from weigh.apps.spelling.evaluation.held_out import proportion
 from weigh.apps.spelling.false_alarms import RATE_WORDS, FalseAlarmBound
 from weigh.apps.spelling.markup.prose import mask_text
 from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.suggestions import match_case
 from weigh.features.validation import check_integer
-from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.judge.metrics.confidence_intervals import Measure, proportion
 from weigh.text import format_float, format_quantity, html_paragraph, html_table, text_table, truncate
 
 PARAMETER_OWNER = "evaluate_swaps"
@@ -104,8 +103,7 @@ class SwapEvaluation:
     @property
     def alarms(self) -> Measure:
         """False alarms per 10,000 words of the original texts."""
-        rate = proportion("alarms", self.clean_alarms, self.words)
-        return Measure("alarms", RATE_WORDS * rate.value, RATE_WORDS * rate.low, RATE_WORDS * rate.high)
+        return proportion("alarms", self.clean_alarms, self.words, unit=RATE_WORDS)
 
     @property
     def is_kept(self) -> bool:

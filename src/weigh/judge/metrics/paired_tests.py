@@ -1,7 +1,8 @@
-"""Means of losses over resampled splits: corrected intervals, t-tests and posteriors.
+"""Paired tests of two learners: t-tests over splits or sets, McNemar's for errors, DeLong's for ROC areas.
 
-Training sets of different folds overlap, so k loss differences d are less informative than k independent
-ones. Nadeau & Bengio (2003) correct the variance of their mean by the ratio of test to training rows:
+The t-tests use the mean of k differences d with se² = s²/k and k − 1 degrees of freedom. The training sets of
+different folds overlap, so differences between folds are less informative than independent ones. Nadeau &
+Bengio (2003) correct the variance of their mean by the ratio of test to training rows:
 
     se² = s² (1/k + n_test / n_train)        t = mean(d) / se, with k − 1 degrees of freedom
 
@@ -18,45 +19,47 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weigh import errors
-from weigh.features.validation import check_finite
-from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.judge.metrics.confidence_intervals import Measure, standard_error
 from weigh.judge.metrics.losses import Floats
-from weigh.priors.quantiles import student_quantile, student_two_sided_p
+from weigh.judge.metrics.ranking import AreaEstimate
+from weigh.priors.quantiles import student_critical_value, student_two_sided_p
 
 RELATIVE_ROUNDING_ERROR = 1e-15
+MIN_AREA_VARIANCE = 1e-24  # less is rounding error
 
 
 @dataclass(frozen=True)
-class CorrectedMean:
-    """The mean of a quantity over k resampled splits, with its corrected standard error."""
+class Estimate:
+    """An estimate of a mean with its standard error; its error follows Student's t.
+
+    With infinite degrees of freedom it follows the normal distribution. A standard error of nan is unknown.
+    """
 
     mean: float
     standard_error: float
-    degrees_of_freedom: int
+    degrees_of_freedom: float
 
     @classmethod
-    def of(cls, values: Floats, ratio: float) -> CorrectedMean:
-        """Return the corrected mean of one value per split [k]; `ratio` is n_test / n_train."""
+    def of_mean(cls, values: Floats, ratio: float = 0.0) -> Estimate:
+        """Estimate the mean of values [k]; `ratio` is n_test / n_train of folds, 0 for independent values."""
         k = len(values)
-        if not np.isfinite(values).all():
+        if k < 2 or not np.isfinite(values).all():
             return cls(float(values.mean()), math.nan, k - 1)
         mean = math.fsum(values.tolist()) / k
         # Sums that cancel and equal values must give exactly zero, not a rounding error.
         if abs(mean) <= RELATIVE_ROUNDING_ERROR * np.abs(values).max():
             mean = 0.0
         is_equal = np.ptp(values) <= RELATIVE_ROUNDING_ERROR * abs(mean)
-        variance = 0.0 if is_equal else float(np.square(values - mean).sum()) / (k - 1)
-        return cls(mean, math.sqrt(variance * (1.0 / k + ratio)), k - 1)
+        return cls(mean, 0.0 if is_equal else float(standard_error(values, ratio)), k - 1)
 
     def interval(self, level: float) -> tuple[float, float]:
         """Return the confidence interval of the mean, which is also its credible interval."""
-        half_width = student_quantile(self.degrees_of_freedom, 0.5 + level / 2) * self.standard_error
+        half_width = student_critical_value(self.degrees_of_freedom, level) * self.standard_error
         return self.mean - half_width, self.mean + half_width
 
     @property
     def statistic(self) -> float:
-        """The t statistic of the hypothesis that the true mean is zero."""
+        """The statistic of the hypothesis that the true mean is zero."""
         if math.isnan(self.standard_error) or (self.standard_error == 0 and self.mean == 0):
             return 0.0 if self.mean == 0 else math.nan
         return self.mean / self.standard_error if self.standard_error else math.copysign(math.inf, self.mean)
@@ -75,6 +78,25 @@ class CorrectedMean:
         t = (value - self.mean) / self.standard_error
         tail = student_two_sided_p(self.degrees_of_freedom, abs(t)) / 2
         return tail if t < 0 else 1.0 - tail
+
+
+def area_difference(first: AreaEstimate, second: AreaEstimate) -> Estimate:
+    """Estimate the difference of two ROC areas of the same rows by the method of DeLong et al. (1988).
+
+    Perfect or completely reversed rankings have no variance to test with; their standard error is nan.
+    """
+    variance = float(np.square(first.row_influences - second.row_influences).sum())
+    error = math.sqrt(variance) if variance > MIN_AREA_VARIANCE else math.nan
+    return Estimate(first.value - second.value, error, math.inf)
+
+
+def mcnemar_p_value(first: int, second: int) -> float:
+    """Return the exact two-sided p-value of McNemar's test for two counts of discordant pairs."""
+    n, fewer = first + second, min(first, second)
+    log_binomials = [
+        math.lgamma(n + 1) - math.lgamma(k + 1) - math.lgamma(n - k + 1) for k in range(fewer + 1)
+    ]
+    return min(1.0, 2.0 * math.fsum(math.exp(each - n * math.log(2.0)) for each in log_binomials))
 
 
 def holm_adjust(p_values: Sequence[float]) -> list[float]:
@@ -103,9 +125,9 @@ class FoldCorrection:
 
     def mean_intervals(self, values: Floats) -> tuple[Floats, Floats, Floats, Floats]:
         """Return means, lower and upper limits, and standard errors [sizes] of values [folds, sizes]."""
-        corrected = [CorrectedMean.of(column, self.ratio) for column in values.T]
-        limits = np.array([each.interval(self.level) for each in corrected])
-        means, standard_errors = np.array([(each.mean, each.standard_error) for each in corrected]).T
+        estimates = [Estimate.of_mean(column, self.ratio) for column in values.T]
+        limits = np.array([each.interval(self.level) for each in estimates])
+        means, standard_errors = np.array([(each.mean, each.standard_error) for each in estimates]).T
         return means, limits[:, 0], limits[:, 1], standard_errors
 
     def measure(self, name: str, values: Floats, minimum: float = -np.inf) -> Measure:
@@ -126,12 +148,3 @@ class FoldCorrection:
             (1 / self.folds + self.ratio) / (self.folds - 1)
         )
         return np.asarray((normal * t_scale[:, None]) @ deviations)
-
-
-def check_level(level: float, owner: str) -> float:
-    """Return the confidence level; raises if it is not between 0 and 1."""
-    must = "a number between 0 and 1"
-    checked = check_finite(owner, "level", level, must)
-    if not 0 < checked < 1:
-        raise errors.parameter_error(owner, "level", must, level)
-    return checked
