@@ -1,5 +1,7 @@
 """The errors and warnings of weigh, and helpers that word common messages.
 
+Their messages carry advice as data, see `weigh.advice`. `warn` issues a warning once, at the user's line.
+
 ::
 
     WeighError
@@ -38,11 +40,21 @@
 
 from __future__ import annotations
 
+import _thread
 import os
+import sys
+import warnings
 from collections.abc import Iterable
 
+from weigh.advice import Advised, Setting, Step, Text
 
-class WeighError(Exception):
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+    from typing import Any
+
+
+class WeighError(Advised):
     """Base class of the errors that weigh raises."""
 
 
@@ -64,8 +76,8 @@ class Separated(DataError):
     `features` are the indices of the features whose weights diverge; None means all.
     """
 
-    def __init__(self, message: str, features: list[int] | None = None) -> None:
-        super().__init__(message)
+    def __init__(self, message: Text, features: list[int] | None = None, **advice: Any) -> None:
+        super().__init__(message, **advice)
         self.features = features
 
 
@@ -84,10 +96,17 @@ class FileError(WeighError):
 class SourceError(FileError):
     """A data file cannot be read; `path` and `line` say where."""
 
-    def __init__(self, message: str, path: str | os.PathLike[str] = "", line: int | None = None) -> None:
-        super().__init__(message)
+    def __init__(
+        self, message: Text, path: str | os.PathLike[str] = "", line: int | None = None, **advice: Any
+    ) -> None:
+        super().__init__(message, **advice)
         self.path = str(path)
         self.line = line
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields for JSON, with the place in the file."""
+        place = {"path": self.path, "line": self.line}
+        return super().to_dict() | {name: field for name, field in place.items() if field}
 
 
 class ModelFileError(FileError):
@@ -110,7 +129,7 @@ class Unsupported(WeighError, TypeError):
     """The operation is not defined for this model."""
 
 
-class WeighWarning(UserWarning):
+class WeighWarning(Advised, UserWarning):
     """Base class of the warnings that weigh issues."""
 
 
@@ -189,17 +208,43 @@ def quote_names(names: Iterable[object], max_names: int = 8) -> str:
     return ", ".join(quoted) if quoted else "none"
 
 
-def did_you_mean(name: str, choices: Iterable[str]) -> str:
-    """Return a suggestion of the closest choice to append to a message, or an empty string."""
+def closest(name: object, choices: Iterable[object]) -> str:
+    """Return the choice that a name may have meant, or an empty string.
+
+    Differences of case, surrounding blanks and Unicode form come first, then the closest spelling.
+    """
     import difflib
+    from unicodedata import normalize
 
-    matches = difflib.get_close_matches(name, list(choices), n=1)
-    return f" Did you mean {matches[0]!r}?" if matches else ""
+    def simplify(text: str) -> str:
+        return normalize("NFKC", text).strip().casefold()
+
+    if not isinstance(name, str):
+        return ""
+    texts = {simplify(choice): choice for choice in choices if isinstance(choice, str)}
+    matches = difflib.get_close_matches(simplify(name), texts, n=1)
+    return texts[matches[0]] if matches else ""
 
 
-def parameter_error(owner: str, name: str, must: str, got: object) -> ParameterError:
-    """Return the error for an invalid parameter: its owner, its name, what it must be and what it is."""
-    return ParameterError(f"{owner}: {name} must be {must}, got {one_line_repr(got)}.")
+def did_you_mean(name: object, choices: Iterable[object]) -> str:
+    """Return a suggestion of the closest choice to append to a message, or an empty string."""
+    match = closest(name, choices)
+    return f" Did you mean {match!r}?" if match else ""
+
+
+def parameter_error(
+    owner: str, name: str, must: str, got: object, choices: Iterable[object] = ()
+) -> ParameterError:
+    """Return the error for an invalid parameter: its owner, its name, what it must be and what it is.
+
+    One of the `choices` is suggested if its spelling is close.
+    """
+    return ParameterError(
+        (Setting(name, owner=owner), f" must be {must}, got {one_line_repr(got)}."),
+        parameter=name,
+        value=got if isinstance(got, str | int | float) else one_line_repr(got),
+        suggestion=closest(got, choices),
+    )
 
 
 def one_line_repr(value: object, max_length: int = 160) -> str:
@@ -208,18 +253,155 @@ def one_line_repr(value: object, max_length: int = 160) -> str:
     return text if len(text) <= max_length else f"{text[:max_length]}…"
 
 
-def unknown_column_error(name: str, columns: Iterable[str], where: str) -> ColumnError:
-    """Return the error for a column that does not exist."""
+def unknown_column_error(name: str, columns: Iterable[str], where: str, parameter: str = "") -> ColumnError:
+    """Return the error for a column that does not exist; `parameter` is the one that names it."""
     columns = list(columns)
     return ColumnError(
-        f"{where} has no column {one_line_repr(name)}; "
-        f"it has {quote_names(columns)}.{did_you_mean(name, columns)}"
+        f"{where} has no column {one_line_repr(name)}; it has {quote_names(columns)}.",
+        parameter=parameter,
+        value=name,
+        suggestion=closest(name, columns),
     )
 
 
 def multiple_labels_error(what: str) -> LabelError:
     """Return the error for more than one label per row."""
     return LabelError(
-        f"The labels are {what}, several per row; a classifier learns one. Train one model per label: "
-        f"{{name: weigh.NaiveBayes().fit(X, [name in each for each in labels]) for name in ...}}."
+        f"The labels are {what}, several per row; a classifier learns one.",
+        hint=(
+            "Train one model per label",
+            Step(
+                "one model per label",
+                ": {name: weigh.NaiveBayes().fit(X, [name in each for each in labels]) for name in ...}.",
+            ),
+        ),
     )
+
+
+# Code between the user's line and a warning: this package, and what calls it on the user's behalf.
+_LIBRARIES = frozenset(
+    (
+        "weigh",
+        "sklearn",
+        "joblib",
+        "click",
+        "contextlib",
+        "functools",
+        "concurrent",
+        "threading",
+        "multiprocessing",
+    )
+)
+_lock = _thread.allocate_lock()
+_no_module: dict[str, Any] = {
+    "__name__": "sys"
+}  # of threads and processes that no line of the user's started
+_claims: dict[str, object] = {}
+
+
+def warn(warning: Warning, columns: Iterable[object] = ()) -> None:
+    """Issue a warning at the line of the user's code that called the library.
+
+    Python's default filter shows a message once per line. The messages of this library contain numbers, which
+    differ from fold to fold, and scikit-learn resets the filters for every fold. Therefore a line shows each
+    class of warning once, and again only for columns that it has not named yet. Changed filters,
+    `catch_warnings(record=True)` and `pytest.warns` start anew; "always" and "error" apply to every warning.
+    Of the worker processes of a pool, one shows it.
+    """
+    frame, is_delegated = _user_frame()
+    module = _no_module if frame is None else frame.f_globals
+    place = ("sys", 1) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
+    name = str(module.get("__name__", ""))
+    if _find_action(warning, name, place[1]) == "default":
+        subjects = [f"{type(warning).__name__} {column}" for column in columns] or [type(warning).__name__]
+        registry = module.setdefault("__warningregistry__", {})
+        with _lock:
+            is_new = (
+                _claim(subjects) if frame is None and _is_worker() else _remember(registry, place, subjects)
+            )
+            if not is_new or (is_delegated and frame is not None and _is_claimed(subjects)):
+                return
+    warnings.warn_explicit(warning, type(warning), *place, name, {})
+
+
+def _user_frame() -> tuple[FrameType | None, bool]:
+    """Return the innermost frame outside the libraries, and whether scikit-learn or joblib is in between."""
+    frame: FrameType | None = sys._getframe(2)
+    is_delegated = False
+    while frame is not None:
+        spec = frame.f_globals.get("__spec__")
+        package = str(spec.name if spec else frame.f_globals.get("__name__", "")).partition(".")[0]
+        if package not in _LIBRARIES:
+            break
+        is_delegated |= package in ("sklearn", "joblib")
+        frame = frame.f_back
+    return frame, is_delegated
+
+
+def _find_action(warning: Warning, module: str, line: int) -> str:
+    """Return what Python's filters do with a warning."""
+    for action, message, category, module_filter, line_filter in warnings.filters:
+        if (
+            isinstance(warning, category)
+            and _matches(message, str(warning))
+            and _matches(module_filter, module)
+            and line_filter in (0, line)
+        ):
+            return action
+    return "default"
+
+
+def _matches(pattern: Any, text: str) -> bool:
+    return pattern is None or bool(pattern == text if isinstance(pattern, str) else pattern.match(text))
+
+
+def _remember(registry: dict[Any, Any], place: tuple[str, int], subjects: list[str]) -> bool:
+    """Return whether a subject is new at a place since the filters or the recording of warnings changed."""
+    # scikit-learn copies the filters for every fold, so they are compared by content.
+    filters = tuple(tuple(getattr(each, "pattern", each) for each in entry) for entry in warnings.filters)
+    state = (filters, warnings.showwarning, getattr(warnings, "_showwarnmsg_impl", None))
+    if registry.get("weigh") != state:
+        for key in [key for key in registry if isinstance(key, tuple) and key[:1] == ("weigh",)]:
+            del registry[key]
+        registry["weigh"] = state
+    shown = registry.setdefault(("weigh", *place), set())
+    is_new = not shown.issuperset(subjects)
+    shown.update(subjects)
+    return is_new
+
+
+def _is_worker() -> bool:
+    processes = sys.modules.get("multiprocessing.process")
+    return processes is not None and processes.parent_process() is not None
+
+
+def _claim(subjects: list[str]) -> bool:
+    """Return whether no worker of the same process has claimed one of the subjects; claim them all."""
+    new = [subject for subject in subjects if subject not in _claims]
+    for subject in new:
+        _claims[subject] = _bind(os.getppid(), subject)
+    return any(_claims[subject] is not None for subject in new)
+
+
+def _is_claimed(subjects: list[str]) -> bool:
+    """Return whether workers of this process have claimed all subjects."""
+    if "joblib.externals.loky" not in sys.modules:
+        return False
+    sockets = [_bind(os.getpid(), subject) for subject in subjects]
+    return all(socket is None for socket in sockets)
+
+
+def _bind(process: int, subject: str) -> object | None:
+    """Return a socket with an abstract name, that one process can hold until it ends; None if taken."""
+    if sys.platform != "linux":
+        return subject
+    import socket
+    import zlib
+
+    claim = socket.socket(socket.AF_UNIX)
+    try:
+        claim.bind(f"\0weigh-warning-{process}-{zlib.crc32(subject.encode()):08x}")
+    except OSError:
+        claim.close()
+        return None
+    return claim

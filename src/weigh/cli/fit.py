@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weigh.cli.commands import CommandWithExamples
+from weigh.cli.notation import to_command_line
 from weigh.cli.options import check_output_is_not_input, data_file_options, json_option, open_source
 from weigh.cli.terminology import to_command_line_terms
 
@@ -153,7 +154,7 @@ def command(
         model = _fit_model(learner, source, settings, kinds, missing, threads)
     replaced = os.path.exists(target)
     model.save(target)
-    notes = list(dict.fromkeys(to_command_line_terms(str(each.message)) for each in caught))
+    notes = list(dict.fromkeys(to_command_line_terms(to_command_line(each.message)) for each in caught))
     facts = summarise_fit(model, learner, data) | {"notes": notes, "model": target}
     click.echo(
         json.dumps(facts, ensure_ascii=False, indent=2) if as_json else format_fit_summary(facts, replaced)

@@ -60,20 +60,17 @@ class WeighCommand(LazyGroup):
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("default", errors.WeighWarning)
-                warnings.showwarning = _show_warning
+                # A function of this run's own, so that warnings of an earlier run do not count as shown.
+                warnings.showwarning = lambda message, *_, **__: show_note(message)
                 return super().invoke(ctx)
         except errors.WeighError as error:
-            raise CliError(str(error)) from error
+            raise CliError(error) from error
         except MemoryError as cause:
             advice = "" if ctx.invoked_subcommand in ("mail", "spell") else _MEMORY_ADVICE
             raise CliError(f"There is not enough memory.{advice}") from cause
         except BrokenPipeError:
             redirect_to_devnull()
             raise click.exceptions.Exit(BROKEN_PIPE) from None
-
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    show_note(str(message))
 
 
 SECTIONS = {

@@ -21,10 +21,11 @@ _ESCAPE_HANDLER = "weigh-escaped"
 class CliError(click.ClickException):
     """A library error shown as one line on standard error, with exit code 1."""
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: object) -> None:
+        from weigh.cli.notation import to_command_line
         from weigh.cli.terminology import to_command_line_terms
 
-        super().__init__(to_command_line_terms(message))
+        super().__init__(to_command_line_terms(to_command_line(message)))
 
     def show(self, file: Any = None) -> None:
         """Print the message on standard error."""
@@ -41,11 +42,13 @@ def show_error(error: click.ClickException) -> None:
         redirect_to_devnull(sys.stderr)
 
 
-def show_note(message: str) -> None:
+def show_note(message: object) -> None:
     """Print a warning on standard error."""
+    from weigh.cli.notation import to_command_line
     from weigh.cli.terminology import to_command_line_terms
 
-    click.echo(f"weigh: note: {escape_control_characters(to_command_line_terms(message))}", err=True)
+    note = to_command_line_terms(to_command_line(message))
+    click.echo(f"weigh: note: {escape_control_characters(note)}", err=True)
 
 
 def escape_control_characters(text: str) -> str:

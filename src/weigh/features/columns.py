@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import _core, errors
+from weigh.advice import Setting, Text, set_kind
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Level
 from weigh.source.chunk import Column, DictionaryColumn, ListColumn, TextColumn, is_arrow, to_pylist
 from weigh.source.values import array_from_list
@@ -123,8 +124,8 @@ def encode_column(column: Column, name: str) -> tuple[Ints, list[Any]]:
             encoded = column.dictionary_encode()
         except NotImplementedError:
             raise errors.ColumnError(
-                f"Column {name!r} is of type {column.type}; a category needs strings, numbers or booleans. "
-                f"Leave the column out with columns={{{name!r}: 'skip'}}."
+                f"Column {name!r} is of type {column.type}; a category needs strings, numbers or booleans.",
+                hint=_skip_hint(name),
             ) from None
         codes = encoded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
         return codes.astype(np.int32, copy=False), read_utf8(encoded.dictionary, name, to_pylist)
@@ -138,7 +139,8 @@ def encode_column(column: Column, name: str) -> tuple[Ints, list[Any]]:
     except TypeError as cause:
         raise errors.ColumnError(
             f"Column {name!r} holds values that cannot be compared ({cause}); a category needs strings, "
-            f"numbers or booleans. Leave the column out with columns={{{name!r}: 'skip'}}."
+            "numbers or booleans.",
+            hint=_skip_hint(name),
         ) from cause
 
 
@@ -148,8 +150,12 @@ def read_utf8(column: Column, name: str, read: Callable[[Column], T]) -> T:
         return read(column)
     except UnicodeDecodeError as cause:
         raise errors.ColumnError(
-            f"Column {name!r} contains bytes that are not valid UTF-8: {cause.object[:40]!r}. Decode them "
-            f"with their encoding, or use columns={{{name!r}: 'text'}}, where invalid bytes separate words."
+            f"Column {name!r} contains bytes that are not valid UTF-8: {cause.object[:40]!r}.",
+            hint=(
+                "Decode them with their encoding, or use ",
+                set_kind(name, "text"),
+                ", where invalid bytes separate words.",
+            ),
         ) from None
 
 
@@ -190,8 +196,9 @@ def _canonical_level(value: object, name: str) -> Level:
     if isinstance(value, str):
         return str(value)
     raise errors.ColumnError(
-        f"Column {name!r} holds a value of type {type(value).__name__}, {value!r}; a category needs "
-        f"strings, numbers or booleans. Leave the column out with columns={{{name!r}: 'skip'}}."
+        f"Column {name!r} holds a value of type {type(value).__name__}, {value!r}; a category needs strings, "
+        "numbers or booleans.",
+        hint=_skip_hint(name),
     )
 
 
@@ -212,8 +219,8 @@ def _to_floats(values: list[Any], name: str, markers: Collection[object]) -> Flo
         return np.array([_to_float(value, name, markers) for value in values], dtype=np.float64)
     except OverflowError:
         raise errors.ColumnError(
-            f"Column {name!r} holds a whole number beyond the range of floating-point numbers. Replace "
-            f"it, or give the column another kind, such as columns={{{name!r}: 'category'}}."
+            f"Column {name!r} holds a whole number beyond the range of floating-point numbers.",
+            hint=("Replace it, or give the column another kind, such as ", set_kind(name, "category"), "."),
         ) from None
 
 
@@ -224,7 +231,16 @@ def _to_float(value: Any, name: str, markers: Collection[object]) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise errors.ColumnError(
-            f"Column {name!r} holds numbers, but one value is {value!r}. Correct the value, name it as "
-            f"missing (missing=[{value!r}]), or give the column another kind, such as "
-            f"columns={{{name!r}: 'category'}}."
+            f"Column {name!r} holds numbers, but one value is {value!r}.",
+            hint=(
+                "Correct the value, name it as missing (",
+                Setting("missing", [value]),
+                "), or give the column another kind, such as ",
+                set_kind(name, "category"),
+                ".",
+            ),
         ) from None
+
+
+def _skip_hint(name: str) -> Text:
+    return ("Leave the column out with ", set_kind(name, "skip"), ".")

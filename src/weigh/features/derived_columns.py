@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.features.columns import to_objects
 from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Kind
@@ -43,8 +44,10 @@ def derive_column(chunk: Chunk, name: str, kind: Kind) -> Column:
         return _lag_column(chunk, kind)
     if not isinstance(kind, Derived) or kind.function is None:
         raise errors.ColumnError(
-            f"Column {name!r} is derived by a function that is not stored in the model file. Pass it "
-            f"again: weigh.load(path, derived={{{name!r}: function}})."
+            f"Column {name!r} is derived by a function that is not stored in the model file.",
+            hint=(
+                Step("derived function", f"Pass it again: weigh.load(path, derived={{{name!r}: function}})."),
+            ),
         )
     values: Any = kind.function(DerivedInput(chunk))
     column = values if is_arrow(values) else np.asarray(values)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from weigh import _core, errors
+from weigh.advice import Step
 from weigh.features import kinds as kd
 from weigh.features.blocks import ConstantSequence, Mask, NumberedNames, SparseBlock
 from weigh.features.derived_columns import add_derived_columns
@@ -164,7 +165,8 @@ class Schema:
             if absent:
                 raise errors.ColumnError(
                     f"The rows lack the column {errors.quote_names(absent)} that the model was trained on; "
-                    f"they have {errors.quote_names(source.names)}. Use None for missing values."
+                    f"they have {errors.quote_names(source.names)}.",
+                    hint=(Step("missing value", "Use None for missing values."),),
                 )
             extra = [n for n in source.names if n not in known]
             if extra:

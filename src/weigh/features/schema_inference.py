@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting, set_kind
 from weigh.features.blocks import ConstantSequence, Floats, NumberedNames
 from weigh.features.columns import encode_column, is_missing, to_numbers, to_objects
 from weigh.features.derived_columns import derive_column
@@ -54,12 +54,12 @@ def infer_kind(column: Column, name: str, number_kind: Number) -> Kind:
         return Tokens()
     if storage == "nothing":
         raise errors.ColumnError(
-            f"Column {name!r} has no values in the first rows, so its kind cannot be inferred. "
-            f"Leave it out with columns={{{name!r}: 'skip'}}, or state its kind."
+            f"Column {name!r} has no values in the first rows, so its kind cannot be inferred.",
+            hint=("Leave it out with ", set_kind(name, "skip"), ", or state its kind."),
         )
     raise errors.ColumnError(
-        f"Column {name!r} has the type {storage}, for which there is no kind. Leave it out with "
-        f"columns={{{name!r}: 'skip'}}, or convert it to numbers or strings."
+        f"Column {name!r} has the type {storage}, for which there is no kind.",
+        hint=("Leave it out with ", set_kind(name, "skip"), ", or convert it to numbers or strings."),
     )
 
 
@@ -132,11 +132,13 @@ def _kind_of_strings(column: Column, name: str) -> Kind:
     is_text = 2 * has_several_words[known].sum() > len(known)
     if 2 * len(values) <= len(known):
         if is_text and len(values) > MAX_INSPECTED_VALUES:
-            warnings.warn(
-                f"Column {name!r} is treated as a category of at least {len(values):,} values, most of them "
-                f"with several words. If it is running text, use columns={{{name!r}: 'text'}}.",
-                errors.OddValues,
-                stacklevel=2,
+            errors.warn(
+                errors.OddValues(
+                    f"Column {name!r} is treated as a category of at least {len(values):,} values, most of "
+                    "them with several words.",
+                    hint=("If it is running text, use ", set_kind(name, "text"), "."),
+                ),
+                [name],
             )
         return Category()
     return Text() if is_text else Category()
@@ -150,11 +152,13 @@ def _warn_of_odd_values(values: list[Any], name: str) -> None:
     """Warn if a column would be numeric except for one or two distinct words."""
     odd = [value for value in values[:MAX_INSPECTED_VALUES] if not _is_numeral(value)]
     if 1 <= len(odd) <= 2 and len(values) >= MIN_NUMERALS + len(odd):
-        warnings.warn(
-            f"Column {name!r} contains numbers except for {errors.quote_names(odd)}, so it is treated as a "
-            f"category. If that means missing, use missing={odd!r}.",
-            errors.OddValues,
-            stacklevel=2,
+        errors.warn(
+            errors.OddValues(
+                f"Column {name!r} contains numbers except for {errors.quote_names(odd)}, so it is treated as "
+                "a category.",
+                hint=("If that means missing, use ", Setting("missing", odd), "."),
+            ),
+            [name],
         )
 
 
@@ -235,8 +239,12 @@ def _read_prefix(source: Source, names: Sequence[str], stated: object) -> Chunk:
         return replace(prefix, columns=rename_columns(prefix.columns, names))
     if source.width > MAX_INFERRED_COLUMNS and not isinstance(stated, Kind):
         raise errors.DataError(
-            f"A sparse matrix of {source.width:,} columns needs a stated kind. Use "
-            f"columns='count' (how often words occur), 'flag' (whether they occur) or 'number'."
+            f"A sparse matrix of {source.width:,} columns needs a stated kind.",
+            hint=(
+                "Use ",
+                Setting("columns", "count"),
+                " (how often words occur), 'flag' (whether they occur) or 'number'.",
+            ),
         )
     prefix = source.prefix(max(1, min(10_000, MAX_PREFIX_CELLS // source.width)))
     assert prefix.sparse is not None
@@ -273,8 +281,8 @@ def find_cuts(values: Floats, bins: int, name: str) -> tuple[float, ...]:
     distinct, row_counts = np.unique(values[~np.isnan(values)], return_counts=True)
     if len(distinct) < 2:
         raise errors.ColumnError(
-            f"Column {name!r} has {len(distinct)} distinct value in the first rows, too few for "
-            f"{bins} bins. Give the cuts themselves, or columns={{{name!r}: 'number'}}."
+            f"Column {name!r} has {len(distinct)} distinct value in the first rows, too few for {bins} bins.",
+            hint=("Give the cuts themselves, or ", set_kind(name, "number"), "."),
         )
     heavy, rows_per_bin = _find_heavy_values(row_counts, bins)
     # Halve before adding: the sum of two large numbers may overflow.

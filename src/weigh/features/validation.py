@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weigh import _core, errors
+from weigh.advice import set_kind
 from weigh.features.blocks import DenseBlock, SparseBlock
 
 MAX_MAGNITUDE = 1e100  # its square times a weight does not overflow
@@ -70,8 +71,8 @@ def check_non_negative(minima: Any, names: Sequence[str]) -> None:
     if (minima < 0).any():
         at = int(np.argmax(minima < 0))
         raise errors.ColumnError(
-            f"Column {names[at]!r} holds counts, but one of them is negative ({minima[at]:g}). Counts "
-            f"start at 0; for other numbers use columns={{{names[at]!r}: 'number'}}."
+            f"Column {names[at]!r} holds counts, but one of them is negative ({minima[at]:g}).",
+            hint=("Counts start at 0; for other numbers use ", set_kind(names[at], "number"), "."),
         )
 
 
@@ -81,7 +82,8 @@ def check_exact_counts(maxima: Any, names: Sequence[str]) -> None:
         at = int(np.argmax(maxima > MAX_EXACT_COUNT))
         raise errors.ColumnError(
             f"Column {names[at]!r} holds counts, but one of them is {maxima[at]:g}, too large to count "
-            f"exactly. For such numbers use columns={{{names[at]!r}: 'number'}}."
+            "exactly.",
+            hint=("For such numbers use ", set_kind(names[at], "number"), "."),
         )
 
 

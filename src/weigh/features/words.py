@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import _core, errors
+from weigh.advice import set_kind
 from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Longs, Mask, NumberBlock, SparseBlock
 from weigh.features.columns import is_missing, read_utf8, to_objects
 from weigh.features.names import NameArray
@@ -124,8 +125,12 @@ def encode_texts(column: Column, name: str, kind: TokeniserKind, markers: Collec
         for value in to_objects(column)[words.documents.invalid_rows]:
             if not is_missing(value, markers):
                 raise errors.ColumnError(
-                    f"Column {name!r} contains text, but one value is {value!r}. Convert it to a string, or "
-                    f"give the column another kind, such as columns={{{name!r}: 'category'}}."
+                    f"Column {name!r} contains text, but one value is {value!r}.",
+                    hint=(
+                        "Convert it to a string, or give the column another kind, such as ",
+                        set_kind(name, "category"),
+                        ".",
+                    ),
                 )
     return words
 

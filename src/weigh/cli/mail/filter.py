@@ -195,8 +195,9 @@ def _add_error_note(content: bytes) -> bytes:
 
 def _describe_error(cause: Exception) -> str:
     """Return the reason of a failure, without the text of foreign errors, which could quote the message."""
+    from weigh.cli.notation import to_command_line
     from weigh.errors import WeighError
 
     if isinstance(cause, WeighError):
-        return str(cause)
+        return to_command_line(cause)
     return f"Judging failed ({type(cause).__name__})."

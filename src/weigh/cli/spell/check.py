@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weigh.cli.commands import CommandWithExamples
+from weigh.cli.notation import to_command_line
 from weigh.cli.options import check_path_not_empty, json_option
 from weigh.cli.output import CliError, show_error
 from weigh.cli.spell.options import (
@@ -96,7 +97,7 @@ class DocumentChecker:
                     return
                 suggestions = self.check(document, name)
             except SourceError as error:
-                self.report_failure(str(error))
+                self.report_failure(to_command_line(error))
             else:
                 yield suggestions
 
