@@ -77,7 +77,7 @@ def test_chunks_of_any_size_give_the_same_counts(rows: list[Row], size: int) -> 
     whole = fit_model(rows)
     task = JointTask(whole.schema)
     source = weigh.rows(table(rows, "class"), "class")
-    counts = [task.count(chunk) for chunk in source.chunks(whole.schema.kinds_by_column(), size=size)]
+    counts = [task.count(chunk) for chunk in source.chunks(whole.schema.kinds_by_column, size=size)]
     assert task.finish(functools.reduce(task.merge, counts)).to_bytes() == whole.to_bytes()
 
 

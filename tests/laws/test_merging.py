@@ -75,7 +75,7 @@ def test_chunks_of_any_size_give_the_same_counts(rows: list[Row], size: int) -> 
     source = weigh.rows(table(rows), LABEL)
     whole = fit_model(rows)
     task = BayesTask(whole.schema)
-    counts = [task.count(chunk) for chunk in source.chunks(whole.schema.kinds_by_column(), size=size)]
+    counts = [task.count(chunk) for chunk in source.chunks(whole.schema.kinds_by_column, size=size)]
     assert task.finish(functools.reduce(task.merge, counts)).to_bytes() == whole.to_bytes()
 
 

@@ -15,8 +15,8 @@ import weigh
 from tests.laws.tables import KINDS, LABEL, Row, fit_model, law, some_rows, table
 from weigh.engines import run
 from weigh.learn import BayesTask
-from weigh.source import Chunk, Source
-from weigh.source.base import CHUNK_ROWS
+from weigh.source import Source
+from weigh.source.base import CHUNK_ROWS, ChunkReader
 
 pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
 
@@ -29,8 +29,8 @@ class Streamed(Source):
         self.names, self.width, self.named, self.label = inner.names, inner.width, inner.named, inner.label
         self.n_rows = None
 
-    def chunks(self, kinds: Any = None, size: int = 0) -> Iterator[Chunk]:
-        return self.inner.chunks(kinds, size=self.size)
+    def chunk_readers(self, kinds: Any = None, size: int = 0) -> Iterator[ChunkReader]:
+        return self.inner.chunk_readers(kinds, size=self.size)
 
     def with_label(self, name: str) -> Source:
         return Streamed(self.inner.with_label(name), self.size)

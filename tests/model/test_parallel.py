@@ -8,35 +8,41 @@ import time
 import pytest
 
 from weigh.model.parallel import map_in_order
+from weigh.source import Chunk
+from weigh.source.base import ChunkReader
 
 
-def test_results_come_in_the_order_of_the_items():
-    def slow_first(item: int) -> int:
-        time.sleep(0.01 if item % 3 == 0 else 0.0)
-        return item * item
-
-    assert list(map_in_order(slow_first, range(50))) == [i * i for i in range(50)]
+def reader(n_rows: int) -> ChunkReader:
+    return ChunkReader(n_rows, Chunk, {}, n_rows)
 
 
-def test_a_single_item_starts_no_thread():
-    assert list(map_in_order(lambda _: threading.current_thread(), [1])) == [threading.main_thread()]
+def test_results_come_in_the_order_of_the_chunks():
+    def slow_first(chunk: Chunk) -> int:
+        time.sleep(0.01 if chunk.n_rows % 3 == 0 else 0.0)
+        return chunk.n_rows**2
+
+    assert list(map_in_order(slow_first, map(reader, range(50)))) == [i * i for i in range(50)]
 
 
-def test_no_items_give_no_results_and_errors_propagate():
-    assert list(map_in_order(lambda item: item, [])) == []
+def test_a_single_chunk_starts_no_thread():
+    assert list(map_in_order(lambda _: threading.current_thread(), [reader(1)])) == [threading.main_thread()]
+
+
+def test_no_chunks_give_no_results_and_errors_propagate():
+    assert list(map_in_order(lambda chunk: chunk, [])) == []
     with pytest.raises(ZeroDivisionError):
-        list(map_in_order(lambda item: 1 // item, [1, 2, 0]))
+        list(map_in_order(lambda chunk: 1 // chunk.n_rows, map(reader, [1, 2, 0])))
 
 
-def test_only_a_few_items_are_consumed_ahead():
+def test_only_a_few_chunks_are_consumed_ahead():
     consumed: list[int] = []
 
-    def items():
+    def readers():
         for item in range(100):
             consumed.append(item)
-            yield item
+            yield reader(item)
 
-    results = map_in_order(lambda item: item, items())
+    results = map_in_order(lambda chunk: chunk.n_rows, readers())
     next(results)
     next(results)
     assert len(consumed) < 40

@@ -128,7 +128,7 @@ def test_the_order_of_rows_threads_and_chunks_does_not_matter() -> None:
     task = ThresholdTask.for_source(source)
     one = run(task, source, threads=1)
     assert run(task, source, threads=4).to_bytes() == one.to_bytes()
-    counts = [task.count(chunk)[0] for chunk in task.chunks(source)]
+    counts = [task.count(chunk)[0] for chunk in task.schema.chunks(source)]
     assert task.finish(counts[::-1]).to_bytes() == one.to_bytes()
     order = rng.permutation(len(y))
     shuffled = weigh.Threshold().fit(X[order], y[order], weights[order]).model_

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from weigh.cli.output import PROGRESS_DELAY
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ColumnKinds, Source
+from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
 from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
@@ -68,16 +68,17 @@ class ProgressSource(Source):
         self.label, self.n_rows, self.missing = source.label, source.n_rows, source.missing
         self._source, self._bar = source, bar
 
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read all rows from the start."""
+    def chunk_readers(
+        self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
+    ) -> Iterator[ChunkReader]:
+        """Yield the readers of all rows, and report each when the next one is requested."""
         self._bar.source = self._source
-        for chunk in self._source.chunks(kinds, size):
-            yield chunk
-            self._bar(chunk.n_rows)
+        for reader in self._source.chunk_readers(kinds, size):
+            yield reader
+            self._bar(reader.n_rows)
 
-    def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """Return the first rows, which the bar does not count."""
-        return self._source.prefix(n, kinds)
+    def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
+        return self._source.prefix(n, kinds)  # which the bar does not count
 
     def with_label(self, name: str) -> Source:
         """Return the same rows with another label column."""

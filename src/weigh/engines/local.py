@@ -35,7 +35,7 @@ def run(
         raise errors.parameter_error("fit", "threads", "at least 1", threads)
     if isinstance(task, OrderedTask):
         return task.learn(source, progress=progress)
-    readers = _SharedIterator(task.chunk_readers(source))
+    readers = _SharedIterator(task.schema.chunk_readers(source))
     n_workers = 1 if readers.has_at_most_one() else threads or available_cores()
     if n_workers == 1:
         results = [_count_chunks(task, readers, progress)]
@@ -81,8 +81,8 @@ def _count_chunks(
     """Count chunks until none is left; an exception stops all threads. Returns None without chunks."""
     counter: Counter[Counts] | None = None
     try:
-        while (read_chunk := readers.next()) is not None:
-            chunk = read_chunk()
+        while (reader := readers.next()) is not None:
+            chunk = reader.read()
             counter = counter or task.counter()
             counter.add(chunk)
             if progress is not None:

@@ -107,7 +107,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         source = _text_source(texts)
         # The name of a single column does not matter.
         schema = replace(self._schema, names=source.names) if source.width == 1 else self._schema
-        parts = list(map_in_order(self._count_chunk, schema.chunks(source)))
+        parts = list(map_in_order(self._count_chunk, schema.chunk_readers(source)))
         row_lengths, indices, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         indptr = np.concatenate([[0], np.cumsum(row_lengths)])
         return csr_matrix((values, indices, indptr), shape=(len(row_lengths), len(self.names_)))

@@ -23,7 +23,7 @@ from weigh.features.kinds import Flag, Kind, Products, Value
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_exact_counts, check_magnitude, check_non_negative
 from weigh.features.words import Block
-from weigh.source.base import CHUNK_ROWS, ChunkReader, Source, as_chunk_readers
+from weigh.source.base import CHUNK_ROWS, ChunkReader, Source
 from weigh.source.chunk import Chunk, rename_columns
 from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
@@ -100,12 +100,9 @@ class Schema:
         )
         return max(1, min(max_rows, MAX_PRODUCT_CELLS // widest))
 
-    def kinds_by_column(self) -> Mapping[str, str]:
-        """Return the kind of every column, for sources that can read it accordingly."""
-        return self._kinds_by_column
-
     @cached_property
-    def _kinds_by_column(self) -> Mapping[str, str]:
+    def kinds_by_column(self) -> Mapping[str, str]:
+        """The kind of every column, for sources that can read it accordingly."""
         if not self.named:
             return {}
         wanted = {name: kind.name for name, kind in zip(self.names, self.kinds, strict=True)}
@@ -131,31 +128,31 @@ class Schema:
 
     def chunks(self, source: Source) -> Iterator[Chunk]:
         """Read a source chunk by chunk, with its columns checked and renamed to this schema's names."""
-        source = self.align_source(source)
-        by_name = self.named and source.named
-        chunks = (
-            self._rename_columns(c, by_name) for c in source.chunks(self.kinds_by_column(), self.chunk_rows)
-        )
-        return add_derived_columns(chunks, self.made) if self.made else chunks
+        return (reader.read() for reader in self.chunk_readers(source))
 
-    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
-        """Like `chunks`, but yield functions that read one chunk each, in any thread."""
+    def chunk_readers(self, source: Source, max_rows: int = CHUNK_ROWS) -> Iterator[ChunkReader]:
+        """Yield readers of a source, with its columns checked and renamed to this schema's names."""
+        source = self.align_source(source)
+        readers = source.chunk_readers(self.kinds_by_column, min(max_rows, self.chunk_rows))
+        if not (self.named and source.named):
+            readers = (reader.then(_name_columns, self) for reader in readers)
         if self.made:
             # A lag looks back into the previous chunk, so these chunks must be read in order.
-            return as_chunk_readers(self.chunks(source))
-        source = self.align_source(source)
-        by_name = self.named and source.named
-        readers = source.chunk_readers(self.kinds_by_column(), self.chunk_rows)
-        return (self._renaming_reader(reader, by_name) for reader in readers)
+            chunks = add_derived_columns((reader.read() for reader in readers), self.made)
+            readers = (ChunkReader(chunk.n_rows, chunk.slice, 0, chunk.n_rows) for chunk in chunks)
+        return readers
+
+    def first_rows(self, source: Source) -> Chunk:
+        """Return the first rows of a source, read once, with their columns renamed to this schema's names."""
+        rows = self.align_source(source).prefix()
+        rows = rows if self.named and source.named else _name_columns(rows, self)
+        return next(add_derived_columns([rows], self.made)) if self.made else rows
 
     def align_source(self, source: Source) -> Source:
         """Check a source, after adding columns that its format omits because they are empty."""
         source = source.with_columns(self.names)
         self.check(source)
         return source
-
-    def _renaming_reader(self, reader: ChunkReader, by_name: bool) -> ChunkReader:
-        return lambda: self._rename_columns(reader(), by_name)
 
     def check(self, source: Source) -> None:
         """Raise ColumnError if the columns of a source differ from this schema's."""
@@ -188,18 +185,6 @@ class Schema:
     @cached_property
     def _accepted_names(self) -> frozenset[str | None]:
         return frozenset({*self.names, self.label})
-
-    def _rename_columns(self, chunk: Chunk, by_name: bool) -> Chunk:
-        """Match a chunk's columns to this schema's names, by name or by position."""
-        if chunk.sparse is not None:
-            if self.accepts_sparse:
-                return chunk
-            dense = chunk.sparse.to_dense()
-            columns = {name: dense[:, j] for j, name in enumerate(self.names)}
-            return replace(chunk, columns=columns, sparse=None)
-        if by_name:
-            return chunk
-        return replace(chunk, columns=rename_columns(chunk.columns, self.names))
 
     def encode(self, chunk: Chunk) -> list[Block]:
         """Return one block per column group for a chunk from `chunks`."""
@@ -240,6 +225,16 @@ class Schema:
         if not isinstance(data["label"], str | None):
             raise ValueError(f"the label {data['label']!r}")
         return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made)
+
+
+def _name_columns(chunk: Chunk, schema: Schema) -> Chunk:
+    """Give a chunk's columns the schema's names, by position."""
+    if chunk.sparse is None:
+        return replace(chunk, columns=rename_columns(chunk.columns, schema.names))
+    if schema.accepts_sparse:
+        return chunk
+    dense = chunk.sparse.to_dense()
+    return replace(chunk, columns={name: dense[:, j] for j, name in enumerate(schema.names)}, sparse=None)
 
 
 def encode_sparse_rows(rows: SparseRows, kind: Kind, names: Sequence[str]) -> SparseBlock:

@@ -17,7 +17,7 @@ from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
 from weigh.model.counts.bayes_counts import Label, encode_labels
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.parallel import map_in_order
-from weigh.source.base import ChunkReader, Source
+from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist
 
 MIN_SAMPLE_WEIGHT, MAX_SAMPLE_WEIGHT = 1e-50, 1e50
@@ -193,8 +193,7 @@ class SourceDataset:
         """Yield the blocks of each chunk in order, encoded in parallel."""
         return map_in_order(self._make_blocks, self._schema.chunk_readers(self._source))
 
-    def _make_blocks(self, read_chunk: ChunkReader) -> _ChunkBlocks:
-        chunk = read_chunk()
+    def _make_blocks(self, chunk: Chunk) -> _ChunkBlocks:
         targets, labels = self._encode_targets(chunk)
         weights, mask = chunk.weights, None
         if weights is not None and not weights.all():

@@ -11,6 +11,7 @@ import numpy as np
 
 from weigh import _core, errors
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
+from weigh.features.kinds import Category, Number
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.words import Block
 from weigh.model.counts.bayes_counts import encode_labels
@@ -55,7 +56,8 @@ def find_dependent_columns(schema: Schema, chunk: Chunk) -> list[Dependence]:
     if chunk.n_rows < MIN_CLASS_ROWS or chunk.sparse is not None:
         return []
     classes, _ = encode_labels(chunk)
-    blocks = list(zip(schema.column_groups, schema.encode(chunk), strict=True))
+    groups = [group for group in schema.column_groups if isinstance(group.kind, Category | Number)]
+    blocks = [(g, g.kind.encode(chunk.columns, g.names, schema.missing)) for g in groups]
     pairs = _correlated_numbers(blocks, classes) + _associated_categories(blocks, schema, chunk, classes)
     return sorted(pairs, key=lambda pair: -pair.strength)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,7 @@ from weigh.model.counts.bayes_counts import BayesCounts
 from weigh.model.counts.joint_counts import count_joint_chunk, joint_columns
 from weigh.model.distributions.prior_settings import ClassPrior
 from weigh.model.joint_bayes import JointModel, format_cell_count
-from weigh.source.base import PREFIX_ROWS, ChunkReader, Source
+from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
@@ -55,17 +55,9 @@ class JointTask:
         joint_columns(schema)
         task = cls(schema, prior, class_prior)
         # Report invalid priors before all rows are read.
-        JointModel(schema, task.count(next(task.chunks(source)).slice(0, 1)), prior)
+        JointModel(schema, task.count(schema.first_rows(source).slice(0, 1)), prior)
         ClassPrior((), (), class_prior, "JointBayes")
         return task
-
-    def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read the source chunk by chunk with the column names of the schema."""
-        return self.schema.chunks(source)
-
-    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
-        """Iterate over functions that each read one chunk, so that threads can do the reading."""
-        return self.schema.chunk_readers(source)
 
     def count(self, chunk: Chunk) -> BayesCounts:
         """Count one chunk."""
@@ -105,15 +97,12 @@ def _bin_numbers(schema: Schema, source: Source, inferred: Number) -> Schema:
     """Return the schema with every inferred number binned at quantiles of the first rows."""
     if not any(kind is inferred for kind in schema.kinds):
         return schema
-    if source.named:
-        prefix = source.prefix(PREFIX_ROWS, schema.kinds_by_column())
-    else:
-        prefix = next(schema.chunks(source)).slice(0, PREFIX_ROWS)
+    first_rows = schema.first_rows(source)
 
     def bin_if_inferred(name: str, kind: Kind) -> Kind:
         if kind is not inferred:
             return kind
-        values = to_numbers(prefix.columns[name], name, schema.missing)
+        values = to_numbers(first_rows.columns[name], name, schema.missing)
         distinct = np.unique(values[~np.isnan(values)])
         # A constant column has no quantiles; cut it at its value.
         return Number(

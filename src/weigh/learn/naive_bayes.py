@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from weigh.features.schema_inference import infer_schema
 from weigh.learn.diagnostics import find_dependent_columns, warn_zero_variance_columns
 from weigh.model.counts.bayes_counts import BayesCounter, BayesCounts, count_rows
 from weigh.model.naive_bayes import BayesModel
-from weigh.source.base import ChunkReader, Source
+from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
@@ -55,7 +55,7 @@ class BayesTask:
 
     def warn_dependent_columns(self, source: Source) -> None:
         """Warn about columns that repeat each other in the first rows."""
-        pairs = find_dependent_columns(self.schema, next(self.chunks(source)))
+        pairs = find_dependent_columns(self.schema, self.schema.first_rows(source))
         if pairs:
             listed = "; ".join(str(pair) for pair in pairs[:3])
             more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
@@ -66,14 +66,6 @@ class BayesTask:
                 errors.DependentColumns,
                 stacklevel=2,
             )
-
-    def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read the source chunk by chunk with the column names of the schema."""
-        return self.schema.chunks(source)
-
-    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
-        """Iterate over functions that each read one chunk, so that threads can do the reading."""
-        return self.schema.chunk_readers(source)
 
     def count(self, chunk: Chunk) -> BayesCounts:
         """Count one chunk."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -19,7 +19,7 @@ from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.counts.bayes_counts import WordCounter
 from weigh.model.counts.count_table import RowClasses, WordCountTable, select_names, select_vocabulary
 from weigh.model.counts.sufficient_statistics import FlagCounts, NumberCounts
-from weigh.source.base import ChunkReader, Source
+from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 
 _SINGLE_CLASS: Any = np.zeros(1, dtype=np.int64)  # class mapping of counts that ignore labels
@@ -139,14 +139,6 @@ class VocabularyTask:
                 f"{errors.quote_names(source.names)}. Give the text column alone."
             )
         return cls(infer_schema(source, kind), kind)
-
-    def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read the source chunk by chunk with the column names of the schema."""
-        return self.schema.chunks(source)
-
-    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
-        """Iterate over functions that each read one chunk, so that threads can do the reading."""
-        return self.schema.chunk_readers(source)
 
     def counter(self) -> VocabularyCounter:
         """Return an empty counter."""

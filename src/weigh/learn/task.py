@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
 
-from weigh.source.base import ChunkReader, Source
+from weigh.features.schema import Schema
+from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 
 Counts = TypeVar("Counts")
@@ -62,11 +63,9 @@ class OrderedTask(Protocol[Model_co]):
 class Task(Protocol[Counts, Model_co]):
     """A learner that fits by counting, so that engines can process chunks in any order."""
 
-    def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read the source chunk by chunk with the column names of the schema."""
-
-    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
-        """Iterate over functions that each read one chunk, so that threads can do the reading."""
+    @property
+    def schema(self) -> Schema:
+        """The schema with which the rows are read."""
 
     def counter(self) -> Counter[Counts]:
         """Return an empty counter."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,7 +20,7 @@ from weigh.learn.task import MergingCounter
 from weigh.model.counts.bayes_counts import Label, encode_labels
 from weigh.model.counts.count_table import CountArray, canonical_order_key, to_integers_if_whole
 from weigh.model.threshold import LEFT, MISSING, RIGHT, ThresholdModel
-from weigh.source.base import ChunkReader, Source
+from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
@@ -54,12 +54,10 @@ class ThresholdTask:
         if isinstance(columns, str) and columns == "auto" and not source.names:
             columns = Number()
         schema = infer_schema(source, columns, missing=missing)
-        prefix = source.prefix().columns
-        if not source.named:
-            prefix = dict(zip(schema.names, prefix.values(), strict=False))
+        first = schema.first_rows(source).columns
         explicit = columns if isinstance(columns, Mapping) else {}
         pairs = zip(schema.names, schema.kinds, strict=True)
-        kinds = [_numeric_kind(kind, None if name in explicit else prefix.get(name)) for name, kind in pairs]
+        kinds = [_numeric_kind(kind, None if name in explicit else first.get(name)) for name, kind in pairs]
         schema = replace(schema, kinds=kinds, made=_numeric_derived_columns(schema.made))
         if not schema.column_groups:
             raise errors.DataError(
@@ -67,14 +65,6 @@ class ThresholdTask:
                 f"Give a column of numbers, or use NaiveBayes."
             )
         return cls(schema)
-
-    def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read the source chunk by chunk with the column names of the schema."""
-        return self.schema.chunks(source)
-
-    def chunk_readers(self, source: Source) -> Iterator[ChunkReader]:
-        """Iterate over functions that each read one chunk, so that threads can do the reading."""
-        return self.schema.chunk_readers(source)
 
     def count(self, chunk: Chunk) -> list[NumericChunk]:
         """Collect the numbers of one chunk."""

@@ -22,7 +22,7 @@ from weigh.model.decision import Decision, best_class, label_array, log_softmax
 from weigh.model.evidence.evidence import Evidence, Explained
 from weigh.model.file import store
 from weigh.model.parallel import map_in_order
-from weigh.source.base import ChunkReader, constant_reader
+from weigh.source.base import ChunkReader
 from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_float, html_paragraph, html_table, truncate
@@ -73,30 +73,24 @@ class BaseModel(ABC):
 
     def chunks(self, rows: Any) -> Iterator[Chunk]:
         """Yield rows of any storage in chunks with the schema's column names."""
-        return (chunk for read in self._chunk_readers(rows) for chunk in self._split_chunk(read()))
+        return (reader.read() for reader in self.chunk_readers(rows))
 
     def map_chunks(self, work: Callable[[Chunk], Result], rows: Any) -> Iterator[Result]:
         """Yield work(chunk) for all chunks of rows, in order; reading and work use all cores."""
+        return map_in_order(work, self.chunk_readers(rows))
 
-        def read_and_work(read: ChunkReader) -> list[Result]:
-            return [work(chunk) for chunk in self._split_chunk(read())]
-
-        batches = map_in_order(read_and_work, self._chunk_readers(rows))
-        return (result for results in batches for result in results)
-
-    def _chunk_readers(self, rows: Any) -> Iterator[ChunkReader]:
+    def chunk_readers(self, rows: Any) -> Iterator[ChunkReader]:
+        """Yield readers of rows of any storage with at most `MAX_OUTPUT_VALUES` outputs each."""
+        if not self.n_outputs:
+            raise errors.Unsupported(
+                "This model has no classes because it has forgotten all its rows. Train it on labelled rows "
+                "first."
+            )
+        max_rows = max(1, MAX_OUTPUT_VALUES // self.n_outputs)
         if isinstance(rows, Chunk):
-            return iter([constant_reader(rows)])
-        return self.schema.chunk_readers(
-            rows_of(rows, missing=self.schema.missing).with_storage(self.storage)
-        )
-
-    def _split_chunk(self, chunk: Chunk) -> list[Chunk]:
-        """Split a chunk so that each part has at most `MAX_OUTPUT_VALUES` outputs."""
-        step = max(1, MAX_OUTPUT_VALUES // max(1, self.n_outputs))
-        if chunk.n_rows <= step:
-            return [chunk]
-        return [chunk.slice(start, start + step) for start in range(0, chunk.n_rows, step)]
+            return ChunkReader.split(rows.n_rows, max_rows, rows.slice)
+        source = rows_of(rows, missing=self.schema.missing).with_storage(self.storage)
+        return self.schema.chunk_readers(source, max_rows)
 
     def display_tables(self) -> Iterator[DisplayTable]:
         """Yield the tables of the model's HTML display."""
@@ -182,14 +176,6 @@ class Model(BaseModel):
     def labels(self) -> Any:
         """The classes as an array of the labels' type."""
         return label_array(self.classes)
-
-    def _chunk_readers(self, rows: Any) -> Iterator[ChunkReader]:
-        if not self.classes:
-            raise errors.Unsupported(
-                "This model has no classes because it has forgotten all its rows. Train it on labelled rows "
-                "first."
-            )
-        return super()._chunk_readers(rows)
 
     def scores(self, rows: Any) -> Floats:
         """Return the scores [rows, classes]."""

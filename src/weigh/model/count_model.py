@@ -86,8 +86,7 @@ class CountModel(Model):
         """
         source = self._source(rows, y)
         self._subtract_rows(source)
-        chunks = (part for chunk in self.schema.chunks(source) for part in self._split_chunk(chunk))
-        return np.concatenate([self.leave_one_out_chunk(chunk) for chunk in chunks])
+        return np.concatenate([self.leave_one_out_chunk(chunk) for chunk in self.chunks(source)])
 
     def has_learned(self, rows: Any, y: Any = None) -> bool | None:
         """Return whether the model learned these rows, as far as the counts can prove it.

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
-Item = TypeVar("Item")
+from weigh.source.base import ChunkReader
+from weigh.source.chunk import Chunk
+
 Result = TypeVar("Result")
 
 
@@ -19,14 +21,18 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def map_in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-    """Yield work(item) for each item, in order, using all cores; few items are in memory at once.
+def map_in_order(work: Callable[[Chunk], Result], readers: Iterable[ChunkReader]) -> Iterator[Result]:
+    """Yield work(chunk) for each chunk, in order; all cores read and work, on few chunks at once.
 
-    The first item is processed without a thread, so a single row has no overhead.
+    The first chunk is processed without a thread, so a single row has no overhead.
     """
-    remaining = iter(items)
+
+    def read_and_work(reader: ChunkReader) -> Result:
+        return work(reader.read())
+
+    remaining = iter(readers)
     for first in remaining:
-        yield work(first)
+        yield read_and_work(first)
         break
     second = next(remaining, None)
     if second is None:
@@ -34,9 +40,9 @@ def map_in_order(work: Callable[[Item], Result], items: Iterable[Item]) -> Itera
     n_threads = available_cores()
     pending: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
-        pending.append(pool.submit(work, second))
-        for item in remaining:
-            pending.append(pool.submit(work, item))
+        pending.append(pool.submit(read_and_work, second))
+        for reader in remaining:
+            pending.append(pool.submit(read_and_work, reader))
             if len(pending) > n_threads + 1:
                 yield pending.popleft().result()
         while pending:

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 from weigh.errors import DataError, parameter_error
 from weigh.source.chunk import Chunk
@@ -15,8 +16,39 @@ from weigh.source.missing import Marker
 PREFIX_ROWS = 10_000
 CHUNK_ROWS = 65_536
 
+# A wider prefix is read again when it is needed instead of being kept.
+MAX_KEPT_CELLS = 10_000_000
+
 ColumnKinds = Mapping[str, str]
-ChunkReader = Callable[[], Chunk]
+
+
+class ChunkReader:
+    """One chunk of `n_rows` rows that is still to be read; `read` may be called in any thread."""
+
+    def __init__(self, n_rows: int, parse: Callable[..., Chunk], *arguments: Any) -> None:
+        self.n_rows, self._parse, self._arguments = n_rows, parse, arguments
+        self._steps: list[tuple[Callable[..., Chunk], Any]] = []
+
+    @classmethod
+    def split(
+        cls, n_rows: int, size: int, parse: Callable[..., Chunk], *arguments: Any
+    ) -> Iterator[ChunkReader]:
+        """Yield readers of parse(start, stop, *arguments) for all rows, at most `size` rows each."""
+        for start in range(0, max(n_rows, 1), size):
+            stop = min(start + size, n_rows)
+            yield cls(stop - start, parse, start, stop, *arguments)
+
+    def then(self, step: Callable[..., Chunk], argument: Any) -> ChunkReader:
+        """Add a step: `read` applies step(chunk, argument) to the parsed chunk."""
+        self._steps.append((step, argument))
+        return self
+
+    def read(self) -> Chunk:
+        """Parse the rows and apply the steps."""
+        chunk = self._parse(*self._arguments)
+        for step, argument in self._steps:
+            chunk = step(chunk, argument)
+        return chunk
 
 
 class Source(ABC):
@@ -33,7 +65,6 @@ class Source(ABC):
     kinds : kinds implied by the file format, by column name
     missing : markers of missing values; reading further rows of the same data requires them too
     bytes_total, bytes_read : size of the file and progress of the latest pass
-    rows_read : number of rows yielded by the latest pass over `chunk_readers`
     """
 
     names: tuple[str, ...]
@@ -46,11 +77,13 @@ class Source(ABC):
     missing: tuple[Marker, ...] = ()
     bytes_total: int | None = None
     bytes_read: int = 0
-    rows_read: int = 0
+    _prefix: tuple[int, Chunk] | None = None  # the number of rows requested, and the rows
 
     @abstractmethod
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read all rows from the start, at most `size` at a time.
+    def chunk_readers(
+        self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
+    ) -> Iterator[ChunkReader]:
+        """Yield readers of all rows from the start, at most `size` rows each.
 
         `kinds` maps columns to their kinds: "skip" columns are omitted, and files return "number" and
         "count" columns as float64. Every call starts at the first row.
@@ -60,14 +93,9 @@ class Source(ABC):
     def with_label(self, name: str) -> Source:
         """Return the same rows with column `name` as the label."""
 
-    def chunk_readers(
-        self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
-    ) -> Iterator[ChunkReader]:
-        """Yield functions that parse one chunk each and may be called in any thread."""
-        self.rows_read = 0
-        for chunk in self.chunks(kinds, size):
-            self.rows_read += chunk.n_rows
-            yield constant_reader(chunk)
+    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
+        """Read all rows from the start, at most `size` at a time."""
+        return (reader.read() for reader in self.chunk_readers(kinds, size))
 
     def with_missing(self, missing: Iterable[Marker]) -> Source:
         """Return the same rows with additional markers of missing values."""
@@ -97,18 +125,26 @@ class Source(ABC):
         return self
 
     def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """Return the first n rows, or all if there are fewer; does not affect progress."""
-        return next(iter(self.chunks(kinds, size=n)))
+        """Return the first n rows, or all if there are fewer; does not affect progress.
 
+        Without `kinds` they are read once: inference, warnings and checks share them. Files return fewer rows
+        if these exceed 32 MB.
+        """
+        if kinds is not None:
+            return self._read_prefix(check_chunk_size(n), kinds)
+        if self._prefix is None or self._prefix[0] < n:
+            self._prefix = n, self._read_prefix(check_chunk_size(n), None)
+        n_rows, rows = self._prefix
+        if rows.n_rows * self.width > MAX_KEPT_CELLS:
+            self._prefix = None
+        return rows.slice(0, n) if n < n_rows else rows
 
-def as_chunk_readers(chunks: Iterator[Chunk]) -> Iterator[ChunkReader]:
-    """Wrap chunks as chunk readers."""
-    return map(constant_reader, chunks)
+    def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
+        return next(self.chunk_readers(kinds, n)).read()
 
-
-def constant_reader(chunk: Chunk) -> ChunkReader:
-    """Wrap a chunk as a chunk reader."""
-    return lambda: chunk
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the attributes of a copy, which reads its own first rows: its columns may differ."""
+        return {name: value for name, value in self.__dict__.items() if name != "_prefix"}
 
 
 def check_chunk_size(size: int) -> int:
@@ -130,10 +166,3 @@ def check_unique_names(names: Sequence[str], where: str) -> None:
         raise DataError(
             f"{where} has the column name {duplicate!r} more than once. Give every column its own name."
         )
-
-
-def names_to_read(names: Sequence[str], kinds: ColumnKinds | None) -> list[str]:
-    """Return the names of the columns that are not skipped."""
-    if not kinds:
-        return list(names)
-    return [name for name in names if kinds.get(name) != "skip"]

@@ -369,7 +369,7 @@ def test_chunks_may_be_read_in_any_order_and_thread(tmp_path: Path, name: str) -
     source = open(tmp_path / name, "c")
     pieces = list(source.chunk_readers({"a": "number"}))
     with ThreadPoolExecutor(2) as pool:
-        chunks = list(pool.map(lambda piece: piece(), reversed(pieces)))[::-1]
+        chunks = list(pool.map(lambda piece: piece.read(), reversed(pieces)))[::-1]
     assert len(chunks) > 2
     firsts = [sum(chunk.n_rows for chunk in chunks[:k]) for k in range(len(chunks))]
     assert [chunk.first_row for chunk in chunks] == firsts
@@ -389,4 +389,4 @@ def test_an_error_in_a_chunk_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_bytes(b"a,b\n" + b'1,"x\n"\n' * 400_000 + b"z,x\n")
     with pytest.raises(SourceError, match="line 800,002, column 'a': 'z' is not a number"):
-        [piece() for piece in open(path).chunk_readers({"a": "number"})]
+        [piece.read() for piece in open(path).chunk_readers({"a": "number"})]

@@ -277,7 +277,7 @@ def test_a_column_that_is_text_in_one_file_is_text_in_all():
 
 def test_rows_are_numbered_across_files_even_if_chunks_are_read_out_of_order():
     pieces = list(open(long_files()).chunk_readers(size=7_000))
-    chunks = [piece() for piece in reversed(pieces)][::-1]
+    chunks = [piece.read() for piece in reversed(pieces)][::-1]
     ends = np.cumsum([chunk.n_rows for chunk in chunks]).tolist()
     assert [chunk.first_row for chunk in chunks] == [0, *ends[:-1]]
     assert ends[-1] == 90_000

@@ -151,7 +151,7 @@ def _model_predictor(model: Any) -> Predictor:
 def _library_predictor(model: Any, classes: dict[Any, int], predict: Callable[[Any], Any]) -> Predictor:
     """Return the predictor of a model of this library, which reads sources in the model's schema."""
     schema = getattr(model, "schema", None)
-    kinds, missing = (None, ()) if schema is None else (schema.kinds_by_column(), schema.missing)
+    kinds, missing = (None, ()) if schema is None else (schema.kinds_by_column, schema.missing)
     label, storage = getattr(model, "label", None), getattr(model, "storage", {})
     return Predictor(
         classes, label, True, predict, kinds=kinds, schema=schema, missing=missing, storage=storage

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from weigh.errors import ColumnError, SourceError
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ColumnKinds, Source, check_chunk_size
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
 from weigh.source.chunk import Chunk
 from weigh.source.files.base import MAX_PREFIX_BYTES, TARGET_CHUNK_BYTES, TARGET_CHUNK_ROWS, FileSource
 from weigh.source.files.text_files import (
@@ -46,10 +46,9 @@ class ArrowFileSource(FileSource):
     def iter_batches(self, types: dict[str, Any], size: int) -> Generator[Any, None, None]:
         """Yield record batches of the columns in `types`, cast to these types; raises SourceError."""
 
-    def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """Return the first n rows, or fewer if they exceed 32 MB; does not affect progress."""
+    def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
         progress = self.bytes_read
-        batch = self.first_batch(self.arrow_types(kinds), check_chunk_size(n))
+        batch = self.first_batch(self.arrow_types(kinds), n)
         self.bytes_read = progress
         return self._chunk(batch, 0)
 
@@ -58,17 +57,19 @@ class ArrowFileSource(FileSource):
         with closing(self.iter_batches(types, n)) as batches:
             return next(merge_small_batches(batches, n, MAX_PREFIX_BYTES)).slice(0, n)
 
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read the file from its start, at most `size` rows at a time."""
+    def chunk_readers(
+        self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
+    ) -> Iterator[ChunkReader]:
+        """Read the file from its start and yield readers that convert at most `size` rows each."""
         check_chunk_size(size)
         first_row = 0
         self.bytes_read = 0
         with closing(self.iter_batches(self.arrow_types(kinds), size)) as batches:
             for batch in merge_small_batches(batches, min(size, TARGET_CHUNK_ROWS), TARGET_CHUNK_BYTES):
                 for start in range(0, batch.num_rows, size):
-                    chunk = self._chunk(batch.slice(start, size), first_row)
-                    first_row += chunk.n_rows
-                    yield chunk
+                    part = batch.slice(start, size)
+                    yield ChunkReader(part.num_rows, self._chunk, part, first_row)
+                    first_row += part.num_rows
         self.bytes_read = self.bytes_total or 0
 
     def arrow_types(self, kinds: ColumnKinds | None) -> dict[str, Any]:

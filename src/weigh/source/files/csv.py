@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,15 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh import _core, errors
-from weigh.source.base import (
-    CHUNK_ROWS,
-    PREFIX_ROWS,
-    ChunkReader,
-    ColumnKinds,
-    Source,
-    check_chunk_size,
-    constant_reader,
-)
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
 from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn
 from weigh.source.files.base import (
     DEFAULT_BLOCK_BYTES,
@@ -95,7 +86,6 @@ class CsvSource(FileSource):
         self.dialect = dialect
         self._marker_texts = [str(marker) for marker in dialect.missing]
         self._storage: ColumnKinds = dict.fromkeys(strings, "string")
-        self._cached_chunk: tuple[object, Chunk] | None = None
         self._file_errors = CsvFileErrors(path, dialect.delimiter, dialect.encoding, dialect.has_header)
         if self.bytes_total == 0:
             raise self._file_errors.empty_file_error()
@@ -133,19 +123,13 @@ class CsvSource(FileSource):
         source._storage = {**self._storage, **storage}
         return source
 
-    def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """Return the first n rows, or fewer if they exceed 32 MB; does not affect progress."""
-        wanted = self._parser_types(kinds)
-        head = self._head
-        if check_chunk_size(n) > PREFIX_ROWS:
-            with closing(self._open()) as text:
-                data, end, n = self._read_rows(text, head.start, n)
-            return self._parse_chunk(data[:end], head.start, wanted, n, 0)
-        return self._head_chunk(wanted, min(n, head.n_rows))
-
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read the file from its start, at most `size` rows at a time."""
-        return (read() for read in self.chunk_readers(kinds, size))
+    def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
+        wanted, start = self._parser_types(kinds), self._head.start
+        if n <= PREFIX_ROWS:
+            return self._head_chunk(wanted).slice(0, n)
+        with closing(self._open()) as text:
+            data, end, n = self._read_rows(text, start, n)
+        return self._parse_chunk(data[:end], start, wanted, n, 0)
 
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
@@ -153,14 +137,11 @@ class CsvSource(FileSource):
         """Yield readers that parse one block of whole rows each."""
         check_chunk_size(size)
         wanted = self._parser_types(kinds)
-        head = self._head
         self.bytes_read = 0
-        self.rows_read = head.n_rows
-        head_chunk = self._head_chunk(wanted, head.n_rows)
+        head = self._head_chunk(wanted)
         with closing(self._open()) as text:
-            self.bytes_read = text.file_position(head.end)
-            for start in range(0, head.n_rows, size):
-                yield constant_reader(head_chunk.slice(start, start + size))
+            self.bytes_read = text.file_position(self._head.end)
+            yield from ChunkReader.split(head.n_rows, size, head.slice)
             yield from self._blocks(text, wanted, size)
         self.bytes_read = self.bytes_total or 0
 
@@ -182,10 +163,9 @@ class CsvSource(FileSource):
             block = default_block
             self.bytes_read = text.file_position(offset + end)
             if n_rows:
-                yield partial(self._parse_chunk, data[:end], offset, wanted, n_rows, first_row)
+                yield ChunkReader(n_rows, self._parse_chunk, data[:end], offset, wanted, n_rows, first_row)
             offset += end
             first_row += n_rows
-            self.rows_read = first_row
 
     def _block_size(self, text: TextReader) -> int:
         """Return a larger block size for wide rows, judged by the head, and a smaller one for a short file.
@@ -210,19 +190,14 @@ class CsvSource(FileSource):
             if kinds.get(name) != "skip" or name == self.label
         }
 
-    def _head_chunk(self, wanted: Mapping[str, str], n: int) -> Chunk:
-        """Return the first n rows of the head, parsed again only if not cached or cached as other types."""
+    def _head_chunk(self, wanted: Mapping[str, str]) -> Chunk:
+        """Return the rows of the head, parsed again only if not cached or cached as other types."""
         head = self._head
         if head.parsed is not None and head.parsed.can_provide(wanted):
-            # A fit reads the first rows several times: to infer kinds, to warn and to count.
-            key = (self.label, tuple(wanted.items()))
-            cached = self._cached_chunk
-            if cached is None or cached[0] != key:
-                cached = self._cached_chunk = key, self._chunk(head.parsed, wanted, 0)
-            return cached[1].slice(0, n)
+            return self._chunk(head.parsed, wanted, 0)
         with closing(self._open()) as text:
             data, _ = self._window(text, head.start, head.end - head.start)
-        return self._parse_chunk(data, head.start, wanted, n, 0)
+        return self._parse_chunk(data, head.start, wanted, head.n_rows, 0)
 
     def _parse_chunk(
         self, data: Bytes, offset: int, wanted: Mapping[str, str], n_rows: int, first_row: int

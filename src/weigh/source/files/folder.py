@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from weigh.errors import SourceError
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, check_chunk_size
+from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, check_chunk_size
 from weigh.source.chunk import Chunk, TextColumn
 from weigh.source.files.base import MAX_PREFIX_BYTES, TextSource
 from weigh.source.files.formats import detect_format, find_data_suffix
@@ -50,26 +50,19 @@ class FolderSource(TextSource):
         self.kinds = {TEXT_COLUMN: "text"}
         self.set_columns({self.label_column: "string", TEXT_COLUMN: "text"}, self.label_column)
 
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read all files, at most `size` of them and about a block at a time."""
-        return (read() for read in self.chunk_readers(kinds, size))
-
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
         """Yield readers of about one block of files each."""
         check_chunk_size(size)
-        self.bytes_read = self.rows_read = 0
-        while self.rows_read < len(self._files):
-            start = self.rows_read
-            stop = self._batch_end(start, size, self.block)
+        self.bytes_read = stop = 0
+        while stop < len(self._files):
+            start, stop = stop, self._batch_end(stop, size, self.block)
             self.bytes_read += sum(file.size for file in self._files[start:stop])
-            self.rows_read = stop
-            yield self._chunk_reader(start, stop, kinds)
+            yield ChunkReader(stop - start, self._read_files, start, stop, kinds)
 
-    def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """Return the first n files, or fewer if they exceed 32 MB."""
-        return self._chunk_reader(0, self._batch_end(0, check_chunk_size(n), MAX_PREFIX_BYTES), kinds)()
+    def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
+        return self._read_files(0, self._batch_end(0, n, MAX_PREFIX_BYTES), kinds)
 
     def _batch_end(self, start: int, max_files: int, n_bytes: int) -> int:
         """Return the end of a batch of about `n_bytes`, at least one file."""
@@ -80,21 +73,17 @@ class FolderSource(TextSource):
                 return i + 1
         return stop
 
-    def _chunk_reader(self, start: int, stop: int, kinds: ColumnKinds | None) -> ChunkReader:
+    def _read_files(self, start: int, stop: int, kinds: ColumnKinds | None) -> Chunk:
         files = self._files[start:stop]
-
-        def read() -> Chunk:
-            texts = [self._read_text(file) for file in files]
-            sizes = np.array([len(text) for text in texts], dtype=np.int64)
-            data = np.frombuffer(b"".join(texts), dtype=np.uint8)
-            codes = np.array([file.label for file in files], dtype=np.int32)
-            columns = {
-                self.label_column: self.encode_labels(codes, self.classes),
-                TEXT_COLUMN: TextColumn(np.cumsum(sizes) - sizes, sizes, data),
-            }
-            return self.make_chunk(columns, start, kinds)
-
-        return read
+        texts = [self._read_text(file) for file in files]
+        sizes = np.array([len(text) for text in texts], dtype=np.int64)
+        data = np.frombuffer(b"".join(texts), dtype=np.uint8)
+        codes = np.array([file.label for file in files], dtype=np.int32)
+        columns = {
+            self.label_column: self.encode_labels(codes, self.classes),
+            TEXT_COLUMN: TextColumn(np.cumsum(sizes) - sizes, sizes, data),
+        }
+        return self.make_chunk(columns, start, kinds)
 
     def _read_text(self, file: _LabelledFile) -> bytes:
         """Return the text of a file in UTF-8."""

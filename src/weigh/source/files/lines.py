@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh import _core
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, check_chunk_size
+from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, check_chunk_size
 from weigh.source.chunk import Chunk
 from weigh.source.files.base import MAX_PREFIX_BYTES, TextSource, max_row_bytes
 from weigh.source.files.text_files import UTF8_BOM, Bytes, TextReader, open_text
@@ -38,21 +37,16 @@ class LineSource(TextSource):
     def parse_block(self, block: LineBlock, kinds: ColumnKinds | None) -> Chunk:
         """Parse the rows of a block; may be called in any thread."""
 
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read the file from its start, at most `size` rows at a time."""
-        return (read() for read in self.chunk_readers(kinds, size))
-
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
         """Yield readers of one block of whole lines each."""
         check_chunk_size(size)
-        self.bytes_read = self.rows_read = 0
+        self.bytes_read = 0
         with closing(self._open()) as text:
             for block in self._blocks(text, size):
                 self.bytes_read = text.file_position(block.stop)
-                self.rows_read = block.first_row + block.n_rows
-                yield partial(self.parse_block, block, kinds)
+                yield ChunkReader(block.n_rows, self.parse_block, block, kinds)
         self.bytes_read = self.bytes_total or 0
 
     def blocks(self) -> Iterator[LineBlock]:
@@ -60,9 +54,8 @@ class LineSource(TextSource):
         with closing(self._open()) as text:
             yield from self._blocks(text, CHUNK_ROWS)
 
-    def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """Return the first n rows, or fewer if they exceed 32 MB; does not affect progress."""
-        return self.parse_block(self.first_block(check_chunk_size(n)), kinds)
+    def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
+        return self.parse_block(self.first_block(n), kinds)
 
     def first_block(self, n: int) -> LineBlock:
         """Return the first n rows, or fewer if they exceed 32 MB, as one block."""

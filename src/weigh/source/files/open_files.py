@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from weigh.errors import DataError, parameter_error, quote_names
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source
+from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
 from weigh.source.chunk import Chunk
 from weigh.source.files.arrow_formats import JsonLinesSource, ParquetSource
 from weigh.source.files.base import DEFAULT_BLOCK_BYTES, FileSource
@@ -149,27 +149,21 @@ class ConcatenatedSource(Source):
         self.bytes_total = sum(source.bytes_total or 0 for source in sources)
         self._sources = sources
 
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read all files from the start, at most `size` rows at a time."""
-        return (read() for read in self.chunk_readers(kinds, size))
-
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
         """Yield the chunk readers of all files, with row numbers that count across files."""
-        self.bytes_read = self.rows_read = 0
-        n_rows = n_bytes = 0
+        self.bytes_read = n_rows = n_bytes = 0
         for source in self._sources:
-            for read in source.chunk_readers(kinds, size):
+            n_rows_before = n_rows
+            for reader in source.chunk_readers(kinds, size):
                 self.bytes_read = n_bytes + source.bytes_read
-                self.rows_read = n_rows + source.rows_read
-                yield _shift_first_row(read, n_rows)
-            n_rows += source.rows_read
+                n_rows += reader.n_rows
+                yield reader.then(_shift_first_row, n_rows_before) if n_rows_before else reader
             n_bytes += source.bytes_total or 0
         self.bytes_read = n_bytes
 
-    def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """Return the first rows of the first file."""
+    def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
         return self._sources[0].prefix(n, kinds)
 
     def with_label(self, name: str) -> Source:
@@ -188,13 +182,5 @@ class ConcatenatedSource(Source):
         return ConcatenatedSource([source.with_storage(storage) for source in self._sources])
 
 
-def _shift_first_row(read: ChunkReader, n_rows: int) -> ChunkReader:
-    """Add the number of rows in earlier files to a chunk's `first_row`."""
-    if n_rows == 0:
-        return read
-
-    def read_shifted() -> Chunk:
-        chunk = read()
-        return replace(chunk, first_row=n_rows + chunk.first_row)
-
-    return read_shifted
+def _shift_first_row(chunk: Chunk, n_rows_before: int) -> Chunk:
+    return replace(chunk, first_row=n_rows_before + chunk.first_row)

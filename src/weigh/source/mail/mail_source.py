@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from weigh.errors import SourceError
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, check_chunk_size
+from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, check_chunk_size
 from weigh.source.chunk import Chunk
 from weigh.source.files.base import MAX_PREFIX_BYTES, TextSource
 from weigh.source.files.folder import class_names
@@ -54,25 +53,21 @@ class MailSource(TextSource):
         if next(self._batches(1, 1), None) is None:
             raise SourceError(f"{path} holds no messages.", path)
 
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read all messages, at most `size` of them and about a block at a time."""
-        return (read_chunk() for read_chunk in self.chunk_readers(kinds, size))
-
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
         """Yield readers that parse about one block of messages each."""
-        self.bytes_read = self.rows_read = 0
+        self.bytes_read = first_row = 0
         for batch in self._batches(self.block, check_chunk_size(size)):
-            first_row = self.rows_read
-            self.rows_read += len(batch[1])
+            n_rows = len(batch[1])
             self.bytes_read += sum(raw.length for raw in batch[1])
-            yield partial(self._chunk, batch, first_row, kinds)
+            yield ChunkReader(n_rows, self._chunk, batch, first_row, kinds)
+            first_row += n_rows
         self.bytes_read = self.bytes_total or self.bytes_read
 
-    def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
-        """Return the first n messages of the first class, or fewer if they exceed 32 MB."""
-        return self._chunk(next(self._batches(MAX_PREFIX_BYTES, check_chunk_size(n))), 0, kinds)
+    def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
+        # All of them are of the first class.
+        return self._chunk(next(self._batches(MAX_PREFIX_BYTES, n)), 0, kinds)
 
     def _batches(self, n_bytes: int, max_rows: int) -> Iterator[_LabelledBatch]:
         """Yield batches of messages of one class each, class by class."""

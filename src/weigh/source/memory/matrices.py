@@ -1,8 +1,9 @@
-"""scipy.sparse matrices and 2-D NumPy arrays as sources, read without copying."""
+"""The base class of sources in memory; sparse matrices and 2-D NumPy arrays, read without copying."""
 
 from __future__ import annotations
 
 import copy
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh.errors import DataError, LabelError
-from weigh.source.base import CHUNK_ROWS, ColumnKinds, Source, check_chunk_size
+from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
 from weigh.source.chunk import Chunk, Column, MatrixColumns
 from weigh.source.memory.columns import LazyColumn, base_type_names
 from weigh.source.memory.conversion import check_array_shape
@@ -25,7 +26,23 @@ def is_sparse(data: object) -> bool:
     return hasattr(data, "tocsr") and any(name.startswith("scipy.") for name in base_type_names(data))
 
 
-class SparseMatrixSource(Source):
+class MemorySource(Source):
+    """Rows in memory, so their number is known; subclasses convert any range of them."""
+
+    n_rows: int
+
+    @abstractmethod
+    def read_rows(self, start: int, stop: int, kinds: ColumnKinds | None) -> Chunk:
+        """Return rows start to stop; may be called in any thread."""
+
+    def chunk_readers(
+        self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
+    ) -> Iterator[ChunkReader]:
+        """Yield readers of all rows from the start, at most `size` rows each."""
+        return ChunkReader.split(self.n_rows, check_chunk_size(size), self.read_rows, kinds)
+
+
+class SparseMatrixSource(MemorySource):
     """A scipy.sparse matrix of any format, read as canonical CSR with float64 or int64 values."""
 
     names: tuple[str, ...] = ()
@@ -41,21 +58,16 @@ class SparseMatrixSource(Source):
         self.n_rows: int = self._rows.n_rows
         self.width: int = self._rows.width
 
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read all rows from the start, at most `size` at a time; `kinds` is ignored."""
-        del kinds  # they refer to named columns
-        check_chunk_size(size)
-        labels, weights = self._labels, self._weights
-        for start in range(0, self.n_rows, size):
-            stop = min(start + size, self.n_rows)
-            yield Chunk(
-                {},
-                stop - start,
-                sparse=self._rows.slice(start, stop),
-                labels=None if labels is None else labels.read(start, stop),
-                weights=None if weights is None else weights[start:stop],
-                first_row=start,
-            )
+    def read_rows(self, start: int, stop: int, kinds: ColumnKinds | None) -> Chunk:
+        """Return rows start to stop; `kinds` refer to named columns."""
+        return Chunk(
+            {},
+            stop - start,
+            sparse=self._rows.slice(start, stop),
+            labels=None if self._labels is None else self._labels.read(start, stop),
+            weights=None if self._weights is None else self._weights[start:stop],
+            first_row=start,
+        )
 
     def with_label(self, name: str) -> Source:
         """Raise LabelError: a sparse matrix has no named columns."""
@@ -115,7 +127,7 @@ def is_numeric_matrix(data: Any) -> bool:
     )
 
 
-class DenseMatrixSource(Source):
+class DenseMatrixSource(MemorySource):
     """A 2-D array, read as views; its columns are called x0, x1, ..."""
 
     named = False
@@ -129,20 +141,15 @@ class DenseMatrixSource(Source):
         self.width: int = data.shape[1]
         self.names = tuple(f"x{j}" for j in range(self.width))
 
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read all rows from the start, at most `size` at a time; `kinds` is ignored."""
-        del kinds  # they refer to named columns
-        check_chunk_size(size)
-        labels, weights = self._labels, self._weights
-        for start in range(0, self.n_rows, size):
-            stop = min(start + size, self.n_rows)
-            yield Chunk(
-                self._columns(start, stop),
-                stop - start,
-                labels=None if labels is None else labels.read(start, stop),
-                weights=None if weights is None else weights[start:stop],
-                first_row=start,
-            )
+    def read_rows(self, start: int, stop: int, kinds: ColumnKinds | None) -> Chunk:
+        """Return rows start to stop; `kinds` refer to named columns."""
+        return Chunk(
+            self._columns(start, stop),
+            stop - start,
+            labels=None if self._labels is None else self._labels.read(start, stop),
+            weights=None if self._weights is None else self._weights[start:stop],
+            first_row=start,
+        )
 
     def _columns(self, start: int, stop: int) -> Mapping[str, Column]:
         columns = MatrixColumns(self._matrix[start:stop], self.names)

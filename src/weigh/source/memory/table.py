@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from weigh.errors import DataError, LabelError, unknown_column_error
-from weigh.source.base import CHUNK_ROWS, ColumnKinds, Source, check_chunk_size, names_to_read
+from weigh.source.base import ColumnKinds, Source
 from weigh.source.chunk import Chunk, Column
 from weigh.source.memory.columns import LazyColumn, LazyTable, base_type_names, check_not_empty, lazy_column
 from weigh.source.memory.conversion import (
@@ -25,6 +25,7 @@ from weigh.source.memory.conversion import (
 )
 from weigh.source.memory.matrices import (
     DenseMatrixSource,
+    MemorySource,
     SparseMatrixSource,
     is_numeric_matrix,
     is_sparse,
@@ -74,7 +75,7 @@ def rows(
     return TableSource(table, labels, weights, label=label_name, missing=markers)
 
 
-class TableSource(Source):
+class TableSource(MemorySource):
     """Columns in memory, sliced into chunks without copying where the storage allows it."""
 
     def __init__(
@@ -103,20 +104,13 @@ class TableSource(Source):
         self.missing = missing
         self._markers = MarkerReplacer(missing)
 
-    def chunks(self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS) -> Iterator[Chunk]:
-        """Read all rows from the start, at most `size` at a time."""
-        check_chunk_size(size)
-        columns = {name: self._table.columns[name] for name in names_to_read(self.names, kinds)}
-        weights = self._weights
-        for start in range(0, self.n_rows, size):
-            stop = min(start + size, self.n_rows)
-            yield Chunk(
-                {name: self._read_column(column, start, stop) for name, column in columns.items()},
-                stop - start,
-                labels=self._read_labels(start, stop),
-                weights=None if weights is None else weights[start:stop],
-                first_row=start,
-            )
+    def read_rows(self, start: int, stop: int, kinds: ColumnKinds | None) -> Chunk:
+        """Return rows start to stop of the columns that are not skipped."""
+        names = self.names if not kinds else [name for name in self.names if kinds.get(name) != "skip"]
+        columns = {name: self._read_column(self._table.columns[name], start, stop) for name in names}
+        weights = None if self._weights is None else self._weights[start:stop]
+        labels = self._read_labels(start, stop)
+        return Chunk(columns, stop - start, labels=labels, weights=weights, first_row=start)
 
     def with_label(self, name: str) -> Source:
         """Return the same rows with column `name` as the label."""
