@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from weigh.explain.distribution_shift import ColumnShift
 from weigh.explain.novelty_detection import Unfamiliar, unfamiliar
 from weigh.judge.label_audit import Audit, SuspectRow, audit
 from weigh.learn.diagnostics import find_dependent_columns, find_zero_variance_columns
@@ -160,17 +161,6 @@ class UnfamiliarRowFact:
 
 
 @dataclass(frozen=True)
-class ShiftedColumn:
-    """A column whose distribution differs from that in training."""
-
-    column: str
-    before: str
-    now: str
-    effect: float
-    p: float
-
-
-@dataclass(frozen=True)
 class UnfamiliarityFacts:
     """The number of unfamiliar rows, the first of them, and the columns that have shifted."""
 
@@ -179,7 +169,7 @@ class UnfamiliarityFacts:
     tested: int
     sentence: str
     rows: tuple[UnfamiliarRowFact, ...]
-    columns: tuple[ShiftedColumn, ...]
+    columns: tuple[ColumnShift, ...]
 
     @property
     def rows_title(self) -> str:
@@ -200,12 +190,11 @@ def unfamiliarity_facts(model: Any, data: Any) -> UnfamiliarityFacts:
         for each in result.rows[:MAX_UNFAMILIAR_ROWS]
     )
     columns = tuple(
-        ShiftedColumn(
-            truncate(c.column, MAX_COLUMN_LENGTH),
-            truncate(c.before, MAX_COLUMN_LENGTH),
-            truncate(c.now, MAX_COLUMN_LENGTH),
-            c.effect,
-            c.p,
+        replace(
+            c,
+            column=truncate(c.column, MAX_COLUMN_LENGTH),
+            before=truncate(c.before, MAX_COLUMN_LENGTH),
+            now=truncate(c.now, MAX_COLUMN_LENGTH),
         )
         for c in result.shifted
     )

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from weigh.text import to_json_value
+from weigh.result import Facts
 
 if TYPE_CHECKING:
     from weigh.report.data_checks import AuditFacts, MisleadingColumns, UnfamiliarityFacts
@@ -41,7 +40,7 @@ class OmittedSection:
 
 
 @dataclass(frozen=True)
-class ReportFacts:
+class ReportFacts(Facts):
     """All facts of a report; sections that do not apply are None and listed in `left_out`."""
 
     title: str
@@ -61,22 +60,6 @@ class ReportFacts:
     calibration: CalibrationFacts | None = None
     audit: AuditFacts | None = None
     causes: MisleadingColumns | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything for JSON."""
-        data: dict[str, Any] = to_plain_data(self)
-        return data
-
-
-def to_plain_data(value: Any) -> Any:
-    """Return nested facts as plain data for JSON."""
-    if is_dataclass(value):
-        return {field.name: to_plain_data(getattr(value, field.name)) for field in fields(value)}
-    if isinstance(value, Mapping):
-        return {str(key): to_plain_data(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [to_plain_data(each) for each in value]
-    return to_json_value(value)
 
 
 ZERO_BASED_NOTE = "Rows are counted from 0."

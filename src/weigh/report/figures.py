@@ -134,7 +134,7 @@ def _plot_learning_curve(facts: ReportFacts) -> Any:
 
 def _plot_calibration(facts: ReportFacts) -> Any:
     assert facts.calibration is not None
-    rows = [{"series": "", **vars(each)} for each in facts.calibration.bins]
+    rows = [{**vars(each), "series": ""} for each in facts.calibration.bins]
     return pictures.reliability_diagram(rows)
 
 

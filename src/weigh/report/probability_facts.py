@@ -13,6 +13,7 @@ import numpy.typing as npt
 from weigh.judge.metrics.evaluation import Evaluation
 from weigh.judge.metrics.losses import UNSEEN, Floats
 from weigh.judge.metrics.ranking import ClassCurves, ThresholdCurve
+from weigh.judge.metrics.reliability import ReliabilityBin
 from weigh.model.base import Model
 from weigh.report.facts import EMPTY_CELL, format_share
 from weigh.report.mistake_facts import ClassifierPredictions
@@ -131,17 +132,6 @@ MIN_CALIBRATION_ROWS = 50  # with fewer rows, calibration is not assessed
 
 
 @dataclass(frozen=True)
-class CalibrationBin:
-    """Rows of similar predicted probability: its mean, and the observed frequency with its interval."""
-
-    predicted: float
-    observed: float
-    low: float
-    high: float
-    rows: float
-
-
-@dataclass(frozen=True)
 class CalibrationFacts:
     """Confidence and accuracy of the predictions, overall and in bins, with a verdict.
 
@@ -154,16 +144,12 @@ class CalibrationFacts:
     sentence: str
     advice: str
     remedy: str
-    bins: tuple[CalibrationBin, ...]
+    bins: tuple[ReliabilityBin, ...]
 
 
 def calibration_facts(evaluation: Evaluation, model: Any) -> CalibrationFacts | None:
     """Compare the confidence of predictions with their accuracy; None without probabilities."""
-    bins = tuple(
-        CalibrationBin(each.predicted, each.observed, each.low, each.high, float(each.rows))
-        for each in evaluation.reliability
-        if each.series == VERDICT_SERIES
-    )
+    bins = tuple(each for each in evaluation.reliability if each.series == VERDICT_SERIES)
     if not bins:
         return None
     rows = sum(each.rows for each in bins)

@@ -11,6 +11,7 @@ from weigh import errors
 from weigh.judge.metrics.batches import read_batches
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.predictor import make_predictor
+from weigh.judge.metrics.regression import RowResidual
 from weigh.report.facts import NamedFact
 from weigh.report.mistake_facts import MAX_REASONS, FeatureReason, row_values, single_row
 from weigh.text import to_json_value, truncate
@@ -19,15 +20,6 @@ MAX_NAME_LENGTH = 120
 MAX_PLOTTED_ROWS = 400
 MAX_TABLE_ROWS = 20
 MAX_WEIGHTS = 20
-
-
-@dataclass(frozen=True)
-class ResidualFact:
-    """The true and the predicted value of one row."""
-
-    row: int
-    true: float
-    predicted: float
 
 
 @dataclass(frozen=True)
@@ -60,7 +52,7 @@ class RegressionFacts:
     If some weight has no standard error, weights are ordered by size.
     """
 
-    residuals: tuple[ResidualFact, ...]
+    residuals: tuple[RowResidual, ...]
     is_sample: bool
     missed: tuple[LargeError, ...]
     weights: tuple[WeightFact, ...]
@@ -68,7 +60,7 @@ class RegressionFacts:
     has_intervals: bool
 
     @property
-    def table_rows(self) -> tuple[ResidualFact, ...]:
+    def table_rows(self) -> tuple[RowResidual, ...]:
         """The sample of plotted rows that the table lists."""
         return self.residuals[:: max(1, -(-len(self.residuals) // MAX_TABLE_ROWS))]
 
@@ -78,7 +70,7 @@ def regression_facts(model: Any, data: Any, y: Any, label: str | None, most: int
     fitted = getattr(model, "model_", model)
     true, predicted, worst = _predict_rows(model, data, y, label, most)
     step = max(1, -(-len(true) // MAX_PLOTTED_ROWS))
-    residuals = tuple(ResidualFact(i, float(true[i]), float(predicted[i])) for i in range(0, len(true), step))
+    residuals = tuple(RowResidual(i, float(true[i]), float(predicted[i])) for i in range(0, len(true), step))
     weights, n_weights = _weight_facts(fitted)
     missed = tuple(
         _describe_error(fitted, row, rows, float(true[row]), float(predicted[row])) for row, rows in worst

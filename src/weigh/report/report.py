@@ -7,7 +7,6 @@ import hashlib
 import math
 import os
 import re
-import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,12 +17,12 @@ from typing import Any
 
 from weigh import errors, text
 from weigh.atomic_files import atomic_write, error_reason
-from weigh.report.facts import ReportFacts, format_share, keep_percent_together, to_plain_data
+from weigh.report.facts import ReportFacts, format_share, keep_percent_together
 from weigh.report.figures import Figure, draw_figures
 from weigh.report.summary import Tile
-from weigh.text import text_table, truncate
+from weigh.result import Result, Section, Table, to_json
+from weigh.text import truncate
 
-LINE_WIDTH = 80
 PACKAGE = "weigh.report"
 OPTION_PATTERN = re.compile(r"--[a-z][a-z-]*")
 REQUIRED_PACKAGES = {"altair": "Altair", "vl_convert": "vl-convert", "jinja2": "Jinja2"}
@@ -34,7 +33,7 @@ def no_progress(_: str) -> None:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Report:
+class Report(Result):
     """The result of `report_on`: `facts` are typed data, `html` is a self-contained page."""
 
     facts: ReportFacts
@@ -60,17 +59,20 @@ class Report:
         """Return the facts for JSON."""
         return self.facts.to_dict()
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The title of the report."""
+        return self.facts.title
+
+    def sections(self) -> list[Section]:
+        """Return the summary of the report."""
         summary = self.facts.summary
-        tiles = text_table(
-            [line for tile in summary.tiles for line in _tile_lines(tile)], left=3, indent="  "
-        )
-        steps = "\n".join(
-            textwrap.fill(f"- {step}", LINE_WIDTH, subsequent_indent="  ") for step in summary.next
-        )
-        return "\n\n".join(
-            [self.facts.title, textwrap.fill(summary.what, LINE_WIDTH), tiles, f"Next:\n{steps}"]
-        )
+        lines = [line for tile in summary.tiles for line in _tile_lines(tile)]
+        return [
+            Section("summary", [summary.what]),
+            Section("measures", [Table(lines, left=3, indent="  ", has_header=False)]),
+            Section("next", [f"- {step}" for step in summary.next], "Next:"),
+        ]
 
     def _repr_html_(self) -> str:
         return render_notebook_frame(self.facts.title, self.html)
@@ -97,7 +99,7 @@ def render_page(facts: ReportFacts, figures: dict[str, Figure]) -> str:
             style=style,
             script=script,
             policy=_content_security_policy(style, script),
-            thresholds=to_plain_data(facts.thresholds),
+            thresholds=to_json(facts.thresholds),
         )
     )
     return page
