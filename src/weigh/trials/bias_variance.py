@@ -11,11 +11,11 @@ import numpy as np
 from weigh import errors
 from weigh.features.validation import check_finite, check_integer
 from weigh.judge.metrics.losses import Floats
-from weigh.text import format_quantity, to_json_value
+from weigh.result import Section, TabularResult
+from weigh.text import format_quantity, to_json_value, truncate
 from weigh.trials.bias_variance_format import (
     KOHAVI_WOLPERT,
-    bias_variance_html,
-    format_bias_variance,
+    bias_variance_sections,
     loss_title,
     part_title,
 )
@@ -41,7 +41,7 @@ DEFAULT_SHARES = {BOOTSTRAP: 1.0, SUBSAMPLE: 0.5}  # size of a training set, as 
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BiasVariance:
+class BiasVariance(TabularResult):
     """The result of `bias_variance`; prints as a table of at most 80 columns.
 
     `learners` has a `Decomposition` per learner name, with the loss and parts of every test row, their means,
@@ -57,6 +57,8 @@ class BiasVariance:
     sets: str
     test: tuple[int, ...]
     settings: Mapping[str, str] = field(default_factory=dict)
+    _json = ("loss", "form", "rounds", "sets", "judged_rows")
+    _frames = ("learners",)
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -71,24 +73,36 @@ class BiasVariance:
             )
         return self.learners[name]
 
+    @property
+    def judged_rows(self) -> int:
+        """The number of rows that the losses are measured on."""
+        return len(self.test)
+
     def to_dict(self) -> dict[str, Any]:
         """Return means, standard errors and corrected parts for JSON, without the values per row."""
-        return {
-            "loss": self.loss,
-            "form": self.form,
-            "rounds": self.rounds,
-            "sets": self.sets,
-            "judged_rows": len(self.test),
-            "learners": [
-                {
-                    "learner": name,
-                    "settings": self.settings.get(name, ""),
-                    **{part: _mean_with_errors(each, part) for part in ("loss", *each.parts)},
-                    "corrected": each.corrected(),
-                }
-                for name, each in self.learners.items()
-            ],
-        }
+        learners = [
+            {
+                "learner": name,
+                "settings": self.settings.get(name, ""),
+                **{part: _mean_with_errors(each, part) for part in ("loss", *each.parts)},
+                "corrected": each.corrected(),
+            }
+            for name, each in self.learners.items()
+        ]
+        return super().to_dict() | {"learners": learners}
+
+    @property
+    def headline(self) -> str:
+        """The learners and the loss."""
+        if len(self.learners) == 1:
+            learners = truncate(next(iter(self.learners)), 30)
+        else:
+            learners = format_quantity(len(self.learners), "learner")
+        return f"Bias and variance of {learners}: {loss_title(self)}"
+
+    def sections(self) -> list[Section]:
+        """Return the parts of the loss, and notes on how they were estimated."""
+        return bias_variance_sections(self)
 
     def plot(self) -> Any:
         """Return a chart of the parts, one stacked bar per learner."""
@@ -100,14 +114,6 @@ class BiasVariance:
             for part in each.parts
         ]
         return stacked_bar_chart(rows, x=loss_title(self))
-
-    def __str__(self) -> str:
-        return format_bias_variance(self)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return bias_variance_html(self)
 
 
 def _mean_with_errors(decomposition: Decomposition, part: str) -> dict[str, Any]:

@@ -1,12 +1,12 @@
-"""Text of at most 80 columns, and HTML, of a bias–variance decomposition."""
+"""The sections of a bias–variance decomposition."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from typing import TYPE_CHECKING
 
-from weigh.text import escape_html, format_float, format_quantity, html_table, text_table, truncate
+from weigh.result import Section, Table
+from weigh.text import format_float, format_quantity
 from weigh.trials.candidates import LOSSES
 from weigh.trials.decomposition import Decomposition
 from weigh.trials.learners import format_settings_note
@@ -14,7 +14,6 @@ from weigh.trials.learners import format_settings_note
 if TYPE_CHECKING:
     from weigh.trials.bias_variance import BiasVariance
 
-LINE_WIDTH = 80
 KOHAVI_WOLPERT = "kohavi-wolpert"
 AUTHORS = {KOHAVI_WOLPERT: " (Kohavi & Wolpert)", "domingos": " (Domingos)"}
 SQUARED_PART_TITLES = {"bias": "bias²"}
@@ -25,18 +24,10 @@ PART_TITLES = {
 }
 
 
-def format_bias_variance(result: BiasVariance) -> str:
-    """Return the table and its notes as text."""
-    rows = _part_table(result) if len(result.learners) == 1 else _learner_table(result, 22)
-    notes = "\n".join(textwrap.fill(note, LINE_WIDTH) for note in _notes(result))
-    return f"{_headline(result)}\n\n{text_table(rows, indent='  ')}\n\n{notes}"
-
-
-def bias_variance_html(result: BiasVariance) -> str:
-    """Return the table and its notes as HTML."""
-    rows = _part_table(result) if len(result.learners) == 1 else _learner_table(result, 60)
-    notes = "".join(f"<p>{escape_html(note)}</p>" for note in _notes(result))
-    return f"<div>{html_table(_headline(result), rows)}{notes}</div>"
+def bias_variance_sections(result: BiasVariance) -> list[Section]:
+    """Return the parts of the loss and the notes."""
+    table = _part_table(result) if len(result.learners) == 1 else _learner_table(result)
+    return [Section("parts", [table]), Section("notes", _notes(result))]
 
 
 def loss_title(result: BiasVariance) -> str:
@@ -44,15 +35,7 @@ def loss_title(result: BiasVariance) -> str:
     return LOSSES[result.loss].title + AUTHORS.get(result.form, "")
 
 
-def _headline(result: BiasVariance) -> str:
-    if len(result.learners) == 1:
-        learners = truncate(next(iter(result.learners)), 30)
-    else:
-        learners = format_quantity(len(result.learners), "learner")
-    return f"Bias and variance of {learners}: {loss_title(result)}"
-
-
-def _part_table(result: BiasVariance) -> list[list[str]]:
+def _part_table(result: BiasVariance) -> Table:
     (decomposition,) = result.learners.values()
     corrected = decomposition.corrected() or {}
     rows = [["part", "mean", "± sets", "± rows", *(["corrected"] if corrected else [])]]
@@ -62,17 +45,17 @@ def _part_table(result: BiasVariance) -> list[list[str]]:
         if corrected:
             numbers.append(corrected.get(part, math.nan))
         rows.append([part_title(result, part), *map(_format_number, numbers)])
-    return rows
+    return Table(rows, indent="  ")
 
 
-def _learner_table(result: BiasVariance, width: int) -> list[list[str]]:
+def _learner_table(result: BiasVariance) -> Table:
     # With more than two parts there is no room for standard errors.
     is_wide = len(result.parts) > 2
     rows = [["learner", "loss", *(part_title(result, part) for part in result.parts)]]
     for name, decomposition in result.learners.items():
         cells = [_format_cell(decomposition, part, is_wide) for part in ("loss", *decomposition.parts)]
-        rows.append([truncate(name, width - 8 if is_wide else width), *cells])
-    return rows
+        rows.append([name, *cells])
+    return Table(rows, indent="  ", widths=(14 if is_wide else 22,))
 
 
 def _format_cell(decomposition: Decomposition, part: str, is_short: bool) -> str:

@@ -13,9 +13,10 @@ from weigh import errors
 from weigh.features.validation import check_bool, check_finite, check_integer, check_level
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import Estimate, holm_adjust
-from weigh.text import to_json_value
+from weigh.result import Facts, Section, TabularResult
+from weigh.text import format_quantity
 from weigh.trials.candidates import LOSSES, Candidate, Experiment, baseline_candidate
-from weigh.trials.comparison_format import comparison_html, format_comparison, plot_comparison
+from weigh.trials.comparison_format import comparison_sections, plot_comparison
 from weigh.trials.cross_validation import (
     ComparisonScore,
     CrossValidationResult,
@@ -41,7 +42,7 @@ Progress = Callable[[int, int], None] | None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Comparison:
+class Comparison(TabularResult):
     """The result of `compare`; prints in at most 80 columns.
 
     `scores` are in the order of the learners, with the baseline last; `pairs` are the tests of their
@@ -61,6 +62,20 @@ class Comparison:
     splits: tuple[tuple[Any, Any], ...]
     trait_table: TraitTable
     curve: LearningCurve | None = None
+    _json = (
+        "loss",
+        "n",
+        "folds",
+        "repeats",
+        "level",
+        "rope",
+        "best",
+        "scores",
+        "pairs",
+        ("traits", "trait_table"),
+        "curve",
+    )
+    _frames = ("scores", "pairs")
 
     def __getitem__(self, name: str) -> ComparisonScore:
         for each in self.scores:
@@ -99,28 +114,20 @@ class Comparison:
         """Return a description of each learner: hypothesis space, objective, search and cost."""
         return self.trait_table
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything but the row indices of the splits for JSON."""
-        names = ("loss", "n", "folds", "repeats", "level", "rope", "best")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "scores": [each.to_dict() for each in self.scores],
-            "pairs": [each.to_dict() for each in self.pairs],
-            "traits": self.trait_table.to_dict(),
-            "curve": None if self.curve is None else self.curve.to_dict(),
-        }
-
     def plot(self, what: str = "scores") -> Any:
         """Return a chart of the "scores", the "differences" of pairs, the "times", or the "curve"."""
         return plot_comparison(self, what)
 
-    def __str__(self) -> str:
-        return format_comparison(self)
+    @property
+    def headline(self) -> str:
+        """The numbers of learners, rows and folds, and the loss."""
+        learners = format_quantity(sum(not each.is_baseline for each in self.scores), "learner")
+        splits = f"{self.repeats} × {self.folds} folds"
+        return f"{learners} on {format_quantity(self.n, 'row')}, {splits}: {LOSSES[self.loss].title}"
 
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return comparison_html(self)
+    def sections(self) -> list[Section]:
+        """Return scores, pairs and notes, without the traits."""
+        return comparison_sections(self)
 
 
 def compare(
@@ -278,7 +285,7 @@ def _measure_curves(
 
 
 @dataclass(frozen=True)
-class PairComparison:
+class PairComparison(Facts):
     """The difference of two mean losses, first minus second: the first is better if it is negative.
 
     `p_value` is that of the corrected resampled t-test, `adjusted` the same with Holm's adjustment for all
@@ -298,10 +305,6 @@ class PairComparison:
     first_better: float
     equal: float
     second_better: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pair for JSON."""
-        return {name: to_json_value(value) for name, value in self.__dict__.items()}
 
 
 def compare_pairs(

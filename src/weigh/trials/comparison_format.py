@@ -1,50 +1,34 @@
-"""Text of at most 80 columns, HTML tables and charts of a comparison."""
+"""The sections and charts of a comparison."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from weigh import errors
-from weigh.text import format_float, format_quantity, html_paragraph, html_table, text_table, truncate
+from weigh.result import Section, Table
+from weigh.text import format_float, truncate
 from weigh.trials.candidates import LOSSES
 from weigh.trials.learners import format_settings_note
 
 if TYPE_CHECKING:
     from weigh.trials.comparison import Comparison, PairComparison
 
-LINE_WIDTH = 80
 MAX_PAIRS = 21
 
 
-def format_comparison(result: Comparison) -> str:
-    """Return scores, pairs and notes as text."""
-    parts = [_headline(result), text_table(_score_table(result, 22), indent="  ")]
-    if result.pairs:
-        parts.append(text_table(_pair_table(result, 16), left=2, indent="  "))
-    parts.append("\n".join(textwrap.fill(note, LINE_WIDTH) for note in _notes(result)))
-    if result.curve is not None:
-        parts.append("\n".join(textwrap.fill(str(each), LINE_WIDTH) for each in result.crossings))
-    return "\n\n".join(part for part in parts if part)
+def comparison_sections(result: Comparison) -> list[Section]:
+    """Return scores, pairs, notes and crossings."""
+    pairs = [Section("pairs", [_pair_table(result)])] if result.pairs else []
+    return [
+        Section("scores", [_score_table(result)]),
+        *pairs,
+        Section("notes", _notes(result)),
+        Section("crossings", [str(each) for each in result.crossings]),
+    ]
 
 
-def comparison_html(result: Comparison) -> str:
-    """Return scores and pairs as HTML tables, without the traits."""
-    tables = [html_table(_headline(result), _score_table(result, 60))]
-    if result.pairs:
-        tables.append(html_table("Pairs", _pair_table(result, 60), 2))
-    notes = [*_notes(result), *map(str, result.crossings)]
-    return f"<div>{''.join([*tables, *map(html_paragraph, notes)])}</div>"
-
-
-def _headline(result: Comparison) -> str:
-    learners = format_quantity(sum(not each.is_baseline for each in result.scores), "learner")
-    splits = f"{result.repeats} × {result.folds} folds"
-    return f"{learners} on {format_quantity(result.n, 'row')}, {splits}: {LOSSES[result.loss].title}"
-
-
-def _score_table(result: Comparison, width: int) -> list[list[str]]:
+def _score_table(result: Comparison) -> Table:
     rows = [["learner", "loss", "low", "high", "fit µs", "predict µs", "bytes"]]
     for each in sorted(result.scores, key=lambda each: (each.is_baseline, each.loss.value)):
         numbers = (each.loss.value, each.loss.low, each.loss.high)
@@ -54,19 +38,18 @@ def _score_table(result: Comparison, width: int) -> list[list[str]]:
             else (_format_microseconds(each.cost.fit), _format_microseconds(each.cost.predict))
         )
         size = "" if each.cost.size is None else f"{each.cost.size:,}"
-        rows.append([_shorten_name(each.learner, width), *map(_format_number, numbers), *times, size])
-    return rows
+        rows.append([_shorten_name(each.learner, 22), *map(_format_number, numbers), *times, size])
+    return Table(rows, indent="  ")
 
 
-def _pair_table(result: Comparison, width: int) -> list[list[str]]:
+def _pair_table(result: Comparison) -> Table:
     rows = [["first", "second", "diff.", "p", "1st wins", "equal", "2nd wins"]]
-    for each in result.pairs[:MAX_PAIRS]:
-        names = _shorten_name(each.first, width), _shorten_name(each.second, width)
+    for each in result.pairs:
+        names = _shorten_name(each.first, 16), _shorten_name(each.second, 16)
         tests = _format_signed(each.difference), _format_p_value(each.adjusted)
         probabilities = map(_format_probability, (each.first_better, each.equal, each.second_better))
         rows.append([*names, *tests, *probabilities])
-    hidden = len(result.pairs) - MAX_PAIRS
-    return [*rows, [f"… and {hidden:,} more", *[""] * 6]] if hidden > 0 else rows
+    return Table(rows, left=2, indent="  ", caption="Pairs", most=MAX_PAIRS)
 
 
 def _notes(result: Comparison) -> list[str]:

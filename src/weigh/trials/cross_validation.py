@@ -14,7 +14,7 @@ import numpy as np
 from weigh.judge.metrics.confidence_intervals import Measure, proportion
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import Estimate
-from weigh.text import to_json_value
+from weigh.result import Facts
 from weigh.trials.candidates import Candidate, FittedLearner
 from weigh.trials.parallel import run_jobs
 from weigh.trials.rows import LabelledRows
@@ -24,20 +24,13 @@ TIMED_SPLITS = 3  # splits that run one at a time, so that they can be timed
 
 
 @dataclass(frozen=True)
-class LearnerCost:
+class LearnerCost(Facts):
     """Seconds per row of training and of prediction, and the size of the saved model in bytes."""
 
     fit: float
     predict: float
     size: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the cost for JSON."""
-        return {
-            "fit_seconds_per_row": self.fit,
-            "predict_seconds_per_row": self.predict,
-            "model_bytes": self.size,
-        }
+    _json = (("fit_seconds_per_row", "fit"), ("predict_seconds_per_row", "predict"), ("model_bytes", "size"))
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +104,7 @@ def _median_cost(costs: Sequence[LearnerCost]) -> LearnerCost:
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonScore:
+class ComparisonScore(Facts):
     """A learner's mean loss with its interval, its loss on every split [splits], and its cost.
 
     `settings` lists the settings that differ from the defaults, as text.
@@ -123,17 +116,6 @@ class ComparisonScore:
     cost: LearnerCost
     is_baseline: bool = False
     settings: str = ""
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the score for JSON."""
-        return {
-            "learner": self.learner,
-            "settings": self.settings,
-            "is_baseline": self.is_baseline,
-            "loss": self.loss.to_dict(),
-            "losses": [to_json_value(value) for value in self.losses.tolist()],
-            "cost": self.cost.to_dict(),
-        }
 
 
 def error_rate(losses: Floats, ratio: float, n_rows: int, level: float) -> Measure:

@@ -13,7 +13,8 @@ import numpy as np
 from weigh.judge.metrics.confidence_intervals import quantile_interval
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
-from weigh.text import format_count, to_json_value, truncate
+from weigh.result import Facts
+from weigh.text import format_count, truncate
 from weigh.trials.power_law import BOOTSTRAP_DRAWS, BOOTSTRAP_SEED, PowerLaw
 
 MAX_EXTRAPOLATION = 100.0  # largest extrapolated size, as a multiple of the largest measured one
@@ -21,7 +22,7 @@ EXTRAPOLATION_STEPS = 401
 
 
 @dataclass(frozen=True)
-class Crossing:
+class Crossing(Facts):
     """The number of rows up to which `small` has the smaller validation loss, and beyond which `large` has.
 
     `kind` is "measured" if each of the two is significantly better at some measured size, `small` before
@@ -41,12 +42,6 @@ class Crossing:
     low: float = math.nan
     high: float = math.nan
     share: float = math.nan
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the crossing for JSON."""
-        numbers = {"rows": self.rows, "low": self.low, "high": self.high, "share": self.share}
-        names = {"pair": list(self.pair), "kind": self.kind, "small": self.small, "large": self.large}
-        return names | {name: to_json_value(value) for name, value in numbers.items()}
 
     def __str__(self) -> str:
         first, second = (truncate(name, 24) for name in self.pair)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from weigh.judge.metrics.confidence_intervals import Measure, quantile_interval
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
-from weigh.text import format_count, format_float, html_paragraph, html_table
+from weigh.result import Result, Section, Table
+from weigh.text import format_count, format_float
 from weigh.trials.power_law import PowerLaw, format_interval
 
 WIDE_GAP = 0.1  # as a fraction of the baseline loss
@@ -28,8 +28,8 @@ VERDICT_SENTENCES = {
 UNBEATEN_SENTENCE = "no other learner is significantly better, so the columns may allow no lower loss"
 
 
-@dataclass(frozen=True)
-class Diagnosis:
+@dataclass(frozen=True, repr=False)
+class Diagnosis(Result):
     """A verdict on a learner at its largest training size, the numbers behind it, and advice.
 
     Let T and V be the training and validation loss, G = V − T the generalisation gap and B the baseline loss
@@ -64,6 +64,21 @@ class Diagnosis:
     rival: str | None
     unbeaten: bool
     advice: tuple[str, ...]
+    _json = (
+        "verdict",
+        "says",
+        "train",
+        "validation",
+        "gap",
+        "baseline",
+        "asymptote",
+        "tenfold",
+        "rows",
+        "rows_help",
+        "rival",
+        "unbeaten",
+        "advice",
+    )
 
     @property
     def says(self) -> str:
@@ -74,21 +89,6 @@ class Diagnosis:
             return UNBEATEN_SENTENCE
         return VERDICT_SENTENCES[self.verdict]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything for JSON."""
-        names = ("train", "validation", "gap", "baseline", "asymptote", "tenfold")
-        measures = {name: getattr(self, name) for name in names}
-        return {
-            "verdict": self.verdict,
-            "says": self.says,
-            **{name: None if each is None else each.to_dict() for name, each in measures.items()},
-            "rows": self.rows,
-            "rows_help": self.rows_help,
-            "rival": self.rival,
-            "unbeaten": self.unbeaten,
-            "advice": list(self.advice),
-        }
-
     def _titled_losses(self) -> list[list[str]]:
         losses = {
             "training loss": self.train,
@@ -96,19 +96,14 @@ class Diagnosis:
             "generalisation gap": self.gap,
             "baseline loss": self.baseline,
         }
-        return [[title, format_interval(measure)] for title, measure in losses.items()]
+        # As wide as the names in a power law, which is printed above.
+        return [[f"{title:<24}", format_interval(measure)] for title, measure in losses.items()]
 
-    def __str__(self) -> str:
-        lines = [f"{self.verdict}: {self.says}"]
-        lines += [f"  {title:<26}{loss}" for title, loss in self._titled_losses()]
-        return "\n".join([*lines, *(f"- {each}" for each in self.advice)])
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        rows = [["", f"with {self.rows:,} rows"], *self._titled_losses()]
-        advice = "".join(map(html_paragraph, self.advice))
-        return f"<div>{html_table(f'{self.verdict}: {self.says}', rows)}{advice}</div>"
+    def sections(self) -> list[Section]:
+        """Return the verdict, the losses and advice."""
+        losses = Table(self._titled_losses(), left=2, indent="  ", has_header=False)
+        advice = [f"- {line}" for line in self.advice]
+        return [Section("diagnosis", [losses, *advice], f"{self.verdict}: {self.says}")]
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,17 +5,18 @@ from __future__ import annotations
 import html
 import textwrap
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from weigh.text import html_table, truncate
+from weigh.result import Facts, Result, Table, to_json
+from weigh.text import truncate
 from weigh.trials.learners import learners_by_name
 
 
 @dataclass(frozen=True, kw_only=True)
-class Traits:
+class Traits(Facts):
     """What a learner can represent, and how it is trained."""
 
     hypothesis_space: str
@@ -27,10 +28,6 @@ class Traits:
     search: str
     cost: str
     guarantee: str
-
-    def to_dict(self) -> dict[str, str]:
-        """Return the traits for JSON."""
-        return asdict(self)
 
 
 LINE_WIDTH = 80
@@ -283,14 +280,14 @@ def traits_of(learner: Any) -> Traits | None:
 
 
 @dataclass(frozen=True, repr=False)
-class TraitTable:
+class TraitTable(Result):
     """The traits of learners by name; None if a learner is not described."""
 
     learners: Mapping[str, Traits | None]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the traits of every learner for JSON."""
-        return {name: None if each is None else each.to_dict() for name, each in self.learners.items()}
+        return {name: to_json(each) for name, each in self.learners.items()}
 
     def rows(self) -> list[list[str]]:
         """Return a header with the learners, then one row per trait: its title and a cell per learner."""
@@ -307,10 +304,8 @@ class TraitTable:
             for title, *cells in rows
         )
 
-    __repr__ = __str__
-
     def _repr_html_(self) -> str:
-        return html_table("Kinds of learners", self.rows(), 1 + len(self.learners))
+        return Table(self.rows(), left=1 + len(self.learners)).to_html("Kinds of learners")
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with one row per learner and one column per trait."""

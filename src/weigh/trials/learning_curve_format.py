@@ -1,17 +1,16 @@
-"""Text of at most 80 columns, HTML, and chart data of learning curves."""
+"""The sections and the chart data of learning curves."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weigh.judge.metrics.confidence_intervals import Measure
-from weigh.text import format_float, format_quantity, html_paragraph, html_table, text_table, truncate
-from weigh.trials.candidates import LOSSES
+from weigh.result import Lines, Section, Table
+from weigh.text import format_float
 from weigh.trials.crossing import Crossing
 from weigh.trials.learners import format_settings_note
 
@@ -19,58 +18,26 @@ if TYPE_CHECKING:
     from weigh.trials.learning_curves import FittedLearningCurve, LearningCurve, LearningCurvePoint
 
 TABLE_HEADER = ["rows", "training loss", "validation loss", "interval", "fit"]
-MAX_LINE_LENGTH = 79
 LAW_PLOT_POINTS = 40
 MAX_TRAINING_CURVES = 2  # training losses are plotted for at most this many learners
 
 
-def format_learning_curve(result: LearningCurve) -> str:
-    """Return losses, power laws, diagnoses and crossings as text."""
-    parts = [_title(result), *(_format_curve(each) for each in result.curves)]
-    if result.crossings:
-        parts.append("\n".join(_wrap_line(str(each)) for each in result.crossings))
-    parts += map(_wrap_line, format_settings_note({each.name: each.settings for each in result.curves}))
-    return "\n\n".join(parts)
-
-
-def learning_curve_html(result: LearningCurve) -> str:
-    """Return losses, power laws, diagnoses and crossings as HTML."""
-    parts = [
-        html_table(f"{each.name}: {_title(result)}", _point_table(each.points))
-        + html_paragraph(_format_law(each))
-        + each.diagnosis._repr_html_()
+def learning_curve_sections(result: LearningCurve) -> list[Section]:
+    """Return losses, power law and diagnosis of each learner, and crossings."""
+    sections = [
+        Section("curve", [_point_table(each.points), Lines(_format_law(each)), each.diagnosis], each.name)
         for each in result.curves
     ]
-    return f"<div>{''.join([*parts, *(html_paragraph(str(each)) for each in result.crossings)])}</div>"
-
-
-def _title(result: LearningCurve) -> str:
-    folds = f"{result.folds} folds" + (f" × {result.repeats}" if result.repeats > 1 else "")
-    return f"{LOSSES[result.loss].title} on {format_quantity(result.n, 'row')}, {folds}"
-
-
-def _format_curve(curve: FittedLearningCurve) -> str:
-    lines = [
-        truncate(curve.name, 70),
-        text_table(_point_table(curve.points), left=0, indent="  "),
-        _format_law(curve),
-        *map(_wrap_line, str(curve.diagnosis).split("\n")),
-    ]
-    return "\n".join(lines)
+    crossings = [f"{each}" for each in result.crossings]
+    settings = format_settings_note({each.name: each.settings for each in result.curves})
+    return [*sections, Section("crossings", crossings), Section("settings", settings)]
 
 
 def _format_law(curve: FittedLearningCurve) -> str:
     return f"no power law: {curve.no_law}" if curve.law is None else str(curve.law)
 
 
-def _wrap_line(line: str) -> str:
-    """Wrap a long line with a hanging indent."""
-    if len(line) <= MAX_LINE_LENGTH:
-        return line
-    return "\n".join(textwrap.wrap(line, MAX_LINE_LENGTH, subsequent_indent="  "))
-
-
-def _point_table(points: Sequence[LearningCurvePoint]) -> list[list[str]]:
+def _point_table(points: Sequence[LearningCurvePoint]) -> Table:
     rows = [
         [
             f"{point.rows:,}",
@@ -81,7 +48,7 @@ def _point_table(points: Sequence[LearningCurvePoint]) -> list[list[str]]:
         ]
         for point in points
     ]
-    return [TABLE_HEADER, *rows]
+    return Table([TABLE_HEADER, *rows], left=0, indent="  ")
 
 
 def _format_span(measure: Measure) -> str:

@@ -14,15 +14,15 @@ from weigh.features.validation import check_integer, check_level
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
-from weigh.text import format_quantity, to_json_value
+from weigh.result import Facts, Result, Section, to_frame
+from weigh.text import format_quantity
 from weigh.trials.candidates import LOSSES, Candidate, Experiment, baseline_candidate
 from weigh.trials.crossing import Crossing, CurveLosses, find_crossing
 from weigh.trials.diagnosis import Diagnosis, FinalLosses, diagnose
 from weigh.trials.learners import format_settings
 from weigh.trials.learning_curve_format import (
     crossing_marks,
-    format_learning_curve,
-    learning_curve_html,
+    learning_curve_sections,
     plot_rows,
 )
 from weigh.trials.parallel import run_jobs
@@ -36,7 +36,7 @@ DEFAULT_FOLDS, DEFAULT_REPEATS = 5, 2
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearningCurve:
+class LearningCurve(Result):
     """The result of `learning_curve`; prints in at most 80 columns.
 
     `curves` has one `FittedLearningCurve` per learner; `result["logistic"]` is the one of that name. With a
@@ -99,16 +99,6 @@ class LearningCurve:
         """Return the number of rows at which the only learner's power law reaches `loss`."""
         return self._only_curve.size_for(loss)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything for JSON."""
-        names = ("loss", "n", "folds", "repeats", "level")
-        return {
-            **{name: getattr(self, name) for name in names},
-            "sizes": list(self.sizes),
-            "curves": [each.to_dict() for each in self.curves],
-            "crossings": [each.to_dict() for each in self.crossings],
-        }
-
     def plot(self) -> Any:
         """Return a chart of the losses by training rows, with fitted laws dashed and crossings marked."""
         from weigh.pictures import line_chart
@@ -122,17 +112,23 @@ class LearningCurve:
             marks=crossing_marks(self.crossings),
         )
 
-    def __str__(self) -> str:
-        return format_learning_curve(self)
+    @property
+    def headline(self) -> str:
+        """The loss, the number of rows and the folds."""
+        folds = f"{self.folds} folds" + (f" × {self.repeats}" if self.repeats > 1 else "")
+        return f"{LOSSES[self.loss].title} on {format_quantity(self.n, 'row')}, {folds}"
 
-    __repr__ = __str__
+    def to_frame(self) -> Any:
+        """Return the losses of every learner at every size as a pandas DataFrame."""
+        return to_frame([{"learner": each.name} | point.to_dict() for each in self for point in each.points])
 
-    def _repr_html_(self) -> str:
-        return learning_curve_html(self)
+    def sections(self) -> list[Section]:
+        """Return losses, power law and diagnosis of each learner, and crossings."""
+        return learning_curve_sections(self)
 
 
 @dataclass(frozen=True, eq=False)
-class FittedLearningCurve:
+class FittedLearningCurve(Facts):
     """The learning curve of one learner: its losses, the power law of its validation loss, and a diagnosis.
 
     `law` is None if no power law fits, and `no_law` says why. `settings` lists the settings that differ from
@@ -145,6 +141,7 @@ class FittedLearningCurve:
     no_law: str | None
     diagnosis: Diagnosis
     settings: str = ""
+    _json = (("learner", "name"), "settings", "points", "law", "no_law", "diagnosis")
 
     def at(self, n: float) -> Measure:
         """Return the validation loss that the power law predicts for n rows."""
@@ -162,35 +159,15 @@ class FittedLearningCurve:
             )
         return self.law
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything for JSON."""
-        return {
-            "learner": self.name,
-            "settings": self.settings,
-            "points": [point.to_dict() for point in self.points],
-            "law": None if self.law is None else self.law.to_dict(),
-            "no_law": self.no_law,
-            "diagnosis": self.diagnosis.to_dict(),
-        }
-
 
 @dataclass(frozen=True)
-class LearningCurvePoint:
+class LearningCurvePoint(Facts):
     """Training and validation loss at one number of training rows, and the median seconds of a fit."""
 
     rows: int
     train: Measure
     validation: Measure
     seconds: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the point for JSON."""
-        return {
-            "rows": self.rows,
-            "train": self.train.to_dict(),
-            "validation": self.validation.to_dict(),
-            "seconds": to_json_value(self.seconds),
-        }
 
 
 def learning_curve(

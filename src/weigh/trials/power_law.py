@@ -14,7 +14,8 @@ from weigh.features.validation import check_finite
 from weigh.judge.metrics.confidence_intervals import Measure, quantile_interval
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
-from weigh.text import format_count, format_float, to_json_value
+from weigh.result import Facts
+from weigh.text import format_count, format_float
 
 BOOTSTRAP_DRAWS = 1_000
 BOOTSTRAP_SEED = 0
@@ -25,7 +26,7 @@ GRID_POINTS, REFINEMENT_POINTS, REFINEMENT_STEPS = 48, 9, 12
 
 
 @dataclass(frozen=True)
-class RequiredRows:
+class RequiredRows(Facts):
     """The number of rows at which a power law reaches a target loss; infinity if it never does."""
 
     target: float
@@ -33,13 +34,6 @@ class RequiredRows:
     low: float
     high: float
     asymptote: Measure
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result for JSON; infinity is "inf"."""
-        numbers = {"target": self.target, "rows": self.rows, "low": self.low, "high": self.high}
-        return {name: to_json_value(value) for name, value in numbers.items()} | {
-            "asymptote": self.asymptote.to_dict()
-        }
 
     def __str__(self) -> str:
         if math.isinf(self.rows):
@@ -52,7 +46,7 @@ class RequiredRows:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PowerLaw:
+class PowerLaw(Facts):
     """The validation loss with n training rows, a + b n^(−c), with a, b ≥ 0 and 0.02 ≤ c ≤ 2.
 
     Fitted to the measured means from `first` to `last` rows by least squares with inverse-variance weights.
@@ -71,6 +65,7 @@ class PowerLaw:
     level: float
     is_bound: bool
     draws: Floats = field(repr=False)
+    _json = ("a", "b", "c", "is_bound", "first", "last")
 
     @property
     def asymptote(self) -> Measure:
@@ -113,14 +108,8 @@ class PowerLaw:
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything but the draws for JSON."""
-        return {
-            "a": self.a.to_dict(),
-            "b": self.b.to_dict(),
-            "c": self.c.to_dict(),
-            "is_bound": self.is_bound,
-            "first": self.first,
-            "last": self.last,
-            "ahead": [{"rows": rows, "loss": loss.to_dict()} for rows, loss in self.ahead()],
+        return super().to_dict() | {
+            "ahead": [{"rows": n, "loss": loss.to_dict()} for n, loss in self.ahead()]
         }
 
     def __str__(self) -> str:
