@@ -3,7 +3,6 @@
 Names are resolved when they are first used, so that `import weigh` costs next to nothing.
 """
 
-from weigh import errors as errors
 from weigh.lazy_names import lazy_names
 
 __version__ = "0.1.0"
@@ -62,5 +61,5 @@ __getattr__, __dir__, __all__ = lazy_names(
         "trials.comparison": ("compare",),
         "trials.learning_curves": ("learning_curve",),
     },
+    submodules=("errors",),
 )
-__all__ += ["errors"]

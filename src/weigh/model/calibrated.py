@@ -17,27 +17,11 @@ from weigh.model.decision import equalise_ties
 from weigh.model.evidence.evidence import Evidence, EvidenceRow, exact_sum
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
-from weigh.model.joint_bayes import JointModel
-from weigh.model.linear import LinearModel, read_floats
-from weigh.model.logistic import LogisticModel
-from weigh.model.naive_bayes import BayesModel
-from weigh.model.perceptron import PerceptronModel, VotedModel
-from weigh.model.threshold import ThresholdModel
+from weigh.model.file.loading import CLASSIFIER_TYPES, find_model_type
+from weigh.model.linear import read_floats
 from weigh.source.chunk import Chunk
 from weigh.text import format_probability, truncate
 
-CLASSIFIER_TYPES: dict[str, Any] = {
-    model.type_name: model
-    for model in (
-        BayesModel,
-        JointModel,
-        LinearModel,
-        LogisticModel,
-        PerceptronModel,
-        ThresholdModel,
-        VotedModel,
-    )
-}
 INNER_KEY = "uncalibrated"
 
 
@@ -211,7 +195,7 @@ class CalibratedModel(Model):
     def from_store(cls, stored: store.FileContent, schema: Schema) -> CalibratedModel:
         """Read a model that `to_store` described."""
         meta = stored.meta[INNER_KEY]
-        model_type = CLASSIFIER_TYPES.get(str(meta["model"]))
+        model_type = find_model_type(meta["model"], CLASSIFIER_TYPES)
         if model_type is None:
             raise store.damaged_file_error(
                 stored.path, f"it calibrates a model of unknown type {meta['model']!r}"

@@ -27,9 +27,15 @@ from weigh.model.file import store
 from weigh.model.leave_one_out.scoring import add_joint_table, left_out_rows, log_class_priors
 from weigh.model.probability_table import ProbabilityTable
 from weigh.priors.beta import Beta
-from weigh.priors.conversion import prior_from_json, prior_to_json
 from weigh.priors.dirichlet import Dirichlet
-from weigh.priors.smoothing import Prior, check_prior, posterior_mean_prior, pseudo_counts
+from weigh.priors.smoothing import (
+    Prior,
+    check_prior,
+    posterior_mean_prior,
+    prior_from_json,
+    prior_to_json,
+    pseudo_counts,
+)
 from weigh.source.chunk import Chunk
 
 MAX_TABLE_CELLS = 100_000  # of a `ProbabilityTable`

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -17,7 +17,6 @@ from weigh.model.base import DisplayTable
 from weigh.model.count_model import UNCHANGED, CountModel, explicit_settings
 from weigh.model.counts.bayes_counts import BayesCounts, count_rows
 from weigh.model.counts.count_table import CountArray
-from weigh.model.counts.specification import counts_from_parameters, counts_from_tables
 from weigh.model.decision import log_softmax
 from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.categorical import Categorical
@@ -36,9 +35,11 @@ from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.evidence.strengths import strength_tables
 from weigh.model.file import store
-from weigh.model.leave_one_out.scoring import leave_one_out_scores
-from weigh.model.linear import LinearModel
 from weigh.source.chunk import Chunk
+
+# Imports inside methods keep what predictions do not need out of the start of a program.
+if TYPE_CHECKING:
+    from weigh.model.linear import LinearModel
 
 MAX_STRENGTH_TABLES = 6  # with more classes the HTML display omits the strongest features
 
@@ -100,6 +101,8 @@ class BayesModel(CountModel):
         >>> animals.predict({"speed": 9.0})
         array(['Horse'], dtype='<U5')
         """
+        from weigh.model.counts.specification import counts_from_parameters
+
         schema, counts, checked = counts_from_parameters(columns, class_prior, kinds, label)
         return cls(schema, counts, None, checked, stated=True)
 
@@ -120,6 +123,8 @@ class BayesModel(CountModel):
         `kinds={column: "count"}`, "text" or "tokens". `class_counts` is the number of rows per class;
         by default it is taken from the first column.
         """
+        from weigh.model.counts.specification import counts_from_tables
+
         schema, counts = counts_from_tables(columns, class_counts, kinds, label)
         model = cls(schema, counts, prior, class_prior)
         model.class_distribution.check()
@@ -221,6 +226,8 @@ class BayesModel(CountModel):
 
     def leave_one_out_chunk(self, chunk: Chunk) -> Floats:
         """Return each row's leave-one-out scores [rows, classes]; the rows are labelled and were learned."""
+        from weigh.model.leave_one_out.scoring import leave_one_out_scores
+
         return leave_one_out_scores(self, chunk)
 
     def with_counts(self, counts: BayesCounts) -> Self:
@@ -234,6 +241,8 @@ class BayesModel(CountModel):
 
     def linear(self) -> LinearModel:
         """Return the linear model that makes the same decisions, if there is one (B12)."""
+        from weigh.model.linear import LinearModel
+
         terms = [d.linear() if isinstance(d, Gaussian) else d.weights for d in self.distributions]
         return LinearModel(self.schema, list(self.classes), self.log_prior, terms)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 from weigh.source.base import ChunkReader
 from weigh.source.chunk import Chunk
@@ -37,6 +39,9 @@ def map_in_order(work: Callable[[Chunk], Result], readers: Iterable[ChunkReader]
     second = next(remaining, None)
     if second is None:
         return
+    # Imported here because it takes 10 ms, and a single chunk needs no thread.
+    from concurrent.futures import ThreadPoolExecutor
+
     n_threads = available_cores()
     pending: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:

@@ -9,8 +9,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "conversion": (
             "WeightPrior",
             "check_weight_prior",
-            "prior_from_json",
-            "prior_to_json",
             "weight_prior_from_json",
             "weight_prior_to_json",
         ),
@@ -28,6 +26,8 @@ __getattr__, __dir__, __all__ = lazy_names(
             "exact_estimates",
             "min_pseudo_count",
             "posterior_mean_prior",
+            "prior_from_json",
+            "prior_to_json",
             "pseudo_counts",
             "unseen_pseudo_count",
         ),

@@ -137,3 +137,59 @@ def _pseudo_count(prior: Number | None) -> Fraction:
     if number is None:
         raise errors.parameter_error("prior", "pseudo-count", "a number above zero", prior)
     return number
+
+
+def prior_to_json(prior: Prior) -> object:
+    """Return a prior as plain JSON: null, an integer, 'p/q', or an object with its kind."""
+    check_prior(prior, "to_json", "prior")
+    if isinstance(prior, Beta | Dirichlet):
+        return prior.to_json()
+    number = exact.to_fraction(prior)
+    return None if number is None else exact.fraction_to_json(number)
+
+
+def prior_from_json(data: object) -> Prior:
+    """Return the prior that `prior_to_json` wrote; raise a ModelFileError for anything else."""
+    if data is None:
+        return None
+    if not isinstance(data, dict):
+        number = _number_from_json(data)
+        return int(number) if number.denominator == 1 else number
+    fields = set(data)
+    if data.get("kind") == "beta" and fields == {"kind", "a", "b"}:
+        return Beta(_number_from_json(data["a"]), _number_from_json(data["b"]))
+    if data.get("kind") == "dirichlet" and isinstance(data.get("b"), list) and data["b"]:
+        numbers = [_number_from_json(item) for item in data["b"]]
+        if fields == {"kind", "b"}:
+            return Dirichlet(numbers)
+        if fields == {"kind", "b", "values", "rest"}:
+            rest = None if data["rest"] is None else _number_from_json(data["rest"])
+            return Dirichlet(_parameters_by_value(data["values"], numbers), rest=rest)
+    if data.get("kind") == "dirichlet" and fields == {"kind", "b"}:
+        return Dirichlet(_number_from_json(data["b"]))
+    raise invalid_prior_error(data)
+
+
+def _number_from_json(data: object) -> Fraction:
+    number = exact.fraction_from_json(data)
+    if number is None:
+        raise invalid_prior_error(data)
+    return number
+
+
+def _parameters_by_value(values: object, numbers: list[Fraction]) -> dict[Hashable, Fraction]:
+    scalars = (str, int, float, bool, type(None))
+    if not isinstance(values, list) or not all(isinstance(value, scalars) for value in values):
+        raise invalid_prior_error(values)
+    if len(values) != len(numbers) or len(set(values)) != len(values):
+        raise invalid_prior_error(values)
+    return dict(zip(values, numbers, strict=True))
+
+
+def invalid_prior_error(data: object) -> errors.ModelFileError:
+    """Return the error for JSON that is not a prior."""
+    text = repr(data)
+    text = text if len(text) <= 80 else text[:77] + "..."
+    return errors.ModelFileError(
+        f"{text} is not part of a prior as weigh writes it: the file is damaged or foreign."
+    )

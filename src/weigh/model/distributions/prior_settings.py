@@ -15,9 +15,16 @@ from weigh.features.blocks import Floats
 from weigh.features.schema import ColumnGroup
 from weigh.model.decision import exact_class_prior
 from weigh.model.evidence.exact_products import Factor, smoothed_ratio, to_fraction
-from weigh.priors.conversion import prior_from_json, prior_to_json
 from weigh.priors.exact import fraction_to_json, nonnegative_fraction, parse_fraction
-from weigh.priors.smoothing import Prior, check_prior, exact_estimates, min_pseudo_count, pseudo_counts
+from weigh.priors.smoothing import (
+    Prior,
+    check_prior,
+    exact_estimates,
+    min_pseudo_count,
+    prior_from_json,
+    prior_to_json,
+    pseudo_counts,
+)
 
 
 @dataclass(frozen=True, eq=False)

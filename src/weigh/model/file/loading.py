@@ -8,19 +8,23 @@ from dataclasses import replace
 from typing import Any
 
 from weigh import errors
+from weigh import model as families
 from weigh.features.kind_registry import Derived
 from weigh.features.schema import Schema
-from weigh.model.base import BaseModel
-from weigh.model.calibrated import CLASSIFIER_TYPES, CalibratedModel
 from weigh.model.file import store
-from weigh.model.regression import RegressionModel
 
 SPELLER_TYPE = "speller"  # the type of files written by weigh.Speller
-MODEL_TYPES: dict[str, Any] = {
-    **CLASSIFIER_TYPES,
-    CalibratedModel.type_name: CalibratedModel,
-    RegressionModel.type_name: RegressionModel,
+# The classes by their `type_name`; a class is imported when the first model of its type is loaded.
+CLASSIFIER_TYPES = {
+    "naive-bayes": "BayesModel",
+    "joint-bayes": "JointModel",
+    "linear": "LinearModel",
+    "logistic": "LogisticModel",
+    "perceptron": "PerceptronModel",
+    "threshold": "ThresholdModel",
+    "voted": "VotedModel",
 }
+MODEL_TYPES = {**CLASSIFIER_TYPES, "calibrated": "CalibratedModel", "regression": "RegressionModel"}
 
 
 def load(
@@ -41,20 +45,25 @@ def load(
             f"Open it with weigh.Speller.load({stored.path!r})."
         )
     try:
-        model_type = MODEL_TYPES.get(str(stored.meta["model"]))
+        model_type = find_model_type(stored.meta["model"], MODEL_TYPES)
         if model_type is None:
             raise store.damaged_file_error(
                 stored.path, f"it holds an unknown kind of model, {stored.meta['model']!r}"
             )
         schema = Schema.from_json(stored.meta["schema"])
-        model: BaseModel = model_type.from_store(stored, _attach_functions(schema, derived or {}))
+        return model_type.from_store(stored, _attach_functions(schema, derived or {}))
     except errors.WeighError:
         raise
     except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as cause:
         raise store.damaged_file_error(
             stored.path, f"its description is incomplete or contradictory ({cause})"
         ) from cause
-    return model
+
+
+def find_model_type(type_name: object, class_names: Mapping[str, str]) -> Any:
+    """Return the class of models with this `type_name`, or None if it is unknown."""
+    class_name = class_names.get(str(type_name))
+    return class_name and getattr(families, class_name)
 
 
 def _attach_functions(schema: Schema, functions: Mapping[str, Callable[..., Any]]) -> Schema:
