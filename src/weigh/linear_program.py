@@ -19,24 +19,22 @@ class NearestMeansSolution(NamedTuple):
 
 def solve_nearest_means(
     values: Floats,
-    indices: NDArray[np.int64],
+    indices: NDArray[np.int32],
     indptr: NDArray[np.int64],
     width: int,
-    points: NDArray[np.int64],
     groups: NDArray[np.int64],
 ) -> NearestMeansSolution | None:
     """Minimise ‖Σ λₖ xₖ‖₁ over convex weights λ of two groups of points.
 
-    The points x are the columns of a compressed sparse matrix [width, all points]; only those listed in
-    `points` take part, each in group 0 or 1. The weights of each group are non-negative and sum to one.
-    Returns None if the solver fails.
+    The points x are the columns of a compressed sparse matrix [width, points], each in group 0 or 1. The
+    weights of each group are non-negative and sum to one. Returns None if the solver fails.
     """
     # The import takes half a second, and only data that is not separable needs it.
     from scipy.optimize import linprog
     from scipy.sparse import csc_array, eye_array, hstack, vstack
 
-    n = len(points)
-    coordinates = csc_array((values, indices, indptr), shape=(width, len(indptr) - 1))[:, points]
+    n = len(groups)
+    coordinates = csc_array((values, indices, indptr), shape=(width, n))
     group_sums = csc_array((np.ones(n), (groups, np.arange(n))), shape=(2, n))
     slack = eye_array(width, format="csc")
     no_slack = csc_array((2, 2 * width))

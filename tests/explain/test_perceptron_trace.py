@@ -13,6 +13,7 @@ import weigh
 from weigh import errors
 from weigh.explain.perceptron_trace import trace
 from weigh.learn import DesignMatrix, build_design_matrix
+from weigh.source.sparse_rows import SparseRows
 
 AND = {"x": [0, 0, 1, 1], "y": [0, 1, 0, 1], "both": ["no", "no", "no", "yes"]}
 THREE = ([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0], [2.0, 1.0]], ["u", "v", "w", "u"])
@@ -259,9 +260,12 @@ def test_invalid_arguments_are_rejected(call: Any, error: Any, message: str) -> 
 def by_hand(values: list[float], names: list[str]) -> DesignMatrix:
     return DesignMatrix(
         names,
-        indptr=np.array([0, 1, 2]),
-        indices=np.array([0, len(names) - 1], dtype=np.int32),
-        values=np.array(values),
+        SparseRows(
+            np.array([0, 1, 2]),
+            np.array([0, len(names) - 1], dtype=np.int32),
+            np.array(values),
+            len(names),
+        ),
         codes=np.array([0, 1], dtype=np.int32),
         classes=["a", "b"],
     )

@@ -88,7 +88,7 @@ def test_missing_values_are_zeros_and_counted_per_row() -> None:
 
 def test_a_dense_block_has_the_same_values_in_sparse_rows() -> None:
     matrix = np.array([[0.0, 2.0], [0.0, 0.0], [3.0, 4.0]])
-    entries = DenseBlock(np.asfortranarray(matrix), ["a", "b"]).to_sparse()
+    entries = DenseBlock(np.asfortranarray(matrix), ["a", "b"]).to_sparse().rows
     assert entries.indptr.tolist() == [0, 1, 1, 3]
     assert entries.indices.tolist() == [1, 0, 1]
     assert entries.values is not None

@@ -104,8 +104,8 @@ def rows_of(block: TextBlock) -> list[list[str]]:
     """The distinct words of every row, sorted."""
     found = block.to_sparse()
     names = list(found.names)
-    ends = found.indptr.tolist()
-    return [sorted(names[k] for k in found.indices[a:b]) for a, b in itertools.pairwise(ends)]
+    ends = found.rows.indptr.tolist()
+    return [sorted(names[k] for k in found.rows.indices[a:b]) for a, b in itertools.pairwise(ends)]
 
 
 def write(path: Path, texts: list[str]) -> None:

@@ -23,6 +23,7 @@ from weigh.model.parallel import map_in_order
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
+from weigh.source.sparse_rows import SparseRows
 
 
 class TextVectorizer(TransformerMixin, BaseEstimator):
@@ -108,20 +109,19 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         # The name of a single column does not matter.
         schema = replace(self._schema, names=source.names) if source.width == 1 else self._schema
         parts = list(map_in_order(self._count_chunk, schema.chunk_readers(source)))
-        row_lengths, indices, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        indptr = np.concatenate([[0], np.cumsum(row_lengths)])
-        return csr_matrix((values, indices, indptr), shape=(len(row_lengths), len(self.names_)))
+        rows = SparseRows.concatenate(parts, len(self.names_))
+        return csr_matrix((rows.values, rows.indices, rows.indptr), shape=rows.shape)
 
-    def _count_chunk(self, chunk: Chunk) -> tuple[Any, Any, Any]:
-        """Return the row lengths, column indices and counts of one chunk."""
+    def _count_chunk(self, chunk: Chunk) -> SparseRows:
+        """Return the counts of one chunk."""
         block: Any = replace(self._schema, names=list(chunk.columns)).encode(chunk)[0]
         entries = self._words.entries(block)
-        values = np.ones(len(entries.indices)) if entries.values is None else entries.values
+        values = entries.entry_values()
         counts = values.astype(self.dtype)
         if (counts != values).any():
             constraint = f"a type that holds counts up to {values.max():,.0f}"
             raise errors.parameter_error("TextVectorizer", "dtype", constraint, self.dtype)
-        return np.diff(entries.indptr), entries.indices, counts
+        return replace(entries, values=counts)
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the words in the order of the columns; a bucket is named after its shortest word."""

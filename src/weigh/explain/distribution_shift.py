@@ -27,6 +27,7 @@ from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.multinomial import Multinomial
 from weigh.model.distributions.weights import format_value
+from weigh.source.sparse_rows import SparseRows
 from weigh.text import format_float, format_percent
 
 ROW_GROUPS = 8
@@ -54,8 +55,7 @@ class WordShiftCounter:
     def add(self, block: SparseBlock | TextBlock) -> None:
         """Add the counts of a block."""
         entries, indices = self._match_entries(block)
-        amounts = np.ones(len(indices)) if entries.values is None else entries.values
-        rows = np.repeat(np.arange(entries.n_rows), np.diff(entries.indptr))
+        amounts, rows = entries.entry_values(), entries.entry_rows()
         unknown, width = self._current_counts.shape[1] - 2, self._current_counts.shape[1]
         # In training, a word that occurs twice in its only row is not a singleton, so it is not one here.
         indices = np.where(indices < 0, np.where(amounts == 1.0, unknown + 1, unknown), indices)
@@ -67,21 +67,20 @@ class WordShiftCounter:
         self._n_rows_seen += block.n_rows
         self._n_known_rows += block.n_rows if block.known is None else int(block.known.sum())
 
-    def _match_entries(self, block: SparseBlock | TextBlock) -> tuple[SparseBlock, Ints]:
+    def _match_entries(self, block: SparseBlock | TextBlock) -> tuple[SparseRows, Ints]:
         """Return the entries of a block and their indices in the training vocabulary, −1 if unseen."""
         if not self._has_open_vocabulary:
             entries = self._part.weights.entries(block)
             return entries, entries.indices
-        entries = as_sparse_block(block)
-        lookup = np.array([self._index_by_name.get(name, -1) for name in entries.names], dtype=np.int32)
-        return entries, lookup[entries.indices] if len(lookup) else entries.indices
+        words = as_sparse_block(block)
+        lookup = np.array([self._index_by_name.get(name, -1) for name in words.names], dtype=np.int32)
+        return words.rows, lookup[words.rows.indices] if len(lookup) else words.rows.indices
 
-    def _count_empty_buckets(self, block: SparseBlock | TextBlock, matched: SparseBlock) -> None:
+    def _count_empty_buckets(self, block: SparseBlock | TextBlock, matched: SparseRows) -> None:
         """Count the words in empty buckets as unnamed, because their identity is unknown."""
         if self._part.is_hashed:
-            for sign, entries in ((1, as_sparse_block(block)), (-1, matched)):
-                rows = np.repeat(np.arange(entries.n_rows), np.diff(entries.indptr))
-                groups = (self._n_rows_seen + rows) % ROW_GROUPS
+            for sign, entries in ((1, as_sparse_block(block).rows), (-1, matched)):
+                groups = (self._n_rows_seen + entries.entry_rows()) % ROW_GROUPS
                 self._current_counts[:, -2] += sign * np.bincount(
                     groups, entries.values, minlength=ROW_GROUPS
                 )
@@ -343,7 +342,7 @@ def make_shift_counter(part: Any) -> Any:
 
 
 def _update_counts(counter: Counter[str], block: SparseBlock) -> None:
-    counts = np.bincount(block.indices, minlength=len(block.names)).tolist()
+    counts = np.bincount(block.rows.indices, minlength=len(block.names)).tolist()
     counter.update({block.names[at]: n for at, n in enumerate(counts) if n})
 
 

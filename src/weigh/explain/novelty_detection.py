@@ -15,7 +15,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.explain.distribution_shift import ColumnShift, make_shift_counter
-from weigh.features.blocks import CategoryBlock, Floats, NumberBlock, SparseBlock
+from weigh.features.blocks import CategoryBlock, NumberBlock, SparseBlock
 from weigh.features.words import Block, as_sparse_block
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.weights import format_value
@@ -271,16 +271,11 @@ def _find_unseen_words(
     is_new = np.array([word not in known for word in block.names], dtype=bool)
     if not is_new.any():
         return
-    amounts = np.ones(len(block.indices)) if block.values is None else block.values
-    lengths = _row_sums(block, amounts)
-    n_unseen = _row_sums(block, np.where(is_new[block.indices], amounts, 0.0))
+    rows, amounts = block.rows, block.rows.entry_values()
+    lengths = rows.sum_by_row(amounts)
+    n_unseen = rows.sum_by_row(np.where(is_new[rows.indices], amounts, 0.0))
     for row in np.flatnonzero((lengths > 0) & (n_unseen >= MIN_UNKNOWN_WORD_SHARE * lengths)).tolist():
         share = "all" if n_unseen[row] == lengths[row] else f"{n_unseen[row]:,.10g} of {lengths[row]:,.10g}"
-        first = block.names[block.indices[block.indptr[row] : block.indptr[row + 1]][0]]
+        first = block.names[rows.indices[rows.indptr[row]]]
         value = f"{first} …" if lengths[row] > 1 else first
         yield row, NoveltyReason(name, value, f"{share} words never seen", "mostly new words")
-
-
-def _row_sums(block: SparseBlock, amounts: Floats) -> Floats:
-    before = np.concatenate([[0.0], np.cumsum(amounts)])
-    return np.asarray(before[block.indptr[1:]] - before[block.indptr[:-1]])

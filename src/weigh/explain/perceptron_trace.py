@@ -311,12 +311,13 @@ def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters) -> 
     if len(set(design.names)) < len(design.names):
         duplicate = next(name for name in design.names if list(design.names).count(name) > 1)
         raise errors.ColumnError(f"Two features are named {duplicate!r}; a trace needs unique names.")
-    if not np.isfinite(design.values).all():
-        entry = int(np.flatnonzero(~np.isfinite(design.values))[0])
-        row = int(np.searchsorted(design.indptr, entry, side="right")) - 1
-        name = design.names[int(design.indices[entry])]
+    values = design.X.entry_values()
+    if not np.isfinite(values).all():
+        entry = int(np.flatnonzero(~np.isfinite(values))[0])
+        row = int(np.searchsorted(design.X.indptr, entry, side="right")) - 1
+        name = design.names[int(design.X.indices[entry])]
         raise errors.DataError(
-            f"Row {row:,} has {float(design.values[entry])} for {name!r}; a perceptron needs finite "
+            f"Row {row:,} has {float(values[entry])} for {name!r}; a perceptron needs finite "
             f"numbers. Remove or correct the row."
         )
 
@@ -338,7 +339,8 @@ def _without_limits(kind: Kind) -> Kind:
 
 def exact_vectors(design: DesignMatrix, names: Sequence[str]) -> list[ExactVector]:
     """Return the rows as mappings from feature to exact non-zero value."""
-    indices, values, ends = design.indices.tolist(), design.values.tolist(), design.indptr.tolist()
+    X = design.X
+    indices, values, ends = X.indices.tolist(), X.entry_values().tolist(), X.indptr.tolist()
     return [
         {
             names[at]: exact_fraction(value)

@@ -7,11 +7,13 @@ blocks (counting, scoring) matches levels by name.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
+
+from weigh.source.sparse_rows import SparseRows
 
 Level = str | int | float
 Ints = npt.NDArray[np.int32]
@@ -123,45 +125,34 @@ class NumberBlock:
 
 @dataclass(frozen=True)
 class SparseBlock:
-    """Many sparse columns in compressed sparse rows: flags, counts, words.
+    """Many sparse columns: flags, counts, words.
 
-    `values` None means that every entry is 1. `missing` marks single missing cells (of flags); `known` marks
-    the rows that have a value (a text may be missing as a whole).
+    `missing` marks single missing cells (of flags); `known` marks the rows that have a value (a text may be
+    missing as a whole).
     """
 
-    indptr: Longs
-    indices: Ints
-    values: Floats | None
+    rows: SparseRows
     names: Sequence[str]
     missing: SparseBlock | None = None
     known: npt.NDArray[np.bool_] | None = None
 
     @property
     def n_rows(self) -> int:
-        return len(self.indptr) - 1
+        return self.rows.n_rows
 
     def where(self, mask: Mask) -> SparseBlock:
         """Return the selected rows."""
-        sizes = np.diff(self.indptr)
-        entries = np.repeat(mask, sizes)
-        indptr = np.concatenate([[0], np.cumsum(sizes[mask])]).astype(np.int64)
-        start, stop = int(self.indptr[0]), int(self.indptr[-1])
-        indices = self.indices[start:stop][entries]
-        values = None if self.values is None else self.values[start:stop][entries]
-        return SparseBlock(indptr, indices, values, self.names)
+        return SparseBlock(self.rows.select(mask), self.names)
 
     def row(self, i: int) -> SparseBlock:
         """Return one row as a block, with only its names unless they are numbered."""
-        start, stop = int(self.indptr[i]), int(self.indptr[i + 1])
-        indices, names = self.indices[start:stop], self.names
+        rows, names = self.rows.slice(i, i + 1), self.names
         if not isinstance(names, NumberedNames):
-            names = [names[at] for at in indices.tolist()]
-            indices = np.arange(len(names), dtype=np.int32)
-        indptr: Longs = np.array([0, stop - start], dtype=np.int64)
-        values = None if self.values is None else self.values[start:stop]
+            names = [names[at] for at in rows.indices.tolist()]
+            rows = replace(rows, indices=np.arange(len(names), dtype=np.int32), width=len(names))
         missing = None if self.missing is None else self.missing.row(i)
         known = None if self.known is None else self.known[i : i + 1]
-        return SparseBlock(indptr, indices, values, names, missing, known)
+        return SparseBlock(rows, names, missing, known)
 
 
 @dataclass(frozen=True)
@@ -197,22 +188,14 @@ class DenseBlock:
     def to_sparse(self) -> SparseBlock:
         """Return the non-zero values in compressed sparse rows."""
         matrix = np.ascontiguousarray(self.matrix)
-        return _compress_rows(matrix != 0, matrix, self.names)
+        return SparseBlock(SparseRows.from_dense(matrix != 0, matrix), self.names)
 
 
 def sparse_from_dense(matrix: npt.NDArray[np.float64], names: Sequence[str], *, flags: bool) -> SparseBlock:
     """Compress a dense matrix; flags have no values but keep their missing cells."""
     if flags:
         is_missing = np.isnan(matrix)
-        missing = _compress_rows(is_missing, None, names) if is_missing.any() else None
-        entries = _compress_rows(matrix > 0, None, names)
-        return SparseBlock(entries.indptr, entries.indices, None, names, missing)
+        missing = SparseBlock(SparseRows.from_dense(is_missing), names) if is_missing.any() else None
+        return SparseBlock(SparseRows.from_dense(matrix > 0), names, missing)
     filled = np.nan_to_num(matrix, nan=0.0)
-    return _compress_rows(filled != 0, filled, names)
-
-
-def _compress_rows(mask: npt.NDArray[np.bool_], values: Floats | None, names: Sequence[str]) -> SparseBlock:
-    indptr = np.zeros(len(mask) + 1, dtype=np.int64)
-    np.cumsum(mask.sum(axis=1), out=indptr[1:])
-    indices = np.nonzero(mask)[1].astype(np.int32)
-    return SparseBlock(indptr, indices, None if values is None else values[mask], names)
+    return SparseBlock(SparseRows.from_dense(filled != 0, filled), names)

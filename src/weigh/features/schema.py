@@ -16,7 +16,7 @@ import numpy as np
 from weigh import _core, errors
 from weigh.advice import Step
 from weigh.features import kinds as kd
-from weigh.features.blocks import ConstantSequence, Mask, NumberedNames, SparseBlock
+from weigh.features.blocks import ConstantSequence, NumberedNames, SparseBlock
 from weigh.features.derived_columns import add_derived_columns
 from weigh.features.kind_registry import Derived, Lag, kind_from_json
 from weigh.features.kinds import Flag, Kind, Products, Value
@@ -239,8 +239,8 @@ def _name_columns(chunk: Chunk, schema: Schema) -> Chunk:
 
 def encode_sparse_rows(rows: SparseRows, kind: Kind, names: Sequence[str]) -> SparseBlock:
     """Return the block of sparse rows whose columns are all flags, all counts or all values."""
-    indptr, indices = rows.indptr, rows.indices
-    values = np.ascontiguousarray(rows.entry_values(), dtype=np.float64)
+    values, indices = np.ascontiguousarray(rows.entry_values(), dtype=np.float64), rows.indices
+    rows = replace(rows, values=values)
     largest, has_nan, has_zeros, has_negative = _core.scan_values(values)
     if has_nan or np.isinf(largest):
         at = int(indices[np.argmin(np.isfinite(values))])
@@ -250,8 +250,7 @@ def encode_sparse_rows(rows: SparseRows, kind: Kind, names: Sequence[str]) -> Sp
         )
     if isinstance(kind, Value):
         check_magnitude(largest)
-        entries = SparseBlock(indptr, indices, values, names)
-        return drop_zeros(entries) if has_zeros else entries
+        return SparseBlock(rows.select_entries(values != 0) if has_zeros else rows, names)
     if not isinstance(kind, Flag):
         if has_negative and (values < 0).any():
             at = int(np.argmax(values < 0))
@@ -259,18 +258,6 @@ def encode_sparse_rows(rows: SparseRows, kind: Kind, names: Sequence[str]) -> Sp
         if len(values):
             at = int(np.argmax(values))
             check_exact_counts(values[at : at + 1], [names[int(indices[at])]])
-        return SparseBlock(indptr, indices, values, names)
-    if not has_zeros and not has_negative:
-        return SparseBlock(indptr, indices, None, names)
-    return replace(_select_entries(SparseBlock(indptr, indices, values, names), values > 0), values=None)
-
-
-def drop_zeros(entries: SparseBlock) -> SparseBlock:
-    """Remove explicit zeros."""
-    return _select_entries(entries, np.asarray(entries.values != 0))
-
-
-def _select_entries(entries: SparseBlock, mask: Mask) -> SparseBlock:
-    indptr = np.concatenate([[0], np.cumsum(mask)])[entries.indptr].astype(np.int64)
-    values = None if entries.values is None else entries.values[mask]
-    return SparseBlock(indptr, entries.indices[mask], values, entries.names)
+        return SparseBlock(rows, names)
+    flags = replace(rows, values=None)
+    return SparseBlock(flags.select_entries(values > 0) if has_zeros or has_negative else flags, names)

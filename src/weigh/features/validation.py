@@ -33,8 +33,8 @@ def check_magnitude(largest: float) -> None:
 
 def check_sparse_block(entries: SparseBlock) -> SparseBlock:
     """Return the block after checking the magnitude of its values."""
-    if entries.values is not None:
-        check_magnitude(_core.scan_values(entries.values)[0])
+    if entries.rows.values is not None:
+        check_magnitude(_core.scan_values(entries.rows.values)[0])
     return entries
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -16,6 +16,7 @@ from weigh.features.columns import is_missing, read_utf8, to_objects
 from weigh.features.names import NameArray
 from weigh.features.validation import check_exact_counts, check_non_negative
 from weigh.source.chunk import Column, ListColumn, TextColumn, is_arrow, slice_column, to_pylist
+from weigh.source.sparse_rows import SparseRows
 
 
 class TokeniserKind(Protocol):
@@ -82,15 +83,16 @@ class TextBlock:
     def to_sparse(self) -> SparseBlock:
         """Return the words as sparse rows, with their names in order of first appearance."""
         vocabulary = _core.Vocabulary(0)
-        indptr, indices, values = vocabulary.find_or_add(self.documents, self.settings)
-        return self._sparse_block(indptr, indices, values, NameArray(*vocabulary.names()))
+        csr = vocabulary.find_or_add(self.documents, self.settings)
+        names = NameArray(*vocabulary.names())
+        return SparseBlock(self._to_rows(*csr, len(names)), names, known=self.known)
 
-    def look_up(self, vocabulary: _core.Vocabulary, names: Sequence[str]) -> SparseBlock:
-        """Return the words of a vocabulary as sparse rows, numbered by the vocabulary."""
-        return self._sparse_block(*vocabulary.find(self.documents, self.settings), names)
+    def look_up(self, vocabulary: _core.Vocabulary, size: int) -> SparseRows:
+        """Return the words of a vocabulary of the given size, numbered by the vocabulary."""
+        return self._to_rows(*vocabulary.find(self.documents, self.settings), size)
 
-    def _sparse_block(self, indptr: Longs, indices: Any, values: Floats, names: Sequence[str]) -> SparseBlock:
-        return SparseBlock(indptr, indices, values if self.kind.counts else None, names, known=self.known)
+    def _to_rows(self, indptr: Longs, indices: Any, values: Floats, width: int) -> SparseRows:
+        return SparseRows(indptr, indices, values if self.kind.counts else None, width)
 
     def count_known_words(self, vocabulary: _core.Vocabulary) -> list[tuple[int, float, str]]:
         """Return number, count and name of the known words of all rows, by number.
@@ -98,7 +100,7 @@ class TextBlock:
         The names are those that occur in this block: a bucket lists all of its words.
         """
         words = self.to_sparse()
-        counts = np.bincount(words.indices, words.values, minlength=len(words.names)).tolist()
+        counts = np.bincount(words.rows.indices, words.rows.values, minlength=len(words.names)).tolist()
         totals: dict[int, tuple[float, str]] = {}
         for word, count in zip(words.names, counts, strict=True):
             for number in vocabulary.find(_single_list_document([word]), self.settings)[1].tolist():
@@ -205,17 +207,14 @@ def _to_list_column(column: Column, name: str, markers: Collection[object]) -> L
 
 
 def _filter_lists(lists: ListColumn, mask: Mask) -> ListColumn:
-    sizes = np.diff(lists.indptr)
-    entry_mask = np.repeat(mask, sizes)
     start, stop = int(lists.indptr[0]), int(lists.indptr[-1])
-    texts = to_objects(lists.names)[start:stop][entry_mask]
-    packed = NameArray.from_strings(texts)
-    return ListColumn(
-        np.concatenate([[0], np.cumsum(sizes[mask])]).astype(np.int64),
-        TextColumn(packed.offsets[:-1], np.diff(packed.offsets), packed.text),
-        None if lists.values is None else lists.values[start:stop][entry_mask],
-        None if lists.known is None else lists.known[mask],
+    values = None if lists.values is None else lists.values[start:stop]
+    # The columns are the positions of the names, so that rows are selected in one place.
+    rows = SparseRows(lists.indptr - start, np.arange(start, stop, dtype=np.int32), values, stop).select(mask)
+    names = replace(
+        lists.names, starts=lists.names.starts[rows.indices], sizes=lists.names.sizes[rows.indices]
     )
+    return ListColumn(rows.indptr, names, rows.values, None if lists.known is None else lists.known[mask])
 
 
 def _check_name_list(row: object, name: str) -> list[str]:

@@ -12,13 +12,14 @@ from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints
 from weigh.features.columns import to_numbers
 from weigh.features.schema import Schema
 from weigh.features.validation import MAX_MAGNITUDE
-from weigh.learn.feature_index import FeatureIndex, FeatureRows
+from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
 from weigh.model.counts.bayes_counts import Label, encode_labels
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.parallel import map_in_order
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist
+from weigh.source.sparse_rows import SparseRows
 
 MIN_SAMPLE_WEIGHT, MAX_SAMPLE_WEIGHT = 1e-50, 1e50
 MAX_CACHED_BYTES = 256 << 20  # a file whose features need more is read again for every pass
@@ -34,7 +35,7 @@ class EncodedChunk(NamedTuple):
     Dense features are in `dense` [n, d], and `rows` is then empty.
     """
 
-    rows: FeatureRows
+    rows: SparseRows
     targets: Targets
     weights: Floats | None
     dense: Floats | None = None
@@ -42,7 +43,7 @@ class EncodedChunk(NamedTuple):
     @property
     def n_bytes(self) -> int:
         """The memory used by the arrays."""
-        parts = (*self.rows, self.targets, self.weights, self.dense)
+        parts = (*self.rows.csr, self.targets, self.weights, self.dense)
         return sum(part.nbytes for part in parts if part is not None)
 
 
@@ -225,7 +226,7 @@ class SourceDataset:
         return EncodedChunk(rows, targets, chunk.weights, dense)
 
 
-EMPTY_ROWS = FeatureRows(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), None)
+EMPTY_ROWS = SparseRows(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), None, 0)
 
 
 def _check_weight_range(weights: Floats) -> None:

@@ -9,19 +9,19 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features.blocks import ConstantSequence, Floats, Ints, Longs
+from weigh.features.blocks import ConstantSequence, Floats, Ints
 from weigh.features.columns import encode_column, is_missing
 from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Category, Kind, Number, Products, Value
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
 from weigh.learn.dataset import EncodedChunk, SourceDataset
-from weigh.learn.feature_index import FeatureRows
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.source.base import Source
 from weigh.source.chunk import MatrixColumns
 from weigh.source.memory.table import rows as rows_of
 from weigh.source.missing import Marker
+from weigh.source.sparse_rows import SparseRows
 
 
 def linear_schema(
@@ -135,17 +135,14 @@ def _linear_derived_columns(made: Mapping[str, Kind], scale: str | None) -> dict
 
 @dataclass(frozen=True, eq=False)
 class DesignMatrix:
-    """Labelled rows over named features in compressed sparse row format.
+    """Labelled rows over named features.
 
-    Row i has the values `values[indptr[i]:indptr[i + 1]]` for the features `indices[indptr[i]:indptr[i +
-    1]]`, in increasing order; all others are zero. Its class is `classes[codes[i]]`; the classes are in
-    canonical order. `weights` None means one each.
+    The features of each row are in increasing order. The class of row i is `classes[codes[i]]`; the classes
+    are in canonical order. `weights` None means one each.
     """
 
     names: Sequence[str]
-    indptr: Longs
-    indices: Ints
-    values: Floats
+    X: SparseRows
     codes: Ints
     classes: list[Any]
     weights: Floats | None = None
@@ -154,19 +151,16 @@ class DesignMatrix:
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return len(self.indptr) - 1
+        return self.X.n_rows
 
     @property
     def width(self) -> int:
         """The number of features."""
-        return len(self.names)
+        return self.X.width
 
     def to_dense(self) -> Floats:
         """Return the matrix [n_rows, width] including zeros."""
-        rows = np.repeat(np.arange(self.n_rows), np.diff(self.indptr))
-        table = np.zeros((self.n_rows, self.width))
-        table[rows, self.indices] = self.values
-        return table
+        return self.X.to_dense()
 
 
 def build_design_matrix(
@@ -182,12 +176,11 @@ def build_design_matrix(
     columns_by_feature = np.full(dataset.feature_index.width + 1, -1, dtype=np.int32)
     columns_by_feature[order] = np.arange(len(order), dtype=np.int32)
     chunks = list(dataset.chunks())
-    row_lengths = np.concatenate([np.diff(chunk.rows.indptr) for chunk in chunks])
-    indptr = np.concatenate([[0], np.cumsum(row_lengths)]).astype(np.int64)
-    indices = np.concatenate([columns_by_feature[chunk.rows.indices] for chunk in chunks])
-    values = np.concatenate([_row_values(chunk.rows) for chunk in chunks])
+    rows = SparseRows.concatenate([chunk.rows for chunk in chunks], len(order))
+    indices = columns_by_feature[rows.indices]
     # Features were numbered in order of appearance; sort them within each row.
-    permutation = np.lexsort((indices, np.repeat(np.arange(len(row_lengths)), row_lengths)))
+    permutation = np.lexsort((indices, rows.entry_rows()))
+    rows = replace(rows, indices=indices[permutation], values=rows.entry_values()[permutation])
     names = [
         name
         for term in dataset.feature_index.build_terms(orders, np.zeros((len(order), 1)))
@@ -197,12 +190,7 @@ def build_design_matrix(
     if any(chunk.weights is not None for chunk in chunks):
         weights = np.concatenate([_row_weights(chunk) for chunk in chunks])
     codes = np.concatenate([class_indices[chunk.targets] for chunk in chunks])
-    indices, values = indices[permutation], values[permutation]
-    return DesignMatrix(names, indptr, indices, values, codes, classes, weights, schema)
-
-
-def _row_values(rows: FeatureRows) -> Floats:
-    return np.ones(len(rows.indices)) if rows.values is None else rows.values
+    return DesignMatrix(names, rows, codes, classes, weights, schema)
 
 
 def _row_weights(chunk: EncodedChunk) -> Floats:

@@ -125,7 +125,7 @@ def _flag_columns(schema: Schema, chunk: Chunk) -> list[tuple[str, Ints, int]]:
         if group.kind.family == "bernoulli" and group.kind.shares_block:
             for name in group.names[:MAX_COLUMNS]:
                 block: Any = group.kind.encode(chunk.columns, [name], schema.missing)
-                codes: Ints = np.diff(block.indptr).astype(np.int32)
+                codes: Ints = np.diff(block.rows.indptr).astype(np.int32)
                 columns.append((name, codes, int(codes.max(initial=0)) + 1))
     return columns
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from queue import Empty, SimpleQueue
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from weigh.features.blocks import (
     Longs,
     Mask,
     NumberBlock,
-    NumberedNames,
     SparseBlock,
 )
 from weigh.features.columns import bin_names
@@ -30,16 +29,9 @@ from weigh.learn.preprocessing import Standardisation
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.distributions.weights import LevelWeights, ScaledWeights
 from weigh.model.distributions.word_weights import GridWeights, HashBuckets, ValueWeights, WordWeights
+from weigh.source.sparse_rows import SparseRows
 
 Allocate = Callable[[int], int]  # reserves n consecutive feature indices and returns the first
-
-
-class FeatureRows(NamedTuple):
-    """Rows of features in compressed sparse row format; `values` None means one each."""
-
-    indptr: Longs
-    indices: Ints
-    values: Floats | None
 
 
 class FeatureIndex:
@@ -91,15 +83,15 @@ class FeatureIndex:
             if isinstance(indexer, HashedWordIndexer):
                 indexer.commit_names(accepted)
 
-    def to_rows(self, blocks: list[Any], *, grow: bool) -> FeatureRows:
+    def to_rows(self, blocks: list[Any], *, grow: bool) -> SparseRows:
         """Combine the prepared blocks of a chunk; without `grow`, new features are dropped."""
         direct = self.indexers[0].direct_rows(blocks[0], grow) if len(self.indexers) == 1 else None
         if direct is not None:
-            return FeatureRows(direct.indptr, direct.indices, direct.values)
+            return direct
         builder = _core.CsrBuilder(blocks[0].n_rows)
         for indexer, block in zip(self.indexers, blocks, strict=True):
             indexer.add_block(builder, block, grow)
-        return FeatureRows(*builder.build())
+        return SparseRows(*builder.build(), self.width)
 
     def to_dense(self, blocks: list[Any]) -> Floats | None:
         """Return the rows as a dense matrix if they are one and the index is dense, otherwise None."""
@@ -127,7 +119,7 @@ class BlockIndexer(Protocol):
     def prepare_block(self, block: Any, mask: Mask | None) -> Any:
         """Return the rows of a block in `mask`, ready for `add_block`. Thread-safe."""
 
-    def direct_rows(self, block: Any, grow: bool) -> SparseBlock | None:
+    def direct_rows(self, block: Any, grow: bool) -> SparseRows | None:
         """Return the rows of the schema's only group if they need no assembly, otherwise None."""
 
     def add_block(self, builder: _core.CsrBuilder, block: Any, grow: bool) -> None:
@@ -153,16 +145,16 @@ class FixedIndexer:
         prepared = block if self._dense else as_sparse_block(block)
         return prepared if mask is None else prepared.where(mask)
 
-    def direct_rows(self, block: SparseBlock | DenseBlock, grow: bool) -> SparseBlock:
-        """Return the block itself: its column numbers are the feature indices."""
+    def direct_rows(self, block: SparseBlock | DenseBlock, grow: bool) -> SparseRows:
+        """Return the rows of the block: its column numbers are the feature indices."""
         del grow
-        return as_sparse_block(block)
+        return as_sparse_block(block).rows
 
     def add_block(self, builder: _core.CsrBuilder, block: SparseBlock | DenseBlock, grow: bool) -> None:
         """Add the entries of a prepared block."""
         del grow  # all columns are known from the beginning
         block = as_sparse_block(block)
-        builder.add_entries(block.indptr, block.indices, block.values, self.feature_order().astype(np.int32))
+        builder.add_entries(*block.rows.csr, self.feature_order().astype(np.int32))
 
     def feature_order(self) -> Longs:
         """Return the feature indices of the columns."""
@@ -295,7 +287,9 @@ class WordIndexer:
         block_ids = _core.NameIndexer(0)
         indptr, indices, values = block_ids.index_tokens(block.documents, block.settings)
         names = NameArray(*block_ids.names())
-        return SparseBlock(indptr, indices, values if block.kind.counts else None, names)
+        return SparseBlock(
+            SparseRows(indptr, indices, values if block.kind.counts else None, len(names)), names
+        )
 
     def direct_rows(self, block: SparseBlock, grow: bool) -> None:
         """Return None: words must be looked up by name."""
@@ -307,7 +301,7 @@ class WordIndexer:
         word_ids = self._word_ids.index(names.text, names.offsets, grow and not self._closed)
         self._allocate_new_words()
         indices = np.append(self._feature_indices, np.int32(-1))[np.where(word_ids < 0, -1, word_ids)]
-        builder.add_entries(block.indptr, block.indices, block.values, indices)
+        builder.add_entries(*block.rows.csr, indices)
 
     def _names(self) -> NameArray:
         return NameArray(*self._word_ids.names())
@@ -349,7 +343,7 @@ class HashedWordIndexer:
         self._bucket_names = _core.NameIndexer(self._n_buckets)
         self._thread_names: SimpleQueue[_core.NameIndexer] = SimpleQueue()
 
-    def prepare_block(self, block: TextBlock, mask: Mask | None) -> SparseBlock:
+    def prepare_block(self, block: TextBlock, mask: Mask | None) -> SparseRows:
         """Tokenise and hash the rows in `mask`."""
         block = block if mask is None else block.where(mask)
         try:
@@ -358,16 +352,16 @@ class HashedWordIndexer:
             names = _core.NameIndexer(self._n_buckets)
         indptr, indices, values = names.index_tokens(block.documents, block.settings)
         self._thread_names.put(names)
-        return SparseBlock(indptr, indices, values if self._counts else None, NumberedNames(self._n_buckets))
+        return SparseRows(indptr, indices, values if self._counts else None, self._n_buckets)
 
-    def direct_rows(self, block: SparseBlock, grow: bool) -> SparseBlock:
+    def direct_rows(self, block: SparseRows, grow: bool) -> SparseRows:
         """Return the rows of the only group, whose compact bucket indices are the feature indices."""
         indices = self._compactor.compact(block.indices, grow)
         self._allocate(len(self._compactor) - len(self._feature_indices))
         self._feature_indices = np.arange(len(self._compactor), dtype=np.int32)
-        return replace(block, indices=indices)
+        return replace(block, indices=indices, width=len(self._compactor))
 
-    def add_block(self, builder: _core.CsrBuilder, block: SparseBlock, grow: bool) -> None:
+    def add_block(self, builder: _core.CsrBuilder, block: SparseRows, grow: bool) -> None:
         """Add the entries of a prepared block."""
         indices = self._compactor.compact(block.indices, grow)
         n_new = len(self._compactor) - len(self._feature_indices)

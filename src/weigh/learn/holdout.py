@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from weigh import _core, errors
+from weigh import errors
 from weigh.features.blocks import Ints, Mask
 from weigh.learn.dataset import EncodedChunk, Progress, SourceDataset
-from weigh.learn.feature_index import FeatureRows
 from weigh.learn.online_training import TrainingPasses
 from weigh.learn.perceptron import ESTIMATOR_NAME, PerceptronTask
 from weigh.learn.perceptron_state import PerceptronState
 from weigh.source.base import Source
+from weigh.source.sparse_rows import SparseRows
 
 
 @dataclass(frozen=True)
@@ -129,17 +129,17 @@ def _evaluate_state(state: PerceptronState, validation: DatasetSplit) -> Holdout
     return HoldoutScore(correct, total)
 
 
-def _make_scorer(state: PerceptronState, width: int) -> Callable[[FeatureRows], Any]:
+def _make_scorer(state: PerceptronState, width: int) -> Callable[[SparseRows], Any]:
     """Return a function that computes the scores (or votes) of rows under the kept hypothesis."""
     record = state.record(np.arange(width, dtype=np.int32), width)
     if record is not None and state.settings.keep == "voted":
-        return lambda rows: record.votes(*rows)
+        return lambda rows: record.votes(*rows.csr)
     hypothesis = state.weights(np.arange(width)) if record is None else record.weights(state.settings.keep)
     table, biases = np.ascontiguousarray(hypothesis[0]), hypothesis[1]
 
-    def score(rows: FeatureRows) -> Any:
-        scores = np.tile(biases, (len(rows.indptr) - 1, 1))
-        _core.score_sparse(rows.indptr, rows.indices, rows.values, table, scores)
+    def score(rows: SparseRows) -> Any:
+        scores = np.tile(biases, (rows.n_rows, 1))
+        rows.add_product(table, scores)
         return scores
 
     return score
@@ -184,13 +184,5 @@ def is_held_out(first: int, n: int, seed: int, fraction: float) -> Mask:
 
 
 def _select_rows(chunk: EncodedChunk, mask: Mask) -> EncodedChunk:
-    indptr, indices, values = chunk.rows
-    row_lengths = np.diff(indptr)
-    entries = np.repeat(mask, row_lengths)
-    span = slice(int(indptr[0]), int(indptr[-1]))
-    rows = FeatureRows(
-        np.concatenate([[0], np.cumsum(row_lengths[mask])]).astype(np.int64),
-        indices[span][entries],
-        None if values is None else values[span][entries],
-    )
-    return EncodedChunk(rows, chunk.targets[mask], None if chunk.weights is None else chunk.weights[mask])
+    weights = None if chunk.weights is None else chunk.weights[mask]
+    return EncodedChunk(chunk.rows.select(mask), chunk.targets[mask], weights)

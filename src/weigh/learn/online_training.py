@@ -78,7 +78,7 @@ class TrainingPasses:
             codes, weights = self._class_indices[chunk.targets], chunk.weights
             if self._class_weights is not None:
                 weights = self._class_weights[codes] * (1.0 if weights is None else weights)
-            examples.add(*chunk.rows, codes, weights, self._dataset.feature_index.width)
+            examples.add(*chunk.rows.csr, codes, weights, self._dataset.feature_index.width)
         return examples
 
 

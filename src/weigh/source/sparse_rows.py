@@ -73,6 +73,14 @@ class SparseRows:
         """Return the value of each entry, also where only ones are implied."""
         return np.ones(len(self.indices)) if self.values is None else self.values
 
+    def sum_by_row(self, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums over the entries of each row; there is one amount per entry."""
+        return np.bincount(self.entry_rows(), amounts, minlength=self.n_rows).astype(np.float64, copy=False)
+
+    def sum_by_column(self, amounts: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the sums over the entries of each column; there is one amount per entry."""
+        return np.bincount(self.indices, amounts, minlength=self.width).astype(np.float64, copy=False)
+
     def slice(self, start: int, stop: int) -> SparseRows:
         """Return rows start to stop; indices and values are views."""
         first, last = int(self.indptr[start]), int(self.indptr[stop])
@@ -101,6 +109,13 @@ class SparseRows:
         indices = columns[self.indices] if len(columns) else self.indices
         renumbered = SparseRows(self.indptr, indices, self.values, width)
         return renumbered.select_entries(indices >= 0)
+
+    def transpose(self) -> SparseRows:
+        """Return the columns as rows."""
+        order = np.argsort(self.indices, kind="stable")
+        indptr = _starts(np.bincount(self.indices, minlength=self.width))
+        values = None if self.values is None else self.values[order]
+        return SparseRows(indptr, self.entry_rows()[order].astype(np.int32), values, self.n_rows)
 
     def to_dense(self) -> NDArray[Any]:
         """Return the matrix [n_rows, width] including zeros."""

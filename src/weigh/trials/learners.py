@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Self
 
-import numpy as np
-from scipy.sparse import csr_matrix, vstack
+from scipy.sparse import csr_matrix
 from sklearn.base import BaseEstimator, TransformerMixin, is_regressor
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.pipeline import Pipeline, make_pipeline
@@ -24,6 +23,7 @@ from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
 from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
+from weigh.source.sparse_rows import SparseRows
 from weigh.text import truncate
 
 
@@ -153,16 +153,14 @@ class AsNumbers(TransformerMixin, BaseEstimator):
         """Return the rows as a matrix, dense up to `MAX_DENSE_COLUMNS` columns and sparse beyond."""
         source = rows_of(X, missing=self.missing)
         parts = [self._encode_chunk(chunk, grow=False) for chunk in self.schema_.chunks(source)]
-        matrix = vstack(parts, format="csr")
-        return matrix.toarray() if matrix.shape[1] <= MAX_DENSE_COLUMNS else matrix
+        rows = SparseRows.concatenate(parts, self.space_.width)
+        if rows.width <= MAX_DENSE_COLUMNS:
+            return rows.to_dense()
+        return csr_matrix((rows.entry_values(), rows.indices, rows.indptr), shape=rows.shape)
 
-    def _encode_chunk(self, chunk: Chunk, *, grow: bool) -> csr_matrix:
+    def _encode_chunk(self, chunk: Chunk, *, grow: bool) -> SparseRows:
         blocks = self.space_.prepare_blocks(self.schema_.encode(chunk), None)
-        indptr, indices, values = self.space_.to_rows(blocks, grow=grow)
-        used = slice(int(indptr[0]), int(indptr[-1]))
-        data = np.ones(len(indices[used])) if values is None else values[used]
-        shape = (len(indptr) - 1, self.space_.width)
-        return csr_matrix((data, indices[used], indptr - indptr[0]), shape=shape)
+        return self.space_.to_rows(blocks, grow=grow)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

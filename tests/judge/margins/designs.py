@@ -6,18 +6,16 @@ import numpy as np
 
 from weigh.judge.margins import exact_margin
 from weigh.learn.design_matrix import DesignMatrix
+from weigh.source.sparse_rows import SparseRows
 
 XOR = [[0, 0], [0, 1], [1, 0], [1, 1]]
 
 
 def make_design(X, codes, classes=("a", "b")):
     X = np.asarray(X, dtype=float)
-    nonzero = X != 0
     return DesignMatrix(
         names=[f"x{j}" for j in range(X.shape[1])],
-        indptr=np.concatenate([[0], np.cumsum(nonzero.sum(axis=1))]).astype(np.int64),
-        indices=np.nonzero(nonzero)[1].astype(np.int32),
-        values=X[nonzero],
+        X=SparseRows.from_dense(X != 0, X),
         codes=np.asarray(codes, dtype=np.int32),
         classes=list(classes),
     )

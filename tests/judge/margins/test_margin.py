@@ -19,6 +19,7 @@ from weigh.judge.margins.margin import margin
 from weigh.judge.margins.minimum_norm_point import minimum_norm_point
 from weigh.judge.margins.separation import fraction_sqrt
 from weigh.learn.design_matrix import DesignMatrix
+from weigh.source.sparse_rows import SparseRows
 
 
 def plane_margins(X, codes, plane):
@@ -212,9 +213,8 @@ def test_a_wide_sparse_table_is_measured_without_densifying(monkeypatch):
     words = np.sort(rng.integers(0, d // 2, (n, 20)) + (d // 4 * codes)[:, None], axis=1)
     keep = np.diff(words, axis=1, prepend=-1) > 0
     indptr = np.concatenate([[0], np.cumsum(keep.sum(axis=1))])
-    rows = DesignMatrix(
-        [f"x{j}" for j in range(d)], indptr, words[keep], np.ones(keep.sum()), codes, ["a", "b"]
-    )
+    X = SparseRows(indptr, words[keep].astype(np.int32), np.ones(keep.sum()), d)
+    rows = DesignMatrix([f"x{j}" for j in range(d)], X, codes, ["a", "b"])
     result = margin(rows)
     assert result.separable
     assert result.gap <= 1e-12

@@ -165,9 +165,8 @@ def test_the_bound_is_invariant_to_scale():
     X, codes = make_noisy(np.random.default_rng(4), 80, 3, 0.1)
     one = hinge_bound.hinge_bound(augmented_vertices(make_design(X, codes), 2.0 * codes - 1), 2)
     vertices = augmented_vertices(make_design(X, codes), 2.0 * codes - 1)
-    scaled = hinge_bound.hinge_bound(
-        replace(vertices, values=vertices.values * 8, scale=vertices.scale / 8), 2
-    )
+    rows = replace(vertices.rows, values=vertices.rows.values * 8)
+    scaled = hinge_bound.hinge_bound(replace(vertices, rows=rows, scale=vertices.scale / 8), 2)
     assert scaled.bound == pytest.approx(one.bound, rel=1e-9)
     assert scaled.gamma == pytest.approx(one.gamma, rel=1e-6)
 

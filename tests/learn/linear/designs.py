@@ -12,6 +12,7 @@ from weigh.learn.linear.moments import Moments
 from weigh.learn.linear.posterior import classical_posterior
 from weigh.learn.linear.problem import Problem
 from weigh.model.inference import Posterior
+from weigh.source.sparse_rows import SparseRows
 
 Floats = NDArray[np.float64]
 law = settings(max_examples=60, derandomize=True, deadline=None, database=None)
@@ -19,9 +20,7 @@ law = settings(max_examples=60, derandomize=True, deadline=None, database=None)
 
 def to_sparse(X: Floats) -> SparseMatrix:
     """Return an array as compressed sparse rows."""
-    rows, columns = np.nonzero(X)
-    indptr = np.searchsorted(rows, np.arange(len(X) + 1)).astype(np.int64)
-    return SparseMatrix(indptr, columns.astype(np.int32), X[rows, columns], X.shape[1])
+    return SparseMatrix(SparseRows.from_dense(X != 0, X))
 
 
 def make_problem(

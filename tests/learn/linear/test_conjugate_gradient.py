@@ -11,6 +11,7 @@ from tests.learn.linear.designs import law, make_problem, to_sparse
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient, solve_conjugate_gradient
 from weigh.learn.linear.matrix import SparseMatrix
 from weigh.learn.linear.ridge import solve_ridge
+from weigh.source.sparse_rows import SparseRows
 
 
 @law
@@ -105,7 +106,7 @@ def test_wide_sparse_rows_are_solved_by_conjugate_gradients() -> None:
     width, n = 40_000, 2_000
     rng = np.random.default_rng(0)
     indices = np.sort(rng.choice(width, (n, 1)), axis=1).astype(np.int32)
-    X = SparseMatrix(np.arange(n + 1, dtype=np.int64), indices.ravel(), None, width)
+    X = SparseMatrix(SparseRows(np.arange(n + 1, dtype=np.int64), indices.ravel(), None, width))
     assert needs_conjugate_gradient(X)
     result = solve_ridge(make_problem(X, rng.normal(size=n), 1.0))
     assert result.method == "conjugate gradients"

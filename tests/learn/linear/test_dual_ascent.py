@@ -61,9 +61,9 @@ def test_passes_equal_the_reference_implementation(
     problem = random_problem(1, 30, 6, weighted=offset, offset=offset, sparse=True)
     X = problem.X
     assert isinstance(X, SparseMatrix)
-    X = X if has_values else SparseMatrix(X.indptr, X.indices, None, X.width)
+    X = X if has_values else SparseMatrix(replace(X.rows, values=None))
     core = _core.LogisticDual(
-        X.indptr, X.indices, X.values, 6, problem.y, problem.weights, problem.offset, 0.5, bias_variance, 1, 1
+        *X.rows.csr, 6, problem.y, problem.weights, problem.offset, 0.5, bias_variance, 1, 1
     )
     order = np.random.default_rng(0).permutation(30).astype(np.int32)
     for _ in range(4):
@@ -79,9 +79,7 @@ def test_weights_match_the_dual_variables_for_any_number_of_threads(threads: int
     problem = random_problem(2, 200, 40, weighted=True, sparse=True)
     X = problem.X
     assert isinstance(X, SparseMatrix)
-    core = _core.LogisticDual(
-        X.indptr, X.indices, X.values, 40, problem.y, problem.weights, None, 0.1, 0.0, 3, threads
-    )
+    core = _core.LogisticDual(*X.rows.csr, 40, problem.y, problem.weights, None, 0.1, 0.0, 3, threads)
     order = np.arange(200, dtype=np.int32)
     suboptimality = [core.run_pass(order) for _ in range(60)]
     np.testing.assert_allclose(core.weights(), 0.1 * X.transposed_times(core.signed_alphas()), atol=1e-11)
@@ -134,8 +132,8 @@ def test_invalid_arrays_are_errors() -> None:
     X = problem.X
     assert isinstance(X, SparseMatrix)
     with pytest.raises(ValueError, match="arrays of rows differ in length"):
-        _core.LogisticDual(X.indptr, X.indices, X.values, 5, problem.y, np.ones(3), None, 1.0, 0.0, 1, 1)
-    core = _core.LogisticDual(X.indptr, X.indices, X.values, 5, problem.y, None, None, 1.0, 0.0, 1, 1)
+        _core.LogisticDual(*X.rows.csr, 5, problem.y, np.ones(3), None, 1.0, 0.0, 1, 1)
+    core = _core.LogisticDual(*X.rows.csr, 5, problem.y, None, None, 1.0, 0.0, 1, 1)
     with pytest.raises(ValueError, match="the order has a wrong place"):
         core.run_pass(np.array([0, 120], np.int32))
     with pytest.raises(ValueError, match="the order has a place twice"):

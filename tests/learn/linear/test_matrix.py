@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -18,7 +20,7 @@ def pair(request: pytest.FixtureRequest) -> tuple[DenseMatrix, SparseMatrix]:
     array = np.abs(np.sign(array)) if request.param else array
     sparse = to_sparse(array.astype(np.float64))
     if request.param:
-        sparse = SparseMatrix(sparse.indptr, sparse.indices, None, sparse.width)
+        sparse = SparseMatrix(replace(sparse.rows, values=None))
     return DenseMatrix(array.astype(np.float64)), sparse
 
 

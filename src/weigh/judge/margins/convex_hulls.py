@@ -1,9 +1,9 @@
-"""Signed rows as vertices of convex hulls, in CSR form, with certified bounds of products and norms."""
+"""Signed rows as vertices of convex hulls, with certified bounds of products and norms."""
 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from weigh import errors
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.design_matrix import DesignMatrix
+from weigh.source.sparse_rows import SparseRows
 
 FLOAT64_EPSILON = float(np.finfo(np.float64).eps)
 MIN_LARGEST_VALUE = 1e-290  # the margins of smaller tables underflow
@@ -28,34 +29,36 @@ class HullVertices:
     every row; the distance between two hulls is invariant under a common translation.
     """
 
-    indptr: Longs
-    indices: Longs
-    values: Floats
+    rows: SparseRows
     group: Longs
-    width: int
     scale: float
     shift: Floats
 
     @property
     def n_vertices(self) -> int:
         """The number of vertices."""
-        return len(self.indptr) - 1
+        return self.rows.n_rows
+
+    @property
+    def width(self) -> int:
+        """The number of coordinates."""
+        return self.rows.width
 
     @cached_property
-    def vertex_of_value(self) -> Longs:
-        """The vertex to which each stored value belongs."""
-        return np.repeat(np.arange(self.n_vertices), np.diff(self.indptr))
+    def _entries(self) -> tuple[Longs, Longs, Floats]:
+        """The vertex, the column and the value of each entry, in the types in which sums are fast."""
+        return self.rows.entry_rows(), self.rows.indices.astype(np.int64), self.rows.entry_values()
 
     @cached_property
     def dense(self) -> Floats | None:
         """The dense vertices [n, d] if few values are zero, else None; dense products are then faster."""
-        is_dense = len(self.values) >= MIN_DENSE_SHARE * self.n_vertices * self.width
-        return self.dense_rows(np.arange(self.n_vertices)) if is_dense else None
+        is_dense = len(self.rows.indices) >= MIN_DENSE_SHARE * self.n_vertices * self.width
+        return self.rows.to_dense() if is_dense else None
 
     @cached_property
     def norms(self) -> Floats:
         """The norm of each vertex."""
-        return np.sqrt(_sum_by_index(self.vertex_of_value, self.values**2, self.n_vertices))
+        return np.sqrt(self.rows.sum_by_row(self.rows.entry_values() ** 2))
 
     @cached_property
     def group_members(self) -> list[Longs]:
@@ -66,13 +69,15 @@ class HullVertices:
         """Return v_i·z for every vertex."""
         if self.dense is not None:
             return self.dense @ z
-        return _sum_by_index(self.vertex_of_value, self.values * z[self.indices], self.n_vertices)
+        vertex, column, value = self._entries
+        return np.bincount(vertex, value * z[column], self.n_vertices).astype(np.float64, copy=False)
 
     def combine(self, weights: Floats) -> Floats:
         """Return Σ weights_i v_i."""
         if self.dense is not None:
             return weights @ self.dense
-        return _sum_by_index(self.indices, self.values * weights[self.vertex_of_value], self.width)
+        vertex, column, value = self._entries
+        return np.bincount(column, value * weights[vertex], self.width).astype(np.float64, copy=False)
 
     def combine_rows(self, rows: Longs, weights: Floats) -> Floats:
         """Return Σ weights_i v_i over the given vertices."""
@@ -82,18 +87,7 @@ class HullVertices:
 
     def dense_rows(self, rows: Longs) -> Floats:
         """Return the given vertices as a dense matrix."""
-        stored = self.value_indices(rows)
-        table = np.zeros((len(rows), self.width))
-        row_index = np.repeat(np.arange(len(rows)), np.diff(self.indptr)[rows])
-        table[row_index, self.indices[stored]] = self.values[stored]
-        return table
-
-    def value_indices(self, rows: Longs) -> Longs:
-        """Return the indices into `values` of the given vertices."""
-        sizes = np.diff(self.indptr)[rows]
-        starts = self.indptr[rows] - np.cumsum(sizes) + sizes
-        indices: Longs = np.arange(sizes.sum()) + np.repeat(starts, sizes)
-        return indices
+        return self.rows.select(rows).to_dense()
 
     def gram(self, rows: Longs, others: Longs) -> Floats:
         """Return the Gram matrix v_i·v_j for i in `rows` and j in `others`."""
@@ -109,35 +103,31 @@ class HullVertices:
 
 def distance_vertices(design: DesignMatrix, signs: Floats) -> HullVertices:
     """Return the vertices y_i·x_i, one group for each class."""
-    values = design.values.astype(np.float64)
-    has_no_zeros = np.bincount(design.indices, minlength=design.width) == design.n_rows
-    low, high = np.full(design.width, np.inf), np.full(design.width, -np.inf)
-    np.minimum.at(low, design.indices, values)
-    np.maximum.at(high, design.indices, values)
+    X, values = design.X, design.X.entry_values().astype(np.float64)
+    has_no_zeros = np.bincount(X.indices, minlength=X.width) == X.n_rows
+    low, high = np.full(X.width, np.inf), np.full(X.width, -np.inf)
+    np.minimum.at(low, X.indices, values)
+    np.maximum.at(high, X.indices, values)
     low, high = np.where(has_no_zeros, low, 0.0), np.where(has_no_zeros, high, 0.0)
     middle = low / 2 + high / 2
     # In such columns subtracting the midpoint is exact (Sterbenz lemma).
     shift = np.where(np.abs(middle) >= high - low, middle, 0.0)
-    values = values - shift[design.indices]
-    return _scale_vertices(
-        design.indptr, design.indices.astype(np.int64), values, signs, (signs > 0).astype(np.int64), shift
-    )
+    shifted = replace(X, values=values - shift[X.indices])
+    return _scale_vertices(shifted, signs, (signs > 0).astype(np.int64), shift)
 
 
 def augmented_vertices(design: DesignMatrix, signs: Floats) -> HullVertices:
     """Return the vertices y_i·(x_i, 1), all in one group."""
-    ends = design.indptr[1:]
-    indices = np.insert(design.indices.astype(np.int64), ends, design.width)
-    values = np.insert(design.values.astype(np.float64), ends, 1.0)
-    indptr = design.indptr + np.arange(design.n_rows + 1)
-    group = np.zeros(design.n_rows, dtype=np.int64)
-    return _scale_vertices(indptr, indices, values, signs, group, np.zeros(design.width + 1))
+    X, ends = design.X, design.X.indptr[1:]
+    indices = np.insert(X.indices, ends, X.width)
+    values = np.insert(X.entry_values().astype(np.float64), ends, 1.0)
+    augmented = SparseRows(X.indptr + np.arange(X.n_rows + 1), indices, values, X.width + 1)
+    return _scale_vertices(augmented, signs, np.zeros(X.n_rows, dtype=np.int64), np.zeros(X.width + 1))
 
 
-def _scale_vertices(
-    indptr: Longs, indices: Longs, values: Floats, signs: Floats, group: Longs, shift: Floats
-) -> HullVertices:
+def _scale_vertices(rows: SparseRows, signs: Floats, group: Longs, shift: Floats) -> HullVertices:
     """Scale the largest value close to 1 by a power of two, to avoid overflow and underflow of squares."""
+    values = rows.entry_values()
     largest = float(np.abs(values).max(initial=0.0))
     if 0.0 < largest < MIN_LARGEST_VALUE:
         raise errors.DataError(
@@ -145,15 +135,9 @@ def _scale_vertices(
             f"Multiply the columns by a power of ten."
         )
     scale = 2.0 ** math.frexp(largest)[1] if largest > 0.0 else 1.0
-    signed = values * np.repeat(signs, np.diff(indptr)) / scale
-    kept = signed != 0.0
-    starts = np.concatenate([[0], np.cumsum(kept)])[indptr]
-    return HullVertices(starts, indices[kept], signed[kept], group, len(shift), scale, shift)
-
-
-def _sum_by_index(index: Longs, values: Floats, n: int) -> Floats:
-    sums: Floats = np.bincount(index, values, n).astype(np.float64, copy=False)
-    return sums
+    signed = values * np.repeat(signs, np.diff(rows.indptr)) / scale
+    vertices = replace(rows, values=signed).select_entries(signed != 0.0)
+    return HullVertices(vertices, group, scale, shift)
 
 
 LongDoubles = npt.NDArray[np.longdouble]
@@ -167,10 +151,10 @@ def product_lower_bounds(vertices: HullVertices, w: Floats) -> Floats:
     unit: LongDoubles = w.astype(np.longdouble)
     unit = unit / np.abs(unit).max()
     unit = unit / np.sqrt((unit * unit).sum())
-    terms = vertices.values * unit[vertices.indices]
+    terms = vertices.rows.entry_values() * unit[vertices.rows.indices]
     products, sizes = _sum_by_row(vertices, terms), _sum_by_row(vertices, np.abs(terms))
     # The error of a dot product is bounded by n ε Σ|terms|, the relative error of the norm by d ε.
-    error = (np.diff(vertices.indptr) + 4) * sizes + (vertices.width + 4) * np.abs(products)
+    error = (np.diff(vertices.rows.indptr) + 4) * sizes + (vertices.width + 4) * np.abs(products)
     lower: Floats = np.nextafter((products - LONGDOUBLE_EPSILON * error).astype(np.float64), -np.inf)
     return lower
 
@@ -182,10 +166,9 @@ def norm_upper_bound(vertices: HullVertices, weights: Floats) -> float:
     group = vertices.group[rows]
     for g in range(len(vertices.group_members)):
         normalised[group == g] /= normalised[group == g].sum()
-    sizes = np.diff(vertices.indptr)[rows]
-    stored = vertices.value_indices(rows)
+    used = vertices.rows.select(rows)
     z = np.zeros(vertices.width, dtype=np.longdouble)
-    np.add.at(z, vertices.indices[stored], vertices.values[stored] * np.repeat(normalised, sizes))
+    np.add.at(z, used.indices, used.entry_values() * normalised[used.entry_rows()])
     norm = np.sqrt((z * z).sum()) * (1.0 + LONGDOUBLE_EPSILON * (vertices.width + 4))
     max_norm = float(vertices.norms.max(initial=0.0))
     return math.nextafter(float(norm + LONGDOUBLE_EPSILON * 2 * (len(rows) + 4) * max_norm), math.inf)
@@ -194,7 +177,7 @@ def norm_upper_bound(vertices: HullVertices, weights: Floats) -> float:
 def _sum_by_row(vertices: HullVertices, terms: LongDoubles) -> LongDoubles:
     """Sum the terms of each row; empty rows have the sum zero, which reduceat alone would not give."""
     sums = np.zeros(vertices.n_vertices, dtype=np.longdouble)
-    filled = np.diff(vertices.indptr) > 0
+    filled = np.diff(vertices.rows.indptr) > 0
     if filled.any():
-        sums[filled] = np.add.reduceat(terms, vertices.indptr[:-1][filled])
+        sums[filled] = np.add.reduceat(terms, vertices.rows.indptr[:-1][filled])
     return sums

@@ -34,13 +34,13 @@ class ExactPlane:
 
 def exact_vertices(design: DesignMatrix, signs: Sequence[int], *, constant: bool) -> list[ExactVertex] | None:
     """Return the vertices y_i·x_i, or y_i·(x_i, 1), as the decimals they print as; None if too many."""
-    if len(design.values) + design.n_rows > MAX_EXACT_VALUES:
+    if len(design.X.indices) + design.n_rows > MAX_EXACT_VALUES:
         return None
-    fractions = {value: decimal_fraction(value) for value in set(design.values.tolist())}
+    fractions = {value: decimal_fraction(value) for value in set(design.X.entry_values().tolist())}
     vertices = []
     for row, sign in enumerate(signs):
-        part = slice(int(design.indptr[row]), int(design.indptr[row + 1]))
-        pairs = zip(design.indices[part].tolist(), design.values[part].tolist(), strict=True)
+        part = design.X.slice(row, row + 1)
+        pairs = zip(part.indices.tolist(), part.entry_values().tolist(), strict=True)
         vertex = {j: sign * fractions[value] for j, value in pairs if value}
         vertices.append(vertex | {design.width: Fraction(sign)} if constant else vertex)
     return vertices

@@ -194,7 +194,7 @@ def check_two_classes(owner: str, rows: DesignMatrix) -> tuple[DesignMatrix, Flo
             f"one class with the rest, with [label == {next(iter(labels), 'a')!r} for label in y] as y, or "
             f"give only the rows of two classes."
         )
-    if not np.isfinite(rows.values).all():
+    if not np.isfinite(rows.X.entry_values()).all():
         raise errors.DataError(f"{owner} needs finite numbers; the values contain nan or infinity.")
     return dataclasses.replace(rows, classes=labels), np.where(rows.codes == present[1], 1.0, -1.0)
 
@@ -261,11 +261,9 @@ def _build_margin(
     proof: InseparabilityProof | None,
 ) -> Margin:
     square = exact.radius_plain if exact else exact_squared_radius(rows)
-    largest = float(np.abs(rows.values).max(initial=0.0)) or 1.0
-    row_index = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-    max_norm = float(
-        np.sqrt(np.bincount(row_index, (rows.values / largest) ** 2, rows.n_rows).max()) * largest
-    )
+    values = rows.X.entry_values()
+    largest = float(np.abs(values).max(initial=0.0)) or 1.0
+    max_norm = float(np.sqrt(rows.X.sum_by_row((values / largest) ** 2).max()) * largest)
     return Margin(
         (rows.classes[0], rows.classes[1]),
         rows.n_rows,

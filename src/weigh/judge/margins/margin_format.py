@@ -129,8 +129,7 @@ def _format_weight(weight: Fraction | float) -> str:
 
 def plot_margin_plane(margin: Margin, rows: DesignMatrix, plane: SeparatingPlane) -> Any:
     """Plot the plane among rows of two features, otherwise the rows nearest to it."""
-    table = np.zeros((rows.n_rows, rows.width))
-    table[np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr)), rows.indices] = rows.values
+    table = rows.to_dense()
     w = np.array([plane.w.get(name, 0.0) for name in rows.names])
     labels = [rows.classes[code] for code in rows.codes.tolist()]
     if rows.width == 2:

@@ -52,10 +52,10 @@ def find_shared_row(design: DesignMatrix, group: Longs) -> InseparabilityProof |
     """Return the simplest proof, two equal rows of different classes, or None if there are none."""
     seen: dict[bytes, tuple[int, int]] = {}
     for row in range(design.n_rows):
-        part = slice(int(design.indptr[row]), int(design.indptr[row + 1]))
-        values = design.values[part]
+        part = design.X.slice(row, row + 1)
+        values = part.entry_values()
         nonzero = values != 0.0
-        key = design.indices[part][nonzero].tobytes() + values[nonzero].tobytes()
+        key = part.indices[nonzero].tobytes() + values[nonzero].tobytes()
         other, other_group = seen.setdefault(key, (row, int(group[row])))
         if other_group != group[row]:
             first, second = (other, row) if other_group == 0 else (row, other)
@@ -73,12 +73,11 @@ def find_common_point(
     dual prices, which separates the classes best.
     """
     units = np.zeros(vertices.width)
-    np.maximum.at(units, vertices.indices, np.abs(vertices.values))
+    np.maximum.at(units, vertices.rows.indices, np.abs(vertices.rows.entry_values()))
     units[units == 0.0] = 1.0
-    scaled = vertices.values / units[vertices.indices]
-    optimum = solve_nearest_means(
-        scaled, vertices.indices, vertices.indptr, vertices.width, rows, vertices.group[rows]
-    )
+    points = vertices.rows.select(rows)
+    scaled = points.entry_values() / units[points.indices]
+    optimum = solve_nearest_means(scaled, points.indices, points.indptr, vertices.width, vertices.group[rows])
     if optimum is None:
         return None, np.zeros(vertices.width)
     active = optimum.weights > WEIGHT_TOLERANCE
@@ -109,7 +108,7 @@ def _refine_weights(vertices: HullVertices, rows: Longs, weights: Floats, units:
     if len(rows) * vertices.width > MAX_REFINEMENT_CELLS:
         return weights
     groups = np.eye(2)[vertices.group[rows]]
-    columns = np.unique(vertices.indices[np.isin(vertices.vertex_of_value, rows)])
+    columns = np.unique(vertices.rows.select(rows).indices)
     A = np.concatenate([(vertices.dense_rows(rows)[:, columns] / units[columns]), groups], axis=1).T
     b = np.append(np.zeros(len(columns)), [1.0, 1.0])
     for _ in range(3):

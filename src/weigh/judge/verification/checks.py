@@ -193,7 +193,7 @@ def _check_classes(model: PerceptronModel, rows: DesignMatrix) -> Check:
 
 
 def _largest_row_norm(rows: DesignMatrix, model: PerceptronModel) -> float:
-    squares = np.bincount(_row_numbers(rows), np.square(rows.values), minlength=rows.n_rows)
+    squares = rows.X.sum_by_row(np.square(rows.X.entry_values()))
     # The constant 1 of the bias is part of every row.
     return math.sqrt(float(squares.max()) + model.certificate.bias)
 
@@ -206,7 +206,7 @@ def _check_last_plane(model: PerceptronModel, rows: DesignMatrix) -> Iterator[Ch
         weights = dict(zip(model.features, w.tolist(), strict=True))
         w = np.array([weights.get(name, 0.0) for name in rows.names])
     b = float(model.base[1] - model.base[0])
-    scores = np.bincount(_row_numbers(rows), w[rows.indices] * rows.values, minlength=rows.n_rows) + b
+    scores = rows.X.sum_by_row(w[rows.X.indices] * rows.X.entry_values()) + b
     is_second = np.array([label == model.classes[1] for label in rows.classes])[rows.codes]
     wrong = np.flatnonzero((scores >= 0) != is_second)
     differing = [Mismatch(f"row {row:,}", "right", f"scores {scores[row]:g}") for row in wrong.tolist()]
@@ -222,7 +222,3 @@ def _certified_margins(model: PerceptronModel, w: Floats, b: float) -> Iterator[
     if square:
         yield "margin of the last plane", model.certificate.margin, math.sqrt(square)
         yield "the same, bias included", model.certificate.augmented_margin, math.sqrt(square + b * b)
-
-
-def _row_numbers(rows: DesignMatrix) -> Any:
-    return np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))

@@ -99,13 +99,10 @@ def _dense_newton_step(
 
 def _dense_design(objective: Objective, features: Longs) -> Floats:
     """Return the dense design matrix of the given features, with a column of ones for the intercept."""
-    rows = objective.rows
-    column_of_feature = np.full(rows.width, -1)
+    rows = objective.rows.X
+    column_of_feature = np.full(rows.width, -1, dtype=np.int32)
     column_of_feature[features] = np.arange(len(features))
-    X = np.zeros((rows.n_rows, len(features) + objective.has_intercept))
-    row = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-    column = column_of_feature[rows.indices]
-    X[row[column >= 0], column[column >= 0]] = rows.values[column >= 0]
+    X = rows.renumber(column_of_feature, len(features) + objective.has_intercept).to_dense()
     X[:, len(features) :] = 1.0
     return X
 

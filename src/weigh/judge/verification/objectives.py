@@ -155,20 +155,14 @@ class Objective:
 
     def times(self, W: Floats) -> Floats:
         """Return X W."""
-        row_index = np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
-        columns = [
-            np.bincount(row_index, W[self.rows.indices, c] * self.rows.values, minlength=self.rows.n_rows)
-            for c in range(W.shape[1])
-        ]
+        X, row = self.rows.X, self.rows.X.entry_rows()
+        columns = [np.bincount(row, w[X.indices] * X.entry_values(), minlength=X.n_rows) for w in W.T]
         return np.column_stack(columns)
 
     def transposed_times(self, V: Floats) -> Floats:
         """Return Xᵀ V."""
-        row_index = np.repeat(np.arange(self.rows.n_rows), np.diff(self.rows.indptr))
-        columns = [
-            np.bincount(self.rows.indices, V[row_index, c] * self.rows.values, minlength=self.rows.width)
-            for c in range(V.shape[1])
-        ]
+        X, row = self.rows.X, self.rows.X.entry_rows()
+        columns = [X.sum_by_column(v[row] * X.entry_values()) for v in V.T]
         return np.column_stack(columns)
 
     def scores(self, W: Floats, b: Floats) -> Floats:
@@ -210,7 +204,8 @@ class Objective:
     def _gradient_rounding(self, v: Floats) -> Floats:
         """Bound the rounding error of Xᵀv, also if v itself is only rounding error."""
         null = np.abs(self.loss.gradient(np.zeros_like(v)))
-        sizes = replace(self, rows=replace(self.rows, values=np.abs(self.rows.values)))
+        X = replace(self.rows.X, values=np.abs(self.rows.X.entry_values()))
+        sizes = replace(self, rows=replace(self.rows, X=X))
         relative = GRADIENT_TOLERANCE * sizes.transposed_times(np.abs(v))
         return relative + NULL_GRADIENT_TOLERANCE * sizes.transposed_times(null)
 

@@ -114,8 +114,8 @@ def _shift_to_prior_mean(
     l1, l2 = np.where(is_offset, 0.0, objective.l1), np.where(is_offset, 0.0, objective.l2)
     # The offset column is no longer a feature.
     rows = objective.rows
-    values = np.where(is_offset[rows.indices], 0.0, rows.values)
-    shifted = replace(objective, rows=replace(rows, values=values), l1=l1, l2=l2, offset=offset)
+    X = replace(rows.X, values=np.where(is_offset[rows.X.indices], 0.0, rows.X.entry_values()))
+    shifted = replace(objective, rows=replace(rows, X=X), l1=l1, l2=l2, offset=offset)
     return shifted, _LearnedWeights(learned.W - origin, learned.b)
 
 
@@ -225,13 +225,12 @@ def _parse_prior_mean(prior: str) -> float | None:
 
 def _feature_scales(model: RegressionModel | LogisticModel, rows: DesignMatrix, s: Floats) -> Floats:
     """Return the standard deviations of number features; flags, levels and words have the scale 1."""
-    row_index = np.repeat(np.arange(rows.n_rows), np.diff(rows.indptr))
-    mean = np.bincount(rows.indices, s[row_index] * rows.values, minlength=rows.width) / s.sum()
-    squares = s[row_index] * np.square(rows.values - mean[rows.indices])
-    stored = np.bincount(rows.indices, s[row_index], minlength=rows.width)
+    X, weights = rows.X, s[rows.X.entry_rows()]
+    mean = X.sum_by_column(weights * X.entry_values()) / s.sum()
+    squares = X.sum_by_column(weights * np.square(X.entry_values() - mean[X.indices]))
+    stored = X.sum_by_column(weights)
     # Zeros are not stored: each contributes the squared mean.
-    stored_squares = np.bincount(rows.indices, squares, minlength=rows.width)
-    variance = (stored_squares + (s.sum() - stored) * np.square(mean)) / s.sum()
+    variance = (squares + (s.sum() - stored) * np.square(mean)) / s.sum()
     is_number = np.zeros(rows.width, dtype=bool)
     start = 0
     for part, term in zip(model.schema.column_groups, model.terms, strict=True):

@@ -18,8 +18,8 @@ from functools import singledispatch
 import numpy as np
 
 from weigh import _core, algebra
-from weigh.features.blocks import Floats, Ints, Longs
-from weigh.learn.linear.matrix import Matrix, SparseMatrix
+from weigh.features.blocks import Floats, Longs
+from weigh.learn.linear.matrix import Matrix, SparseMatrix, position_lookup
 from weigh.model.parallel import available_cores
 
 _SWEEPS_BEFORE_NEWTON, _SWEEPS_BETWEEN_NEWTON = 25, 4
@@ -245,13 +245,6 @@ def _newton_with_zero_crossings(inverse: Floats, w: Floats, negative_gradient: F
     return w
 
 
-def position_lookup(indices: Longs, width: int) -> Ints:
-    """Return the position of each feature in `indices`, −1 if it is absent."""
-    positions = np.full(width, -1, np.int32)
-    positions[indices] = np.arange(len(indices), dtype=np.int32)
-    return positions
-
-
 @singledispatch
 def build_columns(X: Matrix, indices: Longs) -> _core.ColumnSubset:
     """Return a subset of the features, stored by column for coordinate descent."""
@@ -266,9 +259,8 @@ def build_columns(X: Matrix, indices: Longs) -> _core.ColumnSubset:
 
 @build_columns.register
 def _(X: SparseMatrix, indices: Longs) -> _core.ColumnSubset:
-    return _core.ColumnSubset(
-        X.indptr, X.indices, X.values, position_lookup(indices, X.width), len(indices), available_cores()
-    )
+    positions = position_lookup(indices, X.width)
+    return _core.ColumnSubset(*X.rows.csr, positions, len(indices), available_cores())
 
 
 @dataclass(frozen=True)

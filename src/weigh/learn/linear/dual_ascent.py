@@ -66,21 +66,24 @@ class DualCoordinateAscent:
         self.problem, self.X = problem, X
         is_uniform = bool((problem.l2 == problem.l2[0]).all())
         self._feature_scales = np.ones(1) if is_uniform else np.sqrt(problem.l2)
-        values = X.values if is_uniform else _scale_values(X, 1 / self._feature_scales)
+        values = (
+            X.rows.values
+            if is_uniform
+            else X.rows.entry_values() * (1 / self._feature_scales)[X.rows.indices]
+        )
         self.prior_variance = 1 / float(problem.l2[0]) if is_uniform else 1.0
-        n_entries = int(X.indptr[-1] - X.indptr[0])
+        n_entries = len(X.rows.indices)
         self.intercept_variance = 0.0
         if problem.has_intercept:
-            entries = None if values is None else values[X.indptr[0] : X.indptr[-1]]
-            squares = n_entries if entries is None else float(entries @ entries)
+            squares = n_entries if values is None else float(values @ values)
             # The 1 keeps the variance positive if all rows are empty.
             self.intercept_variance = (
                 INTERCEPT_VARIANCE_RATIO * (self.prior_variance * squares + 1) / max(1, X.n_rows)
             )
         n_threads = min(available_cores(), MAX_THREADS) if n_entries > max(300_000, 4 * X.width) else 1
         self._dual = _core.LogisticDual(
-            X.indptr,
-            X.indices,
+            X.rows.indptr,
+            X.rows.indices,
             values,
             X.width,
             problem.y,
@@ -209,11 +212,6 @@ class ConvergenceMonitor:
             return False
         log_ratio = math.log(max(self.target, ROUNDING_TOLERANCE * self.estimated_gap) / self.estimated_gap)
         return self.rate >= 1 or log_ratio / math.log(self.rate) > MAX_EXPECTED_PASSES
-
-
-def _scale_values(X: SparseMatrix, scale: Floats) -> Floats:
-    factors = scale[X.indices]
-    return factors if X.values is None else X.values * factors
 
 
 def _shuffle_blocks(order: Ints, random: np.random.Generator) -> Ints:

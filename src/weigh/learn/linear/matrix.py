@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Protocol
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from weigh import _core
 from weigh.features.blocks import Floats, Ints, Longs, Mask
 from weigh.model.parallel import available_cores
+from weigh.source.sparse_rows import SparseRows
 
 EPS = float(np.finfo(np.float64).eps)
 # Rows scaled at once: few enough to stay in the cache until they are multiplied.
@@ -133,101 +135,86 @@ class DenseMatrix:
 
 
 class SparseMatrix:
-    """Design matrix in compressed sparse rows, column indices ascending; values None means all ones."""
+    """Design matrix of sparse rows."""
 
-    def __init__(self, indptr: Longs, indices: Ints, values: Floats | None, width: int) -> None:
-        self.indptr, self.indices, self.values = indptr, indices, values
-        self.n_rows, self.width = len(indptr) - 1, width
-        self.density = int(indptr[-1] - indptr[0]) / max(1, self.n_rows * width)
+    def __init__(self, rows: SparseRows) -> None:
+        self.rows = rows
+        self.n_rows, self.width = rows.shape
+        self.density = len(rows.indices) / max(1, self.n_rows * self.width)
 
     def times(self, w: Floats) -> Floats:
         """Return X w for w [width] or [width, k]."""
         W = np.ascontiguousarray(w.reshape(self.width, math.prod(w.shape[1:])))
         out = np.empty((self.n_rows, W.shape[1]))
-        _core.sparse_times(*self._csr, W, available_cores(), out)
+        _core.sparse_times(*self.rows.csr, W, available_cores(), out)
         return out.reshape(self.n_rows, *w.shape[1:])
 
     def transposed_times(self, r: Floats) -> Floats:
         """Return Xᵀ r for r [n_rows] or [n_rows, k]."""
         R = np.ascontiguousarray(r.reshape(self.n_rows, math.prod(r.shape[1:])))
         out = np.empty((self.width, R.shape[1]))
-        _core.sparse_transposed_times(*self._csr, R, available_cores(), out)
+        _core.sparse_transposed_times(*self.rows.csr, R, available_cores(), out)
         return out.reshape(self.width, *r.shape[1:])
 
     def squared_times(self, s: Floats) -> Floats:
         """Return Σ sᵢ xᵢⱼ² for each feature j."""
         out = np.empty(self.width)
-        _core.sparse_squared_times(*self._csr, s, available_cores(), out)
+        _core.sparse_squared_times(*self.rows.csr, s, available_cores(), out)
         return out
 
     def weighted_gram(self, s: Floats | None) -> Floats:
         """Return Xᵀ diag(s) X for s ≥ 0; None means unit weights."""
         out = np.empty((self.width, self.width))
-        _core.sparse_weighted_gram(
-            *self._csr, np.arange(self.width, dtype=np.int32), s, available_cores(), out
-        )
+        every = np.arange(self.width, dtype=np.int32)
+        _core.sparse_weighted_gram(*self.rows.csr, every, s, available_cores(), out)
         return out
 
-    def select_columns(self, indices: Longs) -> tuple[Longs, Ints, Floats]:
-        """Return columns in compressed form: indptr, row indices, values."""
-        positions = np.full(self.width, -1, np.int32)
-        positions[indices] = np.arange(len(indices), dtype=np.int32)
-        return _core.sparse_select_columns(*self._csr, positions, len(indices), available_cores())
+    def select_columns(self, indices: Longs) -> SparseRows:
+        """Return columns as the rows of a matrix [columns, n_rows]."""
+        positions = position_lookup(indices, self.width)
+        csr = _core.sparse_select_columns(*self.rows.csr, positions, len(indices), available_cores())
+        return SparseRows(*csr, self.n_rows)
 
     def dense_columns(self, indices: Longs) -> Floats:
         """Return columns as a dense array in Fortran order."""
-        indptr, rows, values = self.select_columns(indices)
-        out = np.zeros((len(indices), self.n_rows))
-        out[np.repeat(np.arange(len(indices)), np.diff(indptr)), rows] = values
-        return out.T
+        return self.select_columns(indices).to_dense().T
 
     def select_features(self, mask: Mask) -> SparseMatrix:
         """Return the features where the mask is True."""
         if not mask.any():
-            return SparseMatrix(np.zeros(self.n_rows + 1, np.int64), np.empty(0, np.int32), None, 0)
-        indptr, rows, values = self.select_columns(np.flatnonzero(mask))
-        order = np.argsort(rows, kind="stable")
-        counts = np.bincount(rows, minlength=self.n_rows)
-        columns = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
-        return SparseMatrix(
-            np.concatenate([[0], np.cumsum(counts)]), columns[order], values[order], len(indptr) - 1
-        )
+            return SparseMatrix(
+                replace(self.rows, width=0).select_entries(np.zeros(len(self.rows.indices), bool))
+            )
+        return SparseMatrix(self.select_columns(np.flatnonzero(mask)).transpose())
 
     def select_rows(self, mask: Mask) -> SparseMatrix:
         """Return the rows where the mask is True."""
-        entries = np.repeat(mask, np.diff(self.indptr))
-        indptr = np.concatenate([[0], np.cumsum(np.diff(self.indptr)[mask])])
-        values = None if self.values is None else self.values[self._entries][entries]
-        return SparseMatrix(indptr, self.indices[self._entries][entries], values, self.width)
+        return SparseMatrix(self.rows.select(mask))
 
     def slice_rows(self, start: int, stop: int) -> SparseMatrix:
         """Return rows start to stop without copying them."""
-        return SparseMatrix(self.indptr[start : stop + 1], self.indices, self.values, self.width)
+        return SparseMatrix(self.rows.slice(start, stop))
 
     def absolute_transposed_times(self, r: Floats) -> Floats:
         """Return |X|ᵀ r for r [n_rows, k]."""
-        values = None if self.values is None else np.abs(self.values)
-        return SparseMatrix(self.indptr, self.indices, values, self.width).transposed_times(r)
+        values = None if self.rows.values is None else np.abs(self.rows.values)
+        return SparseMatrix(replace(self.rows, values=values)).transposed_times(r)
 
     def max_abs(self) -> float:
         """Return the largest absolute value."""
-        if self.values is None:
-            return 1.0
-        values = self.values[self._entries]
-        return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
+        values = self.rows.values
+        return 1.0 if values is None else float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
     def rescale(self, factor: float) -> SparseMatrix:
         """Return factor · X."""
-        values = np.ones(len(self.indices)) if self.values is None else self.values
-        return SparseMatrix(self.indptr, self.indices, values * factor, self.width)
+        return SparseMatrix(replace(self.rows, values=self.rows.entry_values() * factor))
 
-    @property
-    def _csr(self) -> tuple[Longs, Ints, Floats | None]:
-        return self.indptr, self.indices, self.values
 
-    @property
-    def _entries(self) -> slice:
-        return slice(int(self.indptr[0]), int(self.indptr[-1]))
+def position_lookup(indices: Longs, width: int) -> Ints:
+    """Return the position of each feature in `indices`, −1 if it is absent."""
+    positions = np.full(width, -1, np.int32)
+    positions[indices] = np.arange(len(indices), dtype=np.int32)
+    return positions
 
 
 class InterceptMatrix:
@@ -345,11 +332,9 @@ def _fill_dense(X: Matrix, rows: slice, shift: Floats | None, out: Floats) -> No
         return
     if not isinstance(X, SparseMatrix):
         raise TypeError(f"{type(X).__name__} cannot be converted to dense rows")
-    indptr = X.indptr[rows.start : rows.stop + 1]
-    entries = slice(int(indptr[0]), int(indptr[-1]))
+    part = X.rows.slice(rows.start, rows.stop)
     out[:] = 0.0 if shift is None else -shift
-    row_indices = np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))
-    out[row_indices, X.indices[entries]] += 1.0 if X.values is None else X.values[entries]
+    out[part.entry_rows(), part.indices] += 1.0 if part.values is None else part.values
 
 
 def column_means_and_stds(X: Matrix, weights: Floats | None) -> tuple[Floats, Floats]:
@@ -369,9 +354,7 @@ def column_means_and_stds(X: Matrix, weights: Floats | None) -> tuple[Floats, Fl
 
 def _sparse_squared_deviations(X: SparseMatrix, s: Floats, mean: Floats) -> Floats:
     """Return Σ sᵢ (xᵢⱼ − mⱼ)²; each entry that is not stored is zero and adds sᵢ mⱼ²."""
-    entries = slice(int(X.indptr[0]), int(X.indptr[-1]))
-    indices, indptr = X.indices[entries], X.indptr - X.indptr[0]
-    values = np.ones(len(indices)) if X.values is None else X.values[entries]
-    stored = SparseMatrix(indptr, indices, values - mean[indices], X.width).squared_times(s)
-    stored_weight = SparseMatrix(indptr, indices, None, X.width).transposed_times(s)
+    deviations = X.rows.entry_values() - mean[X.rows.indices]
+    stored = SparseMatrix(replace(X.rows, values=deviations)).squared_times(s)
+    stored_weight = SparseMatrix(replace(X.rows, values=None)).transposed_times(s)
     return np.asarray(stored + (s.sum() - stored_weight) * np.square(mean))

@@ -108,8 +108,7 @@ def stack_chunks(chunks: list[EncodedChunk], width: int) -> Matrix:
     """Return encoded chunks as one matrix, a view if they are contiguous in memory."""
     if chunks[0].dense is not None:
         return DenseMatrix(concatenate_views([chunk.dense for chunk in chunks]))
-    rows = SparseRows.concatenate([SparseRows(*chunk.rows, width) for chunk in chunks], width)
-    return SparseMatrix(*rows.csr, width)
+    return SparseMatrix(SparseRows.concatenate([chunk.rows for chunk in chunks], width))
 
 
 def compress_dataset(

@@ -15,9 +15,9 @@ import numpy as np
 
 from weigh import _core
 from weigh.features.blocks import Floats, Longs
-from weigh.learn.linear.coordinate_descent import GramLoss, build_columns, position_lookup, solve_gram_lasso
+from weigh.learn.linear.coordinate_descent import GramLoss, build_columns, solve_gram_lasso
 from weigh.learn.linear.duality import lasso_dual_bound
-from weigh.learn.linear.matrix import Matrix, SparseMatrix
+from weigh.learn.linear.matrix import Matrix, SparseMatrix, position_lookup
 from weigh.learn.linear.problem import CentredProblem, Solution
 from weigh.model.parallel import available_cores
 
@@ -237,9 +237,7 @@ class SparseWorkingFeatures:
         X, mean, gram = problem.X, problem.mean_x[self.indices], np.empty((size, size))
         assert isinstance(X, SparseMatrix)
         positions = position_lookup(self.indices, X.width)
-        _core.sparse_weighted_gram(
-            X.indptr, X.indices, X.values, positions, problem.weights, available_cores(), gram
-        )
+        _core.sparse_weighted_gram(*X.rows.csr, positions, problem.weights, available_cores(), gram)
         if problem.has_intercept:
             raw_diagonal = np.diagonal(gram).copy()
             gram -= problem.total_weight * np.outer(mean, mean)

@@ -61,7 +61,7 @@ class CountTable:
     def from_sparse(cls, block: SparseBlock, by: RowClasses, fixed: bool) -> CountTable:
         """Sum the entries of sparse columns by class."""
         table = np.zeros((by.n_classes, len(block.names)))
-        _core.count_sparse(by.classes, block.indptr, block.indices, block.values, by.weights, table)
+        _core.count_sparse(by.classes, *block.rows.csr, by.weights, table)
         return cls(block.names, table, fixed)
 
     def plus(self, other: CountTable, sign: int = 1) -> CountTable:

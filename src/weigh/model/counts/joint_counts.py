@@ -175,9 +175,9 @@ def encode_cells(chunk: Chunk, schema: Schema) -> list[CategoryBlock]:
 
 
 def _flag_codes(block: SparseBlock) -> CategoryBlock:
-    codes = np.diff(block.indptr).astype(np.int32)
+    codes = np.diff(block.rows.indptr).astype(np.int32)
     if block.missing is not None:
-        codes[np.diff(block.missing.indptr) > 0] = -1
+        codes[np.diff(block.missing.rows.indptr) > 0] = -1
     return CategoryBlock(codes, [0, 1])
 
 

@@ -15,6 +15,7 @@ from weigh.features.names import LazyNames, NameArray
 from weigh.features.words import TextBlock
 from weigh.model.counts.count_table import CountArray, have_same_names
 from weigh.model.distributions.weights import Contribution, LinearFeatures, RemovableFeature, format_value
+from weigh.source.sparse_rows import SparseRows
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,20 +76,23 @@ class VocabularyWeights:
             return self.names[j]
         return f"bucket {self.buckets.used[j]:,}"
 
-    def entries(self, block: SparseBlock | DenseBlock | TextBlock) -> SparseBlock:
-        """Return the entries of a block with indices into `names`; unknown names are dropped."""
+    def entries(self, block: SparseBlock | DenseBlock | TextBlock) -> SparseRows:
+        """Return the rows of a block with columns numbered as `names`; unknown names are dropped."""
         if isinstance(block, TextBlock):
-            return block.look_up(self.vocabulary, self.names)
+            return block.look_up(self.vocabulary, len(self.names))
         if isinstance(block, DenseBlock):
             block = block.to_sparse()
         if self.fixed and have_same_names(block.names, self.names):
-            return block
+            return block.rows
         lookup = np.array([self.index_by_name.get(name, -1) for name in block.names], dtype=np.int32)
-        indices = lookup[block.indices] if len(lookup) else block.indices
-        kept = indices >= 0
-        n_kept_before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
-        values = None if block.values is None else block.values[kept]
-        return SparseBlock(n_kept_before[block.indptr], indices[kept], values, self.names)
+        return block.rows.renumber(lookup, len(self.names))
+
+    def entries_without(
+        self, block: SparseBlock | DenseBlock | TextBlock, keys: Collection[int]
+    ) -> SparseRows:
+        """Return the entries of a block without the columns `keys`."""
+        entries = self.entries(block)
+        return entries.select_entries(~np.isin(entries.indices, list(keys)))
 
 
 class DisplayNames(LazyNames):
@@ -102,14 +106,6 @@ class DisplayNames(LazyNames):
 
     def _name(self, k: int) -> str:
         return self._term.display_name(k)
-
-
-def drop_entries(entries: SparseBlock, keys: Collection[int]) -> SparseBlock:
-    """Return the entries of a single row without the indices `keys`."""
-    kept = ~np.isin(entries.indices, list(keys))
-    values = None if entries.values is None else entries.values[kept]
-    indptr: Longs = np.array([0, kept.sum()], dtype=np.int64)
-    return SparseBlock(indptr, entries.indices[kept], values, entries.names, entries.missing, entries.known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,7 +133,7 @@ class WordWeights(VocabularyWeights):
         if isinstance(block, TextBlock) and block.kind.counts:
             self.vocabulary.score(block.documents, block.settings, self.table, scores)
         else:
-            add_sparse_scores(self.entries(block), self.table, scores)
+            self.entries(block).add_product(self.table, scores)
 
     def occurrences(
         self, block: SparseBlock | DenseBlock | TextBlock, row: int
@@ -147,9 +143,8 @@ class WordWeights(VocabularyWeights):
             words = block.row(row).count_known_words(self.vocabulary)
             return [(j, count, f"{self.title}: {word}") for j, count, word in words]
         entries = self.entries(block.row(row))
-        counts = np.ones(len(entries.indices)) if entries.values is None else entries.values
         totals: dict[int, float] = {}
-        for j, count in zip(entries.indices.tolist(), counts.tolist(), strict=True):
+        for j, count in zip(entries.indices.tolist(), entries.entry_values().tolist(), strict=True):
             totals[j] = totals.get(j, 0.0) + count
         return [(j, count, self.display_name(j)) for j, count in sorted(totals.items())]
 
@@ -169,7 +164,7 @@ class WordWeights(VocabularyWeights):
 
     def without(self, block: SparseBlock | DenseBlock | TextBlock, keys: Collection[int]) -> SparseBlock:
         """Return the single row of a block without the words `keys`."""
-        return drop_entries(self.entries(block), keys).row(0)
+        return SparseBlock(self.entries_without(block, keys), self.names).row(0)
 
     def format_amount(self, count: float) -> str:
         """Format the number of occurrences of a word."""
@@ -194,7 +189,7 @@ class WordWeights(VocabularyWeights):
         """Append the rows of a block to a sparse matrix, as the columns from `first` on."""
         entries = self.entries(block)
         columns = np.arange(first, first + max(1, len(self.names)), dtype=np.int32)
-        builder.add_entries(entries.indptr, entries.indices, entries.values, columns)
+        builder.add_entries(*entries.csr, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,11 +211,6 @@ class GridWeights(ValueWeights):
             scores += block.matrix @ self.table
         else:
             super().add(block, scores)
-
-
-def add_sparse_scores(block: SparseBlock, table: Floats, scores: Floats) -> None:
-    """Add value × weights of each entry to the scores of its row."""
-    _core.score_sparse(block.indptr, block.indices, block.values, np.ascontiguousarray(table), scores)
 
 
 MAX_LISTED_ABSENT = 100  # more absent flags than this are shown as one contribution
@@ -268,14 +258,14 @@ class FlagWeights(VocabularyWeights):
         # Start from "all absent" and correct the entries; absences of weight −∞ are counted separately.
         entries = self.entries(block)
         added = self._known_column(block) * self._all_absent
-        add_sparse_scores(entries, self._presence_gain, added)
+        entries.add_product(self._presence_gain, added)
         n_impossible = self._known_column(block) * self._n_impossible_if_absent
         if n_impossible.any():
-            add_sparse_scores(entries, -self._impossible_if_absent, n_impossible)
+            entries.add_product(-self._impossible_if_absent, n_impossible)
         if block.missing is not None:
             missing = self.entries(block.missing)
-            add_sparse_scores(missing, -self._finite_absent, added)
-            add_sparse_scores(missing, -self._impossible_if_absent, n_impossible)
+            missing.add_product(-self._finite_absent, added)
+            missing.add_product(-self._impossible_if_absent, n_impossible)
         scores += np.where(n_impossible > 0.5, -np.inf, added)
 
     def flag_states(self, block: SparseBlock | TextBlock, row: int) -> tuple[list[int], list[int]]:
@@ -335,13 +325,13 @@ class FlagWeights(VocabularyWeights):
 
     def without(self, block: SparseBlock | TextBlock, keys: Collection[int]) -> SparseBlock:
         """Return the single row of a block without the words `keys`, or with these flags missing."""
-        entries = replace(drop_entries(self.entries(block), keys), known=block.known)
+        kept = SparseBlock(self.entries_without(block, keys), self.names, known=block.known)
         if not self.fixed:
-            return entries.row(0)
+            return kept.row(0)
         missing = set() if block.missing is None else self._flag_indices(block.missing, 0)
         indices = np.array(sorted(missing.union(keys)), dtype=np.int32)
-        indptr = np.array([0, len(indices)], dtype=np.int64)
-        return replace(entries, missing=SparseBlock(indptr, indices, None, self.names))
+        row = SparseRows(np.array([0, len(indices)], dtype=np.int64), indices, None, len(self.names))
+        return replace(kept, missing=SparseBlock(row, self.names))
 
     def format_state(self, is_present: bool) -> str:
         """Format the state of a flag: 1 or 0 for a column, present or absent for a word."""

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from weigh.features.blocks import Floats, Ints, Longs, Mask, SparseBlock
+from weigh.features.blocks import Floats, Ints, Longs, Mask
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.counts.count_table import CountArray, select_vocabulary
 from weigh.model.distributions.word_weights import VocabularyLookup, VocabularyWeights
+from weigh.source.sparse_rows import SparseRows
 
 EnteringWords = tuple[Longs, Longs]  # rows, and the words that enter the vocabulary when the row is left out
 
@@ -47,11 +48,6 @@ def zero_rounding_residue(totals: Floats, before: Floats, fractional: bool) -> F
     if not fractional:
         return totals
     return np.where(np.abs(totals) <= 1e-12 * np.abs(before), 0.0, totals)
-
-
-def entry_rows(entries: SparseBlock) -> Longs:
-    """Return the row of each entry."""
-    return np.repeat(np.arange(entries.n_rows), np.diff(entries.indptr))
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +91,7 @@ class VocabularyCounts:
         frequent = np.flatnonzero(self._totals >= min_count)
         return np.asarray(frequent[np.argsort(-self._totals[frequent], kind="stable")])
 
-    def update_vocabulary(self, entries: SparseBlock, counts: Floats) -> tuple[Mask, EnteringWords | None]:
+    def update_vocabulary(self, entries: SparseRows, counts: Floats) -> tuple[Mask, EnteringWords | None]:
         """Return the mask of entries whose word is in the vocabulary without their row, and entering words.
 
         `counts` [entries, classes] are the counts of the entries' words without the row.
@@ -113,7 +109,7 @@ class VocabularyCounts:
         return self._rerank(entries, totals, is_frequent, kind.max_words)
 
     def _rerank(
-        self, entries: SparseBlock, totals: Floats, is_frequent: Mask, max_words: int
+        self, entries: SparseRows, totals: Floats, is_frequent: Mask, max_words: int
     ) -> tuple[Mask, EnteringWords]:
         """Select the `max_words` most frequent words again, in rows where a word may lose its rank."""
         in_vocabulary = self.in_vocabulary[entries.indices]
@@ -121,7 +117,7 @@ class VocabularyCounts:
         next_total = self._totals[next_word]
         outranks_next = (totals > next_total) | ((totals == next_total) & (entries.indices < next_word))
         stays = is_frequent & in_vocabulary
-        affected = np.unique(entry_rows(entries)[in_vocabulary & ~(is_frequent & outranks_next)])
+        affected = np.unique(entries.entry_rows()[in_vocabulary & ~(is_frequent & outranks_next)])
         rows: list[int] = []
         words: list[int] = []
         for row in affected.tolist():

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from weigh import _core
 from weigh.features.blocks import Floats, Ints, Longs, Mask, NumberedNames, SparseBlock
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.words import TextBlock
@@ -19,9 +18,9 @@ from weigh.model.leave_one_out.base import (
     EnteringWords,
     LeftOutRows,
     VocabularyCounts,
-    entry_rows,
     zero_rounding_residue,
 )
+from weigh.source.sparse_rows import SparseRows
 
 MAX_BATCH_CELLS = 400_000  # entries × classes per batch, to bound memory
 WORDS_PER_SUM = 65_536
@@ -35,11 +34,10 @@ def add_multinomial(
     entries = words.lookup.entries(block)
     counts = _MultinomialCounts(distribution, words)
     for start, stop in _row_batches(entries.indptr, MAX_BATCH_CELLS // (len(distribution.table) + 1)):
-        batch = _slice_entries(entries, start, stop)
+        batch = entries.slice(start, stop)
         weights = counts.log_weights(batch, rows.select(np.arange(start, stop)))
-        indices = np.arange(len(batch.indices), dtype=np.int32)
         added = np.ascontiguousarray(scores[start:stop])
-        _core.score_sparse(batch.indptr, indices, batch.values, weights, added)
+        _number_entries(batch).add_product(weights, added)
         scores[start:stop] = added
 
 
@@ -73,13 +71,12 @@ class _MultinomialCounts:
         counts = self._words.counts(words) if counts is None else counts
         return np.maximum(self._estimation_counts(counts) + self._pseudo[words, None], 0.0)
 
-    def log_weights(self, entries: SparseBlock, rows: LeftOutRows) -> Floats:
+    def log_weights(self, entries: SparseRows, rows: LeftOutRows) -> Floats:
         """Return the weight [entries, classes] of each entry per occurrence, without its row."""
-        row = entry_rows(entries)
+        row = entries.entry_rows()
         counts = self._words.counts(entries.indices)
         before = self._smoothed_counts(entries.indices, counts)
-        amounts = np.ones(len(row)) if entries.values is None else entries.values
-        counts[np.arange(len(row)), rows.classes[row]] -= rows.weights[row] * amounts
+        counts[np.arange(len(row)), rows.classes[row]] -= rows.weights[row] * entries.entry_values()
         after = self._smoothed_counts(entries.indices, counts)
         stays, entering = self._words.update_vocabulary(entries, counts)
         totals = np.tile(self._totals, (rows.n_rows, 1))
@@ -111,11 +108,10 @@ def _row_batches(indptr: Longs, max_entries: int) -> list[tuple[int, int]]:
     return batches
 
 
-def _slice_entries(entries: SparseBlock, start: int, stop: int) -> SparseBlock:
-    first, last = int(entries.indptr[start]), int(entries.indptr[stop])
-    indptr = entries.indptr[start : stop + 1] - first
-    values = None if entries.values is None else entries.values[first:last]
-    return SparseBlock(indptr, entries.indices[first:last], values, entries.names)
+def _number_entries(entries: SparseRows) -> SparseRows:
+    """Return the rows with one column per entry, to multiply them by a table with a row per entry."""
+    n_entries = len(entries.indices)
+    return replace(entries, indices=np.arange(n_entries, dtype=np.int32), width=n_entries)
 
 
 def add_bernoulli(
@@ -159,16 +155,15 @@ class _BernoulliCounts:
 
     def add(self, block: SparseBlock | TextBlock, rows: LeftOutRows, scores: Floats) -> None:
         """Add the log-probabilities of all flags; only those of each row's own class need new estimates."""
-        entries = self.words.lookup.entries(block)
-        row = entry_rows(entries)
+        entries = replace(self.words.lookup.entries(block), values=None)
+        row = entries.entry_rows()
         counts = self.words.counts(entries.indices)
         counts[np.arange(len(row)), rows.classes[row]] -= rows.weights[row]
         stays, entering = self.words.update_vocabulary(entries, counts)
-        present = _filter_entries(entries, stays)
-        ignored = _filter_entries(entries, ~stays & self.words.in_vocabulary[entries.indices])
+        present = entries.select_entries(stays)
+        ignored = entries.select_entries(~stays & self.words.in_vocabulary[entries.indices])
         if block.missing is not None:
-            missing = self.words.lookup.entries(block.missing)
-            ignored = _filter_entries(missing, np.ones(len(missing.indices), dtype=bool))
+            ignored = self.words.lookup.entries(block.missing)
         known = np.ones(entries.n_rows, dtype=bool) if block.known is None else block.known
         added = self._full_model_scores(present, ignored, known)
         # A class without counts uses the estimate over all classes, which changes with every row.
@@ -182,10 +177,11 @@ class _BernoulliCounts:
             self._add_entering_words(added, entering, rows)
         scores += added
 
-    def _full_model_scores(self, present: SparseBlock, ignored: SparseBlock, known: Mask) -> Floats:
+    def _full_model_scores(self, present: SparseRows, ignored: SparseRows, known: Mask) -> Floats:
         added = np.zeros((present.n_rows, len(self.words.table)))
-        weights = FlagWeights("", present.names, self.unpruned.weights.present, self._absent, True)
-        weights.add(replace(present, missing=ignored, known=known), added)
+        names = NumberedNames(present.width)
+        weights = FlagWeights("", names, self.unpruned.weights.present, self._absent, True)
+        weights.add(SparseBlock(present, names, SparseBlock(ignored, names), known), added)
         return added
 
     def _classes_without_counts(self) -> list[int]:
@@ -197,8 +193,8 @@ class _BernoulliCounts:
 
     def _scores_without_row(
         self,
-        present: SparseBlock,
-        ignored: SparseBlock,
+        present: SparseRows,
+        ignored: SparseRows,
         known: Mask,
         rows: LeftOutRows,
         classes: Longs,
@@ -210,7 +206,7 @@ class _BernoulliCounts:
         all_absent, all_impossible = self._all_absent(classes, class_weights, rows.weights)
         scores, n_impossible = known * all_absent, known * all_impossible
         for entries, is_present in ((present, True), (ignored, False)):
-            row = entry_rows(entries)
+            row = entries.entry_rows()
             case = classes[row], entries.indices, class_weights[row], rows.weights[row]
             # The sum over all absent flags includes only words of the vocabulary.
             absent = np.where(self.words.in_vocabulary[entries.indices], self._log_absent(*case), 0.0)
@@ -280,15 +276,8 @@ class _BernoulliCounts:
         np.add.at(added, row, logs)
 
 
-def _filter_entries(entries: SparseBlock, kept: Mask) -> SparseBlock:
-    n_kept_before = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
-    names = NumberedNames(len(entries.names))
-    return SparseBlock(n_kept_before[entries.indptr], entries.indices[kept], None, names)
-
-
-def _add_entry_values(entries: SparseBlock, values: Floats, totals: Floats) -> Floats:
+def _add_entry_values(entries: SparseRows, values: Floats, totals: Floats) -> Floats:
     """Return the totals [rows] plus the value of each entry."""
     result = np.ascontiguousarray(totals[:, None])
-    indices = np.arange(len(values), dtype=np.int32)
-    _core.score_sparse(entries.indptr, indices, None, np.ascontiguousarray(values[:, None]), result)
+    _number_entries(entries).add_product(values[:, None], result)
     return result[:, 0]
