@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from weigh import errors
-from weigh.result import Facts, Lines, Result, Section, Table, TabularResult, to_json
+from weigh.result import Facts, Lines, Result, Section, Table, TabularResult, to_frame, to_json
 
 
 class Pair(NamedTuple):
@@ -123,6 +123,12 @@ def test_rows_beyond_the_most_are_counted() -> None:
     assert "… and 2 more" in table.to_html()
     everything = Table([["name", "value"], ["a", "1"]], most=1)
     assert "more" not in everything.to_text()
+    assert Table([["name"], ["a"], ["b"]], most=1, n_hidden=5).to_text().endswith("… and 6 more")
+
+
+def test_names_of_facts_are_never_shortened() -> None:
+    table = Table([["standard deviation", "x" * 100]], has_header=False)
+    assert table.to_text() == f"standard deviation  {'x' * 100}"
 
 
 def test_a_table_without_header_has_an_empty_one_in_html() -> None:
@@ -144,6 +150,11 @@ def test_nested_records_become_columns() -> None:
         _frames = ("rows",)
 
     assert Nested().to_frame("rows").to_dict("records") == [{"a_low": 1, "a_high": 2}]
+
+
+def test_the_word_inf_in_a_column_of_texts_stays_a_text() -> None:
+    records = [{"word": "inf", "nats": "-inf"}, {"word": "x", "nats": 1.5}]
+    assert to_frame(records).to_dict("list") == {"word": ["inf", "x"], "nats": [-math.inf, 1.5]}
 
 
 def test_an_unknown_table_is_refused() -> None:

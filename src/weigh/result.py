@@ -25,12 +25,13 @@ class Table:
 
     Attributes
     ----------
-    rows : cells; the first row is the header unless `has_header` is False
+    rows : cells; the first row is the header, or without `has_header` each row is a fact with its name
     left : number of left-aligned columns
     caption : of the HTML table; the default is the title of its section
     indent : of every line of text
     widths : greatest display widths of the first columns in text; HTML allows `HTML_NAME_WIDTH`
     most : number of body rows that are displayed; a last line counts the others
+    n_hidden : number of further rows that `rows` omits, counted in the last line too
     bars : one number per body row, drawn in HTML as a bar from a common zero
     """
 
@@ -40,15 +41,16 @@ class Table:
     indent: str = ""
     widths: Sequence[int] = ()
     most: int | None = None
+    n_hidden: int = 0
     bars: Sequence[float | None] = ()
     has_header: bool = True
 
     def to_text(self) -> str:
-        """Format as text; the first column is truncated if lines are too long."""
+        """Format as text; the first column is truncated if lines are too long, unless it names facts."""
         rows = self._shown_rows(self.widths)
         lines = text_table(rows, self.left, self.indent).splitlines()
         excess = max(map(display_width, lines)) - LINE_WIDTH
-        if excess > 0:
+        if excess > 0 and self.has_header:
             width = max(display_width(row[0]) for row in rows) - excess
             rows = [[truncate(row[0], max(MIN_NAME_WIDTH, width)), *row[1:]] for row in rows]
             lines = text_table(rows, self.left, self.indent).splitlines()
@@ -65,7 +67,7 @@ class Table:
     def _shown_rows(self, widths: Sequence[int]) -> list[list[str]]:
         n_shown = len(self.rows) if self.most is None else self.most + self.has_header
         rows = [[*map(truncate, row, widths), *row[len(widths) :]] for row in self.rows[:n_shown]]
-        n_hidden = len(self.rows) - n_shown
+        n_hidden = self.n_hidden + max(0, len(self.rows) - n_shown)
         return [*rows, [f"… and {n_hidden:,} more", *[""] * (len(rows[0]) - 1)]] if n_hidden > 0 else rows
 
 
@@ -220,7 +222,12 @@ def to_frame(records: Sequence[Mapping[str, Any]]) -> Any:
         raise errors.Unsupported(
             "to_frame needs pandas, which is not installed. Run pip install pandas, or use to_dict."
         ) from None
-    return pd.DataFrame([dict(_flatten(record)) for record in records])
+    frame = pd.DataFrame([dict(_flatten(record)) for record in records])
+    for name in frame.columns:
+        texts = {value for value in frame[name] if isinstance(value, str)}
+        if texts and texts <= {"inf", "-inf"}:
+            frame[name] = frame[name].astype(float)
+    return frame
 
 
 def _flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -228,9 +235,4 @@ def _flatten(record: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str,
         if isinstance(value, Mapping):
             yield from _flatten(value, f"{prefix}{key}_")
         else:
-            yield f"{prefix}{key}", _from_json(value)
-
-
-def _from_json(value: Any) -> Any:
-    """Return the infinity that a JSON string stands for; other values are unchanged."""
-    return float(value) if value in ("inf", "-inf") else value
+            yield f"{prefix}{key}", value

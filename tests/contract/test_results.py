@@ -25,6 +25,7 @@ from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.results import LearnResult, StoreStatus, UnlearnResult, strongest_words
 from weigh.apps.mail.storage import FeatureName
 from weigh.model.base import BaseModel
+from weigh.result import to_json
 from weigh.source.mail import RawMessage, read
 
 EVIL = "<script>alert(1)</script>"
@@ -190,6 +191,36 @@ MODELS: dict[str, Callable[[], Any]] = {
 }
 
 
+# The columns of the frames of results.
+FRAMES: dict[str, dict[str, list[str]]] = {
+    "Evaluation": {
+        "measures": ["name", "value", "low", "high"],
+        "per_class": [
+            "class",
+            *(
+                f"{name}_{part}"
+                for name in ("precision", "recall")
+                for part in ("name", "value", "low", "high")
+            ),
+            *("f1", "f1_low", "f1_high", "support"),
+            *(
+                f"{name}_{part}"
+                for name in ("roc_area", "pr_area")
+                for part in ("name", "value", "low", "high")
+            ),
+        ],
+        "confusion": ["true", "predicted", "weight"],
+        "reliability": ["series", "predicted", "observed", "low", "high", "rows"],
+    },
+    "Evidence": {"evidence": ["feature", "value", "nats"]},
+    "RegressionEvaluation": {
+        "measures": ["name", "value", "low", "high"],
+        "largest": ["row", "true", "predicted", "error"],
+    },
+    "Summary": {"weights": ["feature", "weight", "error", "ratio", "tails", "low", "high"]},
+}
+
+
 @cache
 def example(name: str) -> Any:
     return {**RESULTS, **WITHOUT_PICTURE}[name]()
@@ -222,6 +253,31 @@ def test_the_html_of_a_result_is_escaped(name: str) -> None:
     markup = example(name)._repr_html_()
     assert "<t" in markup
     assert is_escaped(markup)
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
+def test_the_frames_of_a_result_have_the_records_of_its_json(name: str) -> None:
+    result = example(name)
+    columns = {table: list(result.to_frame(table).columns) for table in getattr(result, "_frames", ())}
+    assert columns == FRAMES.get(name, columns)
+    for table in columns:
+        records = result.to_frame(table).to_dict("records")
+        assert to_json(records) == [_flat(record) for record in result.to_dict()[table]]
+
+
+def _flat(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in record.items():
+        flat |= _flat(value, f"{prefix}{key}_") if isinstance(value, dict) else {f"{prefix}{key}": value}
+    return flat
+
+
+def test_explanations_become_one_frame_with_the_verdict_of_each_row() -> None:
+    found = bayes().explain(TABLE)
+    frame = found.to_frame()
+    assert list(frame.columns) == ["row", "verdict", "runner_up", "feature", "value", "nats"]
+    assert frame.groupby("row")["nats"].sum().tolist() == pytest.approx([each.total for each in found])
+    assert frame.groupby("row")["verdict"].first().tolist() == [each.verdict for each in found]
 
 
 @pytest.mark.parametrize("name", PARTS)

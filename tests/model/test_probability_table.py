@@ -181,11 +181,20 @@ def test_the_table_prints_aligned() -> None:
     assert repr(TABLE) == "<ProbabilityTable of G, H: 8 cells>"
 
 
+def test_a_frame_has_one_row_per_cell() -> None:
+    table = ProbabilityTable(["a", "b"], {(0, "x"): 0.25, (1, "x"): 0.75})
+    assert (
+        table.to_frame().to_dict("list")
+        == table.to_dict()
+        == {"a": [0, 1], "b": ["x", "x"], "P": [0.25, 0.75]}
+    )
+
+
 def test_a_long_table_prints_its_first_cells() -> None:
     table = ProbabilityTable(["n"], {n: Fraction(1, 100) for n in range(100)})
     assert len(str(table).splitlines()) == 62
-    assert str(table).endswith("... and 40 more cells")
-    assert table._repr_html_().count("<tr>") == 61
+    assert str(table).endswith("… and 40 more")
+    assert table._repr_html_().count("<tr>") == 62
 
 
 def test_text_with_line_breaks_stays_on_its_line() -> None:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
 from typing import Any, ClassVar, TypeVar
@@ -22,10 +21,11 @@ from weigh.model.decision import Decision, best_class, label_array, log_softmax
 from weigh.model.evidence.evidence import Evidence, Explained
 from weigh.model.file import store
 from weigh.model.parallel import map_in_order
+from weigh.result import Table
 from weigh.source.base import ChunkReader
 from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
-from weigh.text import format_float, html_paragraph, html_table, truncate
+from weigh.text import format_float, html_paragraph
 
 Result = TypeVar("Result")
 MAX_OUTPUT_VALUES = 4_000_000  # rows × outputs of a chunk, which bounds memory
@@ -92,12 +92,14 @@ class BaseModel(ABC):
         source = rows_of(rows, missing=self.schema.missing).with_storage(self.storage)
         return self.schema.chunk_readers(source, max_rows)
 
-    def display_tables(self) -> Iterator[DisplayTable]:
+    def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the model's HTML display."""
         yield column_table(self.schema)
 
     def _repr_html_(self) -> str:
-        return model_html(repr(self)[1:-1], self.display_tables())
+        tables = "".join(f"<div>{table.to_html()}</div>" for table in self.display_tables())
+        side_by_side = f'<div style="display:flex;flex-wrap:wrap;gap:0 2em">{tables}</div>'
+        return f"<div>{html_paragraph(repr(self)[1:-1])}{side_by_side}</div>"
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file atomically."""
@@ -147,7 +149,7 @@ class Model(BaseModel):
         """Further columns of the class table of the HTML display, by their titles."""
         return {}
 
-    def display_tables(self) -> Iterator[DisplayTable]:
+    def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the model's HTML display."""
         yield class_table(self.classes, self.class_table_columns)
         yield from super().display_tables()
@@ -235,65 +237,32 @@ MAX_DISPLAY_CLASSES = 12
 MAX_DISPLAY_WEIGHTS = 12
 
 
-@dataclass(frozen=True)
-class DisplayTable:
-    """One table of a display: the first row is the header; `bars` holds one number per other row."""
-
-    title: str
-    rows: Sequence[Sequence[str]]
-    n_left_aligned: int = 1
-    bars: Sequence[float | None] = ()
-
-
-def model_html(title: str, tables: Iterable[DisplayTable]) -> str:
-    """Return the tables of a model as HTML, side by side and wrapped to the width of the page."""
-    body = "".join(f"<div>{html_table(t.title, t.rows, t.n_left_aligned, t.bars)}</div>" for t in tables)
-    return (
-        f'<div>{html_paragraph(title)}<div style="display:flex;flex-wrap:wrap;gap:0 2em">{body}</div></div>'
-    )
-
-
-def column_table(schema: Schema) -> DisplayTable:
-    """Return a table of the first columns and their kinds."""
-    pairs = zip(schema.names, schema.kinds, strict=True)
-    rows = [[truncate(name, 40), kind.name] for name, kind in islice(pairs, MAX_DISPLAY_COLUMNS)]
+def column_table(schema: Schema) -> Table:
+    """Return a table of the derived columns and the first other columns, with their kinds."""
     derived = [
-        [truncate(name, 40), f"{kind.name}, made"]
-        for name, kind in islice(schema.made.items(), MAX_DISPLAY_COLUMNS)
+        [name, f"{kind.name}, made"] for name, kind in islice(schema.made.items(), MAX_DISPLAY_COLUMNS)
     ]
-    return DisplayTable(
-        "Columns",
-        [["column", "kind"], *rows, *_remainder_row(len(schema.names), MAX_DISPLAY_COLUMNS, 2), *derived],
-        2,
-    )
+    pairs = islice(zip(schema.names, schema.kinds, strict=True), MAX_DISPLAY_COLUMNS)
+    rows = [["column", "kind"], *derived, *([name, kind.name] for name, kind in pairs)]
+    n_hidden = max(0, len(schema.names) - MAX_DISPLAY_COLUMNS)
+    return Table(rows, left=2, caption="Columns", widths=(40,), n_hidden=n_hidden)
 
 
-def class_table(classes: Sequence[Any], further_columns: Mapping[str, Sequence[str]]) -> DisplayTable:
+def class_table(classes: Sequence[Any], further_columns: Mapping[str, Sequence[str]]) -> Table:
     """Return a table of the first classes with further columns."""
-    columns = [
-        [truncate(label, 40) for label in classes[:MAX_DISPLAY_CLASSES]],
-        *(column[:MAX_DISPLAY_CLASSES] for column in further_columns.values()),
-    ]
-    rows = [list(row) for row in zip(*columns, strict=True)]
+    rows = zip(map(str, classes), *further_columns.values(), strict=True)
     header = ["class", *further_columns]
-    return DisplayTable(
-        "Classes", [header, *rows, *_remainder_row(len(classes), MAX_DISPLAY_CLASSES, len(header))]
-    )
+    return Table([header, *rows], caption="Classes", widths=(40,), most=MAX_DISPLAY_CLASSES)
 
 
-def weight_table(title: str, names: Sequence[str], weights: Floats) -> DisplayTable:
+def weight_table(title: str, names: Sequence[str], weights: Floats) -> Table:
     """Return a table of the weights with the largest absolute values, with bars."""
     largest = np.argsort(-np.abs(weights), kind="stable")[:MAX_DISPLAY_WEIGHTS].tolist()
-    rows = [[truncate(names[i], 40), format_float(float(weights[i]))] for i in largest]
-    more = _remainder_row(len(names), MAX_DISPLAY_WEIGHTS, 2)
-    bars = [*weights[largest].tolist(), *[None] * len(more)]
-    return DisplayTable(title, [["feature", "weight"], *rows, *more], 1, bars)
+    rows = [["feature", "weight"], *([names[i], format_float(float(weights[i]))] for i in largest)]
+    bars, n_hidden = weights[largest].tolist(), len(names) - len(largest)
+    return Table(rows, caption=title, widths=(40,), bars=bars, n_hidden=n_hidden)
 
 
 def name_weights_by_class(names: Sequence[str], classes: Sequence[Any]) -> Iterator[str]:
     """Yield "class: feature" for each weight of a multiclass model, class by class."""
     return (f"{label}: {name}" for label in classes for name in names)
-
-
-def _remainder_row(n_items: int, n_shown: int, n_columns: int) -> list[list[str]]:
-    return [[f"… and {n_items - n_shown:,} more", *[""] * (n_columns - 1)]] if n_items > n_shown else []

@@ -11,7 +11,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats, Level
 from weigh.features.schema import Schema
-from weigh.model.base import DisplayTable, Model
+from weigh.model.base import Model
 from weigh.model.calibration import Calibration, plot_calibration, read_calibration
 from weigh.model.decision import equalise_ties
 from weigh.model.evidence.evidence import Evidence, EvidenceRow, exact_sum
@@ -19,6 +19,7 @@ from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
 from weigh.model.file.loading import CLASSIFIER_TYPES, find_model_type
 from weigh.model.linear import read_floats
+from weigh.result import Table
 from weigh.source.chunk import Chunk
 from weigh.text import format_probability, truncate
 
@@ -163,19 +164,15 @@ class CalibratedModel(Model):
             f"model.uncalibrated.linear() for the uncalibrated weights."
         )
 
-    def display_tables(self) -> Iterator[DisplayTable]:
+    def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the inner model, and one of probabilities before and after calibration."""
         yield from self.uncalibrated.display_tables()
         if self.uncalibrated.has_probabilities and len(self.classes) == 2:
             before = np.array([0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.99])
             after = np.exp(self.calibration.apply(np.log(np.column_stack([1.0 - before, before]))))[:, 1]
-            rows = [
-                [format_probability(p), format_probability(q)]
-                for p, q in zip(before.tolist(), after.tolist(), strict=True)
-            ]
-            yield DisplayTable(
-                f"Calibration: P({truncate(self.classes[1], 30)})", [["before", "after"], *rows], 0
-            )
+            pairs = np.column_stack([before, after]).tolist()
+            rows = [["before", "after"], *([format_probability(p) for p in pair] for pair in pairs)]
+            yield Table(rows, left=0, caption=f"Calibration: P({truncate(self.classes[1], 30)})")
 
     def plot(self) -> Any:
         """Plot the probability after calibration against the one before, or against the score."""

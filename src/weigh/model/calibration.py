@@ -18,13 +18,14 @@ from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.model.decision import log_softmax
 from weigh.model.file import store
+from weigh.result import Facts
 from weigh.text import format_float, format_quantity
 
 FILE_KEY = "calibration"
 
 
 @dataclass(frozen=True)
-class Temperature:
+class Temperature(Facts):
     """Temperature scaling: log q = log_softmax(score / T).
 
     T > 1 makes the model less confident, T < 1 more confident. The order of the classes, and so every
@@ -35,6 +36,7 @@ class Temperature:
     preserves_verdicts: ClassVar[bool] = True
 
     T: float
+    _json = ("method", "T")
 
     def __post_init__(self) -> None:
         if not _is_positive_scale(self.T):
@@ -53,10 +55,6 @@ class Temperature:
         """Return whether the map applies to this number of classes; a temperature applies to any."""
         return n_classes > 0
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the map as plain data for JSON."""
-        return {"method": self.method, "T": self.T}
-
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         """Add the map to the content of a model file."""
         meta[FILE_KEY] = self.to_dict()
@@ -71,7 +69,7 @@ class Temperature:
 
 
 @dataclass(frozen=True)
-class Platt:
+class Platt(Facts):
     """Platt scaling: log q = log_softmax(slope · score + shift), with one shift per class.
 
     For two classes this is Platt's logistic function of the log-odds or of a perceptron's score. The slope is
@@ -84,6 +82,7 @@ class Platt:
 
     slope: float
     shift: tuple[float, ...]
+    _json = ("method", "slope", "shift")
 
     def __post_init__(self) -> None:
         if not _is_positive_scale(self.slope):
@@ -98,10 +97,6 @@ class Platt:
     def supports_n_classes(self, n_classes: int) -> bool:
         """Return whether the map applies to this number of classes."""
         return len(self.shift) == n_classes
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the map as plain data for JSON."""
-        return {"method": self.method, "slope": self.slope, "shift": list(self.shift)}
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         """Add the map to the content of a model file."""
@@ -151,7 +146,7 @@ class IsotonicCurve:
 
 
 @dataclass(frozen=True)
-class Isotonic:
+class Isotonic(Facts):
     """Isotonic regression: q(class) ∝ curve(log-odds of the class against all others).
 
     Two classes have one curve, that of the second class; more classes have one curve each. Verdicts may
@@ -163,6 +158,7 @@ class Isotonic:
     slope: ClassVar[float] = 1.0
 
     curves: tuple[IsotonicCurve, ...]
+    _json = ("method", "curves")
 
     def apply(self, scores: Floats) -> Floats:
         """Return log q [rows, C] for scores [rows, C]."""
@@ -176,11 +172,6 @@ class Isotonic:
     def supports_n_classes(self, n_classes: int) -> bool:
         """Return whether the map applies to this number of classes."""
         return len(self.curves) == n_isotonic_curves(n_classes)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the map as plain data for JSON."""
-        curves = [{"x": list(curve.x), "y": list(curve.y)} for curve in self.curves]
-        return {"method": self.method, "curves": curves}
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         """Add the map to the content of a model file, with the curves as arrays [2, knots]."""

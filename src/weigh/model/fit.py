@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-import textwrap
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weigh.priors.equivalents import Equivalents
 from weigh.priors.penalty import Penalty
-from weigh.text import format_float, format_quantity, html_table, text_table
+from weigh.result import Facts, Result, Section, Table
+from weigh.text import format_float, format_quantity
 
 
 @dataclass(frozen=True)
-class Fit:
+class Fit(Facts):
     """The settings and results of a regression fit, saved with the model.
 
     loss: "squared", "absolute" or "log".
@@ -68,7 +68,7 @@ class Fit:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Fit:
-        """Read the output of `to_dict`; raise ValueError or TypeError if it is invalid."""
+        """Read the fields from a model file; raise ValueError or TypeError if it is invalid."""
         units = data.get("units")
         fit = cls(**{**data, "units": None if units is None else tuple(units)})
         optional = (fit.l1, fit.l2, fit.sigma, fit.r2, fit.evidence, fit.scale, *(fit.units or ()))
@@ -80,13 +80,9 @@ class Fit:
             raise ValueError("a field of the fit has the wrong type")
         return fit
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data."""
-        return asdict(self)
 
-
-@dataclass(frozen=True)
-class Certificate:
+@dataclass(frozen=True, repr=False)
+class Certificate(Result):
     """The statistics of a perceptron's training.
 
     `mistakes` counts wrong predictions during training; `updates` also counts correct ones within the
@@ -115,7 +111,7 @@ class Certificate:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Certificate:
-        """Read the output of `to_dict`; raise ValueError or TypeError if it is invalid."""
+        """Read the fields from a model file; raise ValueError or TypeError if it is invalid."""
         run = cls(**data)
         counts = (run.mistakes, run.updates, run.examples, run.passes, run.batches)
         margins = [x for x in (run.margin, run.augmented_margin) if x is not None]
@@ -126,22 +122,14 @@ class Certificate:
             raise ValueError("a field of the certificate has the wrong type")
         return run
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        return f"{self._title}\n\n{text_table(self._rows(), indent='  ')}"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._title, [["", "value"], *self._rows()])
-
     @property
-    def _title(self) -> str:
+    def headline(self) -> str:
+        """The number of passes and whether the last one changed nothing."""
         outcome = "converged: the last pass changed nothing" if self.converged else "did not converge"
         return f"{format_quantity(self.passes, 'pass', 'passes')}, {outcome}"
 
-    def _rows(self) -> list[list[str]]:
+    def sections(self) -> list[Section]:
+        """Return the counts, the radius and the margins."""
         rows = [
             ["mistakes", f"{self.mistakes:,}"],
             ["updates", f"{self.updates:,}"],
@@ -153,14 +141,11 @@ class Certificate:
                 ["margin of the last plane", format_float(self.margin)],
                 ["the same, bias included", format_float(self.augmented_margin)],
             ]
-        return rows
+        return [Section("training", [Table(rows, indent="  ", has_header=False)])]
 
 
-LINE_WIDTH = 80
-
-
-@dataclass(frozen=True)
-class Optimality:
+@dataclass(frozen=True, repr=False)
+class Optimality(Result):
     """The certificate of optimality of a regression fit.
 
     `objective` is the total loss plus the penalty; its minimum is lower by at most `gap`. `null` is the
@@ -186,7 +171,7 @@ class Optimality:
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Optimality:
-        """Read the output of `to_dict`; raise ValueError or TypeError if it is invalid."""
+        """Read the fields from a model file; raise ValueError or TypeError if it is invalid."""
         certificate = cls(**data)
         numbers = (certificate.objective, certificate.gap, certificate.null, certificate.tol)
         are_numbers = all(isinstance(x, int | float) and not isinstance(x, bool) for x in numbers)
@@ -198,27 +183,20 @@ class Optimality:
             raise ValueError("the certificate has no method")
         return certificate
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain data."""
-        return asdict(self)
-
-    def __str__(self) -> str:
-        return f"{textwrap.fill(self._title, LINE_WIDTH)}\n\n{text_table(self._rows(), indent='  ')}"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._title, [["", "value"], *self._rows()])
-
     @property
-    def _title(self) -> str:
+    def headline(self) -> str:
+        """Whether the fit is optimal, and how it was found."""
         status = "optimal" if self.converged else "NOT optimal"
         return (
             f"{status} within the tolerance: {self.method}, {format_quantity(self.iterations, 'iteration')}"
         )
 
-    def _rows(self) -> list[list[str]]:
-        return [
+    def sections(self) -> list[Section]:
+        """Return the objective and its distance from the minimum."""
+        rows = [
             ["objective", f"{self.objective:.10g}"],
             ["above its minimum by at most", format_float(self.gap)],
             ["relative to the null model", format_float(self.relative_gap)],
             ["tolerance", format_float(self.tol)],
         ]
+        return [Section("optimality", [Table(rows, indent="  ", has_header=False)])]

@@ -26,15 +26,8 @@ from weigh.model.fit import Fit, Optimality
 from weigh.model.linear import read_floats
 from weigh.priors.exact import check_level
 from weigh.priors.quantiles import student_critical_value, student_two_sided_p
-from weigh.text import (
-    format_count,
-    format_float,
-    format_quantity,
-    html_table,
-    text_table,
-    to_json_value,
-    truncate,
-)
+from weigh.result import Result, Section, Table, TabularResult
+from weigh.text import format_count, format_float, format_quantity
 
 MAX_DISPLAY_WEIGHTS = 40  # printed and plotted
 MAX_SAVED_FEATURES = 1_000  # because the size of a covariance matrix is quadratic
@@ -47,8 +40,8 @@ class PosteriorSource(Protocol):
         """Return the posterior."""
 
 
-@dataclass(frozen=True, eq=False)
-class Posterior:
+@dataclass(frozen=True, eq=False, repr=False)
+class Posterior(Result):
     """Mean and covariance of the weights, the intercept, and the noise.
 
     `total` is the total weight N of the rows, or zero without an intercept. `dof` are the degrees of freedom,
@@ -63,6 +56,7 @@ class Posterior:
     total: float
     dof: float = math.inf
     names: tuple[str, ...] = ()
+    _json = (("features", "names"), "mean", "covariance", "intercept", "intercept_sd", "sigma", "dof")
 
     @property
     def sd(self) -> Floats:
@@ -137,18 +131,6 @@ class Posterior:
         """Return the posterior with the names of its features."""
         return replace(self, names=tuple(features))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the posterior as plain data for JSON."""
-        return {
-            "features": list(self.names),
-            "mean": self.mean.tolist(),
-            "covariance": self.covariance.tolist(),
-            "intercept": self.intercept,
-            "intercept_sd": self.intercept_sd,
-            "sigma": self.sigma,
-            "dof": to_json_value(self.dof),
-        }
-
     def plot(self, level: float = 0.95) -> Any:
         """Plot the weights with their intervals, the most significant first."""
         from weigh.pictures import interval_chart
@@ -159,14 +141,9 @@ class Posterior:
             rows, f"weight, with its interval of {level:.0%}", "Posterior of the weights", mark=0.0
         )
 
-    def __str__(self) -> str:
-        return f"{self._title}\n\n{text_table(self._rows(), indent='  ')}"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._title, self._rows())
-
     @property
-    def _title(self) -> str:
+    def headline(self) -> str:
+        """The family of the distribution and the noise."""
         family = (
             "normal" if math.isinf(self.dof) else f"Student's t, {format_count(self.dof)} degrees of freedom"
         )
@@ -181,14 +158,12 @@ class Posterior:
         order = np.argsort(-ratio, kind="stable")[:MAX_DISPLAY_WEIGHTS].tolist()
         return [(names[i], float(self.mean[i]), float(low[i]), float(high[i])) for i in order]
 
-    def _rows(self) -> list[list[str]]:
-        rows = [
-            [truncate(name, 40), *(f"{x:.5g}" for x in numbers)]
-            for name, *numbers in self._most_significant(0.95)
-        ]
-        n_hidden = len(self.mean) - len(rows)
-        more = [[f"… and {n_hidden:,} more", "", "", ""]] if n_hidden else []
-        return [["feature", "mean", "95% from", "to"], *rows, *more]
+    def sections(self) -> list[Section]:
+        """Return the most significant weights with their intervals."""
+        rows = [[name, *(f"{x:.5g}" for x in numbers)] for name, *numbers in self._most_significant(0.95)]
+        header, n_hidden = ["feature", "mean", "95% from", "to"], len(self.mean) - len(rows)
+        table = Table([header, *rows], indent="  ", widths=(40,), n_hidden=n_hidden)
+        return [Section("weights", [table])]
 
     def posterior(self) -> Posterior:
         """Return itself: a computed posterior is also a `PosteriorSource`."""
@@ -220,7 +195,6 @@ class Posterior:
         return cls(mean, intercept, covariance, mean_x, sigma, total, dof)
 
 
-LINE_WIDTH, MIN_NAME_WIDTH = 80, 12
 SIGMA_SOURCES = {
     "given": "as given",
     "estimated": "estimated from residuals",
@@ -242,8 +216,8 @@ class WeightSummary:
     high: float | None = None
 
 
-@dataclass(frozen=True)
-class Summary:
+@dataclass(frozen=True, repr=False)
+class Summary(TabularResult):
     """The summary table of a fit: all weights, the fit's properties and the equivalent penalties.
 
     If it `has_bias`, the first line is that of the bias, which is always printed. Of many weights, those
@@ -256,20 +230,30 @@ class Summary:
     facts: tuple[tuple[str, str], ...]
     equivalents: Any = None
     has_bias: bool = False
+    _json = ("title", "level", ("weights", "lines"), "facts", "equivalents")
+    _frames = ("weights",)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the summary as plain data for JSON."""
-        return {
-            "title": self.title,
-            "level": self.level,
-            "weights": [
-                {name: to_json_value(value) for name, value in vars(line).items()} for line in self.lines
-            ],
-            "facts": dict(self.facts),
-            "equivalents": None if self.equivalents is None else self.equivalents.to_dict(),
-        }
+        """Return the summary as plain values for JSON; `facts` is a mapping."""
+        return super().to_dict() | {"facts": dict(self.facts)}
 
-    def _rows(self) -> list[list[str]]:
+    @property
+    def headline(self) -> str:
+        """The title."""
+        return self.title
+
+    def sections(self) -> list[Section]:
+        """Return the weights, the properties of the fit and the equivalent penalties."""
+        facts = Table(self.facts, left=2, indent="  ", has_header=False, caption="Fit")
+        sections = [Section("weights", [self._weight_table()]), Section("facts", [facts])]
+        if self.equivalents is not None:
+            calls = [[call.package, str(call)] for call in self.equivalents.others]
+            title = "  The same penalty in other packages (print .equivalents for caveats):"
+            table = Table(calls, left=2, indent="    ", has_header=False)
+            sections.append(Section("equivalents", [table], title))
+        return sections
+
+    def _weight_table(self) -> Table:
         has_errors = any(line.error is not None for line in self.lines)
         error_columns = ["std. error", "ratio", "p", f"{self.level:.0%} from", "to"] if has_errors else []
         header = ["feature", "weight", *error_columns]
@@ -277,32 +261,13 @@ class Summary:
         if len(shown) > MAX_DISPLAY_WEIGHTS:
             bias = self.lines[:1] if self.has_bias else ()
             shown = (*bias, *self._strongest()[: MAX_DISPLAY_WEIGHTS - len(bias)])
-        rows = [
-            [truncate(line.feature, 32), *map(_format_number, _numbers(line)[: len(header) - 1])]
-            for line in shown
-        ]
+        rows = [[line.feature, *map(_format_number, _numbers(line)[: len(header) - 1])] for line in shown]
         n_hidden = len(self.lines) - len(shown)
-        more = [[f"… and {n_hidden:,} more", *[""] * (len(header) - 1)]] if n_hidden else []
-        return [header, *rows, *more]
+        return Table([header, *rows], indent="  ", widths=(32,), n_hidden=n_hidden)
 
     def _strongest(self) -> list[WeightSummary]:
         """Return the lines except the bias, strongest first."""
         return sorted(self.lines[self.has_bias :], key=lambda line: -abs(line.ratio or line.weight))
-
-    def __str__(self) -> str:
-        rows = self._rows()
-        numbers_width = max(map(len, text_table([row[1:] for row in rows], left=0).splitlines()))
-        name_width = max(MIN_NAME_WIDTH, LINE_WIDTH - numbers_width - 4)
-        rows = [[truncate(row[0], name_width), *row[1:]] for row in rows]
-        parts = [self.title, text_table(rows, indent="  ")]
-        parts.append(text_table([list(fact) for fact in self.facts], left=2, indent="  "))
-        if self.equivalents is not None:
-            calls = [[call.package, str(call)] for call in self.equivalents.others]
-            table = text_table(calls, left=2, indent="    ")
-            parts.append(f"  The same penalty in other packages (print .equivalents for caveats):\n{table}")
-        return "\n\n".join(parts)
-
-    __repr__ = __str__
 
     def plot(self) -> Any:
         """Plot the weights without the bias, with intervals if they are known."""
@@ -316,10 +281,6 @@ class Summary:
             {"name": line.feature, "value": line.weight, "low": line.low, "high": line.high} for line in lines
         ]
         return interval_chart(rows, f"weight, with its interval of {self.level:.0%}", self.title, mark=0.0)
-
-    def _repr_html_(self) -> str:
-        facts = html_table("Fit", [["", ""], *map(list, self.facts)], 2)
-        return html_table(self.title, self._rows()) + facts
 
 
 def build_summary(

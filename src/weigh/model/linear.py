@@ -13,7 +13,7 @@ from weigh import _core, errors
 from weigh.features.blocks import Floats, Ints, Longs
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import MAX_BUCKETS
-from weigh.model.base import BaseModel, DisplayTable, Model, name_weights_by_class, weight_table
+from weigh.model.base import BaseModel, Model, name_weights_by_class, weight_table
 from weigh.model.distributions.weights import (
     Contribution,
     LevelWeights,
@@ -31,6 +31,7 @@ from weigh.model.distributions.word_weights import (
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
+from weigh.result import Table
 from weigh.source.chunk import Chunk
 
 
@@ -129,7 +130,7 @@ class LinearModel(Model, LinearPredictor):
             )
         return difference
 
-    def display_tables(self) -> Iterator[DisplayTable]:
+    def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the model's HTML display: classes, columns and the largest weights."""
         yield from super().display_tables()
         try:

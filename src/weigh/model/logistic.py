@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -91,10 +91,10 @@ class LogisticModel(LinearModel):
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the content of a model file: JSON metadata and arrays."""
         meta, arrays = super().to_store()
-        meta["fit"] = self.fit.to_dict()
+        meta["fit"] = asdict(self.fit)
         arrays["shares"] = self.shares
         if self.certificate is not None:
-            meta["certificate"] = self.certificate.to_dict()
+            meta["certificate"] = asdict(self.certificate)
         if self.posterior_source is not None and len(self.features) <= MAX_SAVED_FEATURES:
             self.posterior.write_arrays(arrays, meta)
         return meta, arrays

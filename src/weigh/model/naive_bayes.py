@@ -13,7 +13,6 @@ from weigh import errors
 from weigh.features.blocks import Floats, Level
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.words import Block
-from weigh.model.base import DisplayTable
 from weigh.model.count_model import UNCHANGED, CountModel, explicit_settings
 from weigh.model.counts.bayes_counts import BayesCounts, count_rows
 from weigh.model.counts.count_table import CountArray
@@ -35,6 +34,7 @@ from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.evidence.strengths import strength_tables
 from weigh.model.file import store
+from weigh.result import Table
 from weigh.source.chunk import Chunk
 
 # Imports inside methods keep what predictions do not need out of the start of a program.
@@ -208,7 +208,7 @@ class BayesModel(CountModel):
         """Return the error for a row with probability zero in every class, with the columns responsible."""
         return impossible_evidence_error(self, chunk, row)
 
-    def display_tables(self) -> Iterator[DisplayTable]:
+    def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the HTML display: classes, columns and the strongest features per class."""
         yield from super().display_tables()
         if 2 <= len(self.classes) <= MAX_STRENGTH_TABLES and not self.complement:

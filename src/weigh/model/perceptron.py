@@ -6,7 +6,7 @@ Two classes have one hyperplane, several classes have one weight vector each.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -171,7 +171,7 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
             "kept": self.kept,
             "rate": self.rate,
             "divisor": self.divisor,
-            "certificate": self.certificate.to_dict(),
+            "certificate": asdict(self.certificate),
         }
         if self.record is not None:
             self.record.write_arrays(arrays, meta)

@@ -6,13 +6,14 @@ import math
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import islice
 from typing import Any
 
 import numpy as np
 
 from weigh import errors
 from weigh.priors import exact
-from weigh.text import html_paragraph, html_table, text_table
+from weigh.result import Part, Result, Section, Table, to_frame
 
 Cell = tuple[Hashable, ...]
 Cells = dict[Cell, Fraction]
@@ -23,7 +24,7 @@ MAX_PLOTTED_CELLS = 400
 
 
 @dataclass(frozen=True, init=False, repr=False)
-class ProbabilityTable:
+class ProbabilityTable(Result):
     """The joint distribution of several discrete variables.
 
     `probabilities` maps each tuple of values, in the order of the variables, to its probability; omitted
@@ -162,12 +163,24 @@ class ProbabilityTable:
         columns[probability] = [str(p) if exactly else float(p) for p in numbers]
         return columns
 
+    def to_frame(self) -> Any:
+        """Return the table as a pandas DataFrame with one row per cell."""
+        columns = self.to_dict()
+        return to_frame([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
+
     def __repr__(self) -> str:
         return f"<ProbabilityTable of {', '.join(self.variables)}: {len(self._cells):,} cells>"
 
-    def __str__(self) -> str:
-        rows = [[*self.variables, "P"], *self._rows()]
-        return "\n".join([text_table(rows, left=len(rows[0])), *self._notes()])
+    def sections(self) -> list[Section]:
+        """Return the first cells, and a note if the probabilities were rescaled."""
+        shown = islice(self._cells.items(), MAX_PRINTED_CELLS)
+        rows = [[*map(_one_line, cell), exact.format_fraction(p)] for cell, p in shown]
+        header, n_hidden = [*self.variables, "P"], len(self._cells) - len(rows)
+        parts: list[Part] = [Table([header, *rows], left=len(header), n_hidden=n_hidden)]
+        if self.given_total != 1:
+            deviation = float(self.given_total - 1)
+            parts.append(f"The probabilities sum to 1{deviation:+.1e}; each was divided by this sum.")
+        return [Section("cells", parts)]
 
     def plot(self) -> Any:
         """Plot the cells as a heatmap: the last variable across, the others together down."""
@@ -191,24 +204,6 @@ class ProbabilityTable:
         return heatmap(
             rows, x=self.variables[-1], y=", ".join(self.variables[:-1]), title="Joint probability"
         )
-
-    def _repr_html_(self) -> str:
-        notes = "".join(map(html_paragraph, self._notes()))
-        table = html_table("", [[*self.variables, "P"], *self._rows()], len(self.variables))
-        return f"<div>{table}{notes}</div>"
-
-    def _rows(self) -> list[list[str]]:
-        shown = list(self._cells.items())[:MAX_PRINTED_CELLS]
-        return [[*(_one_line(value) for value in cell), exact.format_fraction(p)] for cell, p in shown]
-
-    def _notes(self) -> list[str]:
-        notes = []
-        if len(self._cells) > MAX_PRINTED_CELLS:
-            notes.append(f"... and {len(self._cells) - MAX_PRINTED_CELLS:,} more cells")
-        if self.given_total != 1:
-            deviation = float(self.given_total - 1)
-            notes.append(f"The probabilities sum to 1{deviation:+.1e}; each was divided by this sum.")
-        return notes
 
     def _variable_index(self, name: str) -> int:
         if name not in self.variables:

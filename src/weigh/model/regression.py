@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
-from weigh.model.base import DisplayTable, weight_table
+from weigh.model.base import weight_table
 from weigh.model.evidence.evidence import Evidence, Explained, build_evidence
 from weigh.model.file import store
 from weigh.model.fit import Fit, Optimality
@@ -26,6 +26,7 @@ from weigh.model.linear import (
     refuse_exact_products,
     write_terms,
 )
+from weigh.result import Table
 from weigh.source.chunk import Chunk
 from weigh.text import format_float
 
@@ -113,7 +114,7 @@ class RegressionModel(LinearPredictor):
             )
         return predicted
 
-    def display_tables(self) -> Iterator[DisplayTable]:
+    def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the model's HTML display."""
         yield from super().display_tables()
         yield weight_table(f"Largest weights, bias {format_float(self.intercept)}", self.features, self.coef)
@@ -147,7 +148,7 @@ class RegressionModel(LinearPredictor):
         arrays: dict[str, Any] = {"base": self.base}
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         write_terms(self.terms, arrays, meta)
-        meta |= {"fit": self.fit.to_dict(), "certificate": self.certificate.to_dict()}
+        meta |= {"fit": asdict(self.fit), "certificate": asdict(self.certificate)}
         if len(self.features) <= MAX_SAVED_FEATURES and self._available_posterior is not None:
             self._available_posterior.write_arrays(arrays, meta)
         return meta, arrays

@@ -13,12 +13,13 @@ import numpy as np
 
 from weigh.features.blocks import Floats, Ints
 from weigh.features.schema import Schema
-from weigh.model.base import DisplayTable, Model
+from weigh.model.base import Model
 from weigh.model.counts.count_table import CountArray, read_counts_array
 from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct, Factor, smoothed_ratio, to_fraction
 from weigh.model.file import store
+from weigh.result import Table
 from weigh.source.chunk import Chunk
 from weigh.text import format_count, truncate
 
@@ -79,7 +80,7 @@ class ThresholdModel(Model):
         has_rows = self.counts.any(axis=1, keepdims=True)
         return np.where(has_rows, _log_frequencies(self.counts) - self.log_prior, 0.0)
 
-    def display_tables(self) -> Iterator[DisplayTable]:
+    def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the HTML display, with the class counts on each side of the cut."""
         yield from super().display_tables()
         cut = format_value(self.cut)
@@ -87,9 +88,8 @@ class ThresholdModel(Model):
         rows = [
             [side, *map(format_count, counts)] for side, counts in sides if side != "missing" or any(counts)
         ]
-        yield DisplayTable(
-            f"Rows by {truncate(self.column, 40)}", [["", *(truncate(c, 20) for c in self.classes)], *rows]
-        )
+        header = ["", *(truncate(c, 20) for c in self.classes)]
+        yield Table([header, *rows], caption=f"Rows by {truncate(self.column, 40)}")
 
     def _sides(self, chunk: Chunk) -> tuple[Floats, Ints]:
         block: Any = self.schema.encode(chunk)[0]

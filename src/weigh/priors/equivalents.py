@@ -24,7 +24,7 @@ from typing import Any, Protocol
 
 from weigh import errors
 from weigh.priors import exact
-from weigh.text import html_table
+from weigh.result import Facts, Part, Result, Section, Table
 
 _SGD_NOTE = "the optimum is only approached; n counts rows even where they are weighted"
 _SAGA_NOTE = "before scikit-learn 1.8 also penalty='elasticnet'"
@@ -46,7 +46,7 @@ class HasPenalty(Protocol):
 
 
 @dataclass(frozen=True)
-class Equivalent:
+class Equivalent(Facts):
     """A call of another package with the parameters of the same prior, and a note on its use."""
 
     package: str
@@ -63,8 +63,8 @@ class Equivalent:
         return f"{self.call}({arguments})"
 
 
-@dataclass(frozen=True)
-class Equivalents:
+@dataclass(frozen=True, repr=False)
+class Equivalents(Result):
     """A prior as the penalty l1 ‖w‖₁ + ½ l2 ‖w‖², and in the conventions of other packages."""
 
     prior: str
@@ -82,15 +82,25 @@ class Equivalents:
         calls = errors.quote_names(other.call for other in self.others)
         raise errors.parameter_error("equivalents", "name", f"one of {calls}", call)
 
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The prior and the objective that is minimised."""
         loss = "½‖y − Xw‖²" if self.task == "linear" else "Σ log loss"
         deviation = "w" if self.is_centred else "w − mean"
         l1 = f" + {_format_value(self.l1)} ‖{deviation}‖₁" if self.l1 else ""
         l2 = f" + ½ · {_format_value(self.l2)} ‖{deviation}‖²" if self.l2 else ""
-        lines = [
-            f"{self.prior} in {self.task} regression, n = {_format_value(self.n)}: minimise {loss}{l1}{l2}"
-        ]
-        previous = ""
+        return f"{self.prior} in {self.task} regression, n = {_format_value(self.n)}: minimise {loss}{l1}{l2}"
+
+    def sections(self) -> list[Section]:
+        """Return the calls of other packages with their notes."""
+        rows = [[other.package, str(other), other.note] for other in self.others]
+        table = Table([["package", "equivalent", "note"], *rows], left=3)
+        notes: list[Part] = [] if self.is_centred else [_nonzero_mean_note(self.task)]
+        return [Section("equivalents", [table, *notes])]
+
+    def __str__(self) -> str:
+        """Return lines with complete calls, which can be copied."""
+        lines, previous = [self.headline], ""
         for other in self.others:
             lines.append(f"  {other.package if other.package != previous else '':12}  {other}")
             lines += [f"{'':18}{other.note}"] if other.note else []
@@ -98,24 +108,6 @@ class Equivalents:
         if not self.is_centred:
             lines.append(_nonzero_mean_note(self.task))
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        rows = [[other.package, str(other), other.note] for other in self.others]
-        return html_table(str(self).split("\n")[0], [["package", "equivalent", "note"], *rows], 3)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields as plain values."""
-        others = [
-            {
-                "package": other.package,
-                "call": other.call,
-                "parameters": dict(other.parameters),
-                "note": other.note,
-            }
-            for other in self.others
-        ]
-        facts = {"prior": self.prior, "task": self.task, "n": self.n, "l1": self.l1, "l2": self.l2}
-        return {**facts, "is_centred": self.is_centred, "others": others}
 
 
 def find_equivalents(prior: HasPenalty, task: str, n: float, sigma: float, spread: float) -> Equivalents:

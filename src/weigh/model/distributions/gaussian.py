@@ -26,7 +26,8 @@ from weigh.model.distributions.weights import (
 from weigh.model.evidence.exact_products import Factor
 from weigh.model.evidence.strengths import NormalParameters, Outcomes, StatisticTable
 from weigh.priors.quantiles import chi_square_quantile, student_critical_value
-from weigh.text import format_float, format_quantity, html_table, text_table, to_json_value
+from weigh.result import Result, Section, Table
+from weigh.text import format_float, format_quantity
 
 LOG_SQRT_TWO_PI = 0.5 * math.log(2 * math.pi)
 
@@ -232,8 +233,8 @@ def _pooled_deviation(deviations: Floats, known: Any) -> float:
 MAX_SQUARED_DISTANCE = 1e300  # keeps log-densities finite, so that no value makes a class impossible
 
 
-@dataclass(frozen=True)
-class NormalPosterior:
+@dataclass(frozen=True, repr=False)
+class NormalPosterior(Result):
     """The posterior of a class's mean and standard deviation after n values, under the reference prior.
 
     `deviation` is the root mean squared deviation of the `pooled` values that determine the spread: the n of
@@ -247,6 +248,7 @@ class NormalPosterior:
     deviation: float
     pooled: float
     freedom: float
+    _json = ("n", "mean", "deviation", "pooled", "freedom", "spread")
 
     @property
     def mode(self) -> float:
@@ -275,12 +277,6 @@ class NormalPosterior:
         upper, lower = (chi_square_quantile(self.freedom, 0.5 + side * level / 2) for side in (1, -1))
         return math.sqrt(sum_of_squares / upper), math.sqrt(sum_of_squares / lower)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all fields and the spread as JSON values."""
-        return {name: to_json_value(value) for name, value in vars(self).items()} | {
-            "spread": to_json_value(self.spread)
-        }
-
     def plot(self) -> Any:
         """Return a chart of the posterior density of the mean."""
         from weigh.pictures import line_chart
@@ -293,26 +289,21 @@ class NormalPosterior:
             {"series": "posterior of the mean", "x": self.mean + scale * x, "y": y}
             for x, y in zip(z.tolist(), density.tolist(), strict=True)
         ]
-        return line_chart(rows, "mean", "density", self._title)
-
-    def __str__(self) -> str:
-        return f"{self._title}\n\n{text_table(self._rows(), indent='  ')}"
-
-    def _repr_html_(self) -> str:
-        return html_table(self._title, self._rows())
+        return line_chart(rows, "mean", "density", self.headline)
 
     @property
-    def _title(self) -> str:
+    def headline(self) -> str:
+        """The number of values."""
         return f"A number's mean and spread after {format_quantity(self.n, 'value')}"
 
-    def _rows(self) -> list[list[str]]:
-        if self.n <= 0 or self.freedom < 1:
-            return [["", "value"], ["mean", format_float(self.mean)]]
-        estimates = [("mean", self.mean, *self.interval()), ("spread", self.spread, *self.spread_interval())]
-        return [
-            ["", "value", "95% from", "to"],
-            *([name, *map(format_float, numbers)] for name, *numbers in estimates),
-        ]
+    def sections(self) -> list[Section]:
+        """Return mean and spread with their intervals, or the mean alone."""
+        rows = [["", "value"], ["mean", format_float(self.mean)]]
+        if self.n > 0 and self.freedom >= 1:
+            mean, spread = (self.mean, *self.interval()), (self.spread, *self.spread_interval())
+            rows = [["", "value", "95% from", "to"], ["mean", *map(format_float, mean)]]
+            rows.append(["spread", *map(format_float, spread)])
+        return [Section("estimates", [Table(rows, indent="  ")])]
 
     def _check_degrees_of_freedom(self) -> None:
         if self.n <= 0 or self.freedom < 1:

@@ -15,7 +15,8 @@ from weigh.features.blocks import Floats
 from weigh.model.decision import best_class, log_softmax
 from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.evidence.exact_products import ClassProduct, format_products, products_latex
-from weigh.text import format_probability, format_signed, html_paragraph, html_table, to_json_value, truncate
+from weigh.result import Section, Table, TabularResult, to_frame, to_json
+from weigh.text import format_probability, format_signed, html_paragraph, truncate
 
 MAX_PRINTED_ROWS = 40  # longer evidence is printed shortened
 MAX_PRINTED_EVIDENCE = 10
@@ -39,7 +40,7 @@ class EvidenceRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Evidence:
+class Evidence(TabularResult):
     """The verdict for one row, compared with the runner-up.
 
     `table` lists the contribution of each feature, and `total` is their sum: the score of the verdict minus
@@ -59,6 +60,7 @@ class Evidence:
     _class_products: Callable[[], list[ClassProduct]] = field(compare=False)
     unit: str = "nats"
     _pairwise_rows: Callable[[Any, Any], tuple[EvidenceRow, ...]] | None = field(default=None, compare=False)
+    _frames = ("evidence",)
 
     @property
     def total(self) -> float:
@@ -115,38 +117,45 @@ class Evidence:
         return format_calculation(self._class_products(), self.verdict)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the evidence as plain data for JSON; infinite contributions are the string "inf"."""
-        probabilities = {"probabilities": {str(label): p for label, p in self.probabilities.items()}}
+        """Return plain values for JSON; contributions have the unit as their key."""
         return {
-            "verdict": self.verdict,
-            "runner_up": self.runner_up,
-            **(probabilities if self.probabilities else {}),
+            "verdict": to_json(self.verdict),
+            "runner_up": to_json(self.runner_up),
+            **({"probabilities": to_json(self.probabilities)} if self.probabilities else {}),
             "evidence": [
-                {"feature": row.feature, "value": row.value, self.unit: to_json_value(row.nats)}
+                {"feature": row.feature, "value": row.value, self.unit: to_json(row.nats)}
                 for row in self.table
             ],
-            "total": to_json_value(self.total),
+            "total": to_json(self.total),
         }
 
     @property
-    def _headline(self) -> str:
+    def headline(self) -> str:
+        """The verdict with its probability or lead, and the runner-up."""
+        if self.unit == "predicted":
+            return f"predicted: {format_value(self.total)}"
+        against = f" against {self.runner_up}" if self.runner_up is not None else ""
+        return f"{self.verdict}: {self._lead}{against}"
+
+    @property
+    def _lead(self) -> str:
         if self.probabilities:
             is_rounded = self.runner_up is not None and math.isfinite(self.total)
             return f"probability {format_probability(self.probability, is_rounded)}"
         unit = self.unit.removesuffix("s") if self.total == 1 else self.unit
         return f"leads by {format_value(self.total)} {unit}"
 
-    @property
-    def _title(self) -> str:
-        if self.unit == "predicted":
-            return f"predicted: {format_value(self.total)}"
-        against = f" against {self.runner_up}" if self.runner_up is not None else ""
-        return f"{self.verdict}: {self._headline}{against}"
+    def sections(self) -> list[Section]:
+        """Return the contributions, shortened if there are many."""
+        table = self.shortened().table if len(self.table) > MAX_PRINTED_ROWS else self.table
+        rows = [[row.feature, row.value, format_signed(row.nats, 4)] for row in table]
+        rows = [["feature", "value", self.unit], *rows, ["total", "", format_signed(self.total, 4)]]
+        return [Section("evidence", [Table(rows, left=2, bars=[row.nats for row in table])])]
 
     def __str__(self) -> str:
         if len(self.table) > MAX_PRINTED_ROWS:
             return str(self.shortened())
-        lines = [self._title, ""]
+        lines = [self.headline, ""]
         names = [truncate(row.title, 44) for row in self.table]
         width = max(map(len, [*names, "total"]))
         largest = max((abs(r.nats) for r in self.table if math.isfinite(r.nats)), default=1.0) or 1.0
@@ -160,8 +169,6 @@ class Evidence:
         lines += [f"  {'total':<{width}}  {total:>{number_width}}  {self.unit}"]
         return "\n".join(lines)
 
-    __repr__ = __str__
-
     def plot(self, most: int = 20) -> Any:
         """Plot the strongest contributions as bars; the others are summed in one bar."""
         from weigh.pictures import bar_chart
@@ -171,16 +178,9 @@ class Evidence:
         values = clip_infinite([row.nats for row in rows])
         bars = [{"name": row.title, "value": value} for row, value in zip(rows, values, strict=True)]
         if self.unit == "predicted":
-            return bar_chart(bars, x="adds to the prediction", title=self._title)
-        title = f"{self._title}, total {format_signed(self.total, 4)} {self.unit}"
+            return bar_chart(bars, x="adds to the prediction", title=self.headline)
+        title = f"{self.headline}, total {format_signed(self.total, 4)} {self.unit}"
         return bar_chart(bars, x=f"{self.unit} for {self.verdict}", title=title)
-
-    def _repr_html_(self) -> str:
-        if len(self.table) > MAX_PRINTED_ROWS:
-            return self.shortened()._repr_html_()
-        rows = [[row.feature, row.value, format_signed(row.nats, 4)] for row in self.table]
-        rows = [["feature", "value", self.unit], *rows, ["total", "", format_signed(self.total, 4)]]
-        return html_table(self._title, rows, 2, [*(row.nats for row in self.table), None])
 
 
 def build_evidence(
@@ -270,6 +270,16 @@ class Explained(list[Evidence]):
     def __getitem__(self, index: Any) -> Any:
         item: Any = super().__getitem__(index)
         return Explained(item) if isinstance(index, slice) else item
+
+    def to_frame(self) -> Any:
+        """Return the contributions to all verdicts as a pandas DataFrame of unrounded numbers."""
+        return to_frame(
+            [
+                {"row": i, "verdict": evidence.verdict, "runner_up": evidence.runner_up, **record}
+                for i, evidence in enumerate(self)
+                for record in evidence.to_dict()["evidence"]
+            ]
+        )
 
     def __repr__(self) -> str:
         return "\n\n".join(self._with_remainder(map(str, self[:MAX_PRINTED_EVIDENCE]))) or "[]"

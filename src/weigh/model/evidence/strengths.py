@@ -19,14 +19,14 @@ from typing import Any
 import numpy as np
 
 from weigh.features.blocks import Floats
-from weigh.model.base import DisplayTable
-from weigh.text import format_float, format_signed, to_json_value, truncate
+from weigh.result import Facts, Table
+from weigh.text import format_float, format_signed, truncate
 
 MAX_DISPLAY_FEATURES = 5  # per class, in the HTML display of a model
 
 
 @dataclass(frozen=True)
-class Strength:
+class Strength(Facts):
     """The strength of one feature for a class in nats.
 
     `own` and `rest` are the probabilities of the value in the class and in the other classes, or the means
@@ -39,6 +39,12 @@ class Strength:
     own: float
     rest: float
     is_number: bool = False
+    _json = ("feature", "value", "kind", "nats", "own", "rest")
+
+    @property
+    def kind(self) -> str:
+        """Whether `own` and `rest` are means of a "number" or probabilities of a "value"."""
+        return "number" if self.is_number else "value"
 
     @property
     def name(self) -> str:
@@ -46,14 +52,6 @@ class Strength:
         if self.is_number:
             return f"{self.feature} {self.value}"
         return f"{self.feature} = {self.value}" if self.value else self.feature
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the strength as plain data for JSON."""
-        kind = "number" if self.is_number else "value"
-        numbers = {"nats": self.nats, "own": self.own, "rest": self.rest}
-        return {"feature": self.feature, "value": self.value, "kind": kind} | {
-            key: to_json_value(number) for key, number in numbers.items()
-        }
 
 
 def feature_strengths(
@@ -72,13 +70,13 @@ def feature_strengths(
 
 def strength_tables(
     distributions: Sequence[Any], log_prior: Floats, classes: Sequence[Any]
-) -> Iterator[DisplayTable]:
+) -> Iterator[Table]:
     """Yield a table of the strongest features for each class."""
     for c, label in enumerate(classes):
         strengths = feature_strengths(distributions, log_prior, c, MAX_DISPLAY_FEATURES)
-        rows = [[truncate(s.name, 40), format_signed(s.nats)] for s in strengths]
-        bars = [s.nats for s in strengths]
-        yield DisplayTable(f"What speaks for {truncate(label, 40)}", [["feature", "nats"], *rows], 1, bars)
+        rows = [["feature", "nats"], *([s.name, format_signed(s.nats)] for s in strengths)]
+        title = f"What speaks for {truncate(label, 40)}"
+        yield Table(rows, caption=title, widths=(40,), bars=[s.nats for s in strengths])
 
 
 def _part_strengths(part: Any, c: int, weights: Floats, limit: int) -> Iterator[Strength]:
