@@ -251,7 +251,7 @@ def test_a_result_converts_to_json(name: str) -> None:
 @pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
 def test_the_html_of_a_result_is_escaped(name: str) -> None:
     markup = example(name)._repr_html_()
-    assert "<t" in markup
+    assert "<t" in markup or markup.startswith("<div><p>")
     assert is_escaped(markup)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
@@ -12,8 +12,9 @@ from weigh._core import MailLedger
 from weigh.apps.mail.features import FeatureExtractor
 from weigh.apps.mail.verdict import logistic
 from weigh.errors import DataError, parameter_error
+from weigh.result import Facts, Section, Table, TabularResult
 from weigh.source.mail.raw_message import RawMessage, batches
-from weigh.text import format_probability, format_quantity, html_table, text_table, truncate_start
+from weigh.text import format_probability, format_quantity, truncate_start
 
 SPAM, HAM = LABELS = ("spam", "ham")
 # For each label a function that reads its mails from the beginning.
@@ -23,7 +24,7 @@ ProgressCallback = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class SuspectMail:
+class SuspectMail(Facts):
     """A mail with its label and the leave-one-out log-odds of that label.
 
     `has_both` says whether a copy of the mail has the other label.
@@ -33,15 +34,12 @@ class SuspectMail:
     label: str
     log_odds: float
     has_both: bool
+    _json = ("place", "label", "log_odds", "has_both", "probability")
 
     @property
     def probability(self) -> float:
         """The probability of the label."""
         return logistic(self.log_odds)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the mail as plain values for JSON."""
-        return {**asdict(self), "probability": self.probability}
 
     @property
     def table_row(self) -> list[str]:
@@ -53,8 +51,8 @@ class SuspectMail:
         ]
 
 
-@dataclass(frozen=True)
-class MailAudit:
+@dataclass(frozen=True, repr=False)
+class MailAudit(TabularResult):
     """The result of `audit_mails`; prints as text of at most 80 columns.
 
     `mails` counts the distinct mails of each label and `copies` the further copies. `doubted` counts the
@@ -66,24 +64,19 @@ class MailAudit:
     copies: int
     doubted: Mapping[str, int]
     doubts: tuple[SuspectMail, ...]
+    _frames = ("doubts",)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the audit as plain values for JSON."""
-        return {
-            "mails": dict(self.mails),
-            "copies": self.copies,
-            "doubted": dict(self.doubted),
-            "doubts": [mail.to_dict() for mail in self.doubts],
-        }
-
-    def __str__(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The number of doubtful labels."""
         counts = " and ".join(f"{self.doubted[label]:,} of {self.mails[label]:,} {label}" for label in LABELS)
         copies = f"; {format_quantity(self.copies, 'copy', 'copies')} skipped" if self.copies else ""
-        header = f"Each mail judged by all others: doubtful are {counts}{copies}."
-        return f"{header}\n\n{text_table(self._table(), left=2, indent='  ')}"
+        return f"Each mail judged by all others: doubtful are {counts}{copies}."
 
-    def _repr_html_(self) -> str:
-        return html_table("Mails whose labels are least probable", self._table(), left=2)
+    def sections(self) -> list[Section]:
+        """Return the mails with the least probable labels."""
+        rows = [["mail", "label", "P(label)"], *(mail.table_row for mail in self.doubts)]
+        return [Section("doubts", [Table(rows, left=2, indent="  ")])]
 
     def plot(self) -> Any:
         """Plot the log-odds of the labels; bars to the left are labels that are probably wrong."""
@@ -99,9 +92,6 @@ class MailAudit:
             for number, mail in enumerate(self.doubts, 1)
         ]
         return bar_chart(rows, x="log-odds of the label", title="Mails whose labels are least probable")
-
-    def _table(self) -> list[list[str]]:
-        return [["mail", "label", "P(label)"], *(mail.table_row for mail in self.doubts)]
 
 
 def audit_mails(

@@ -1,51 +1,35 @@
-"""An explanation as text of at most 80 columns, as HTML and as a plot."""
+"""The sections and the plot of an explanation."""
 
 from __future__ import annotations
 
-import textwrap
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from weigh.apps.mail.verdict import Explanation, FeatureContribution
+from weigh.result import Section, Table
 from weigh.text import (
     format_count,
     format_percent,
     format_quantity,
     format_signed,
-    html_paragraph,
-    html_table,
-    text_table,
     truncate,
     use_minus_sign,
 )
 
-WIDTH = 80
 MAX_NAME_WIDTH = 52
 MAX_REASONS = 10  # listed for each label
 _UNITS_PER_NAT = 1_000  # log-odds are rounded to thousandths
 
 
-def format_explanation(explanation: Explanation) -> str:
-    """Format an explanation as text."""
-    table = [["", "where", "log-odds"]]
-    for title, lines in _lines_by_label(explanation):
-        table += [[title, "", ""], *_indent_rows(lines)]
-    table += [*(line.cells for line in _total_lines(explanation)), *_indent_rows(_view_lines(explanation))]
-    header = [textwrap.fill(sentence, WIDTH) for sentence in _header_sentences(explanation)]
-    return "\n".join([*header, "", text_table(table, 2)])
-
-
-def explanation_html(explanation: Explanation) -> str:
-    """Format an explanation as HTML tables."""
-    blocks = [html_paragraph(sentence) for sentence in _header_sentences(explanation)]
-    for title, lines in _lines_by_label(explanation):
-        rows = [["feature", "where", "log-odds"], *(line.cells for line in lines)]
-        blocks.append(html_table(title, rows, 2, [line.thousandths for line in lines]))
-    totals = [*_total_lines(explanation), *_view_lines(explanation)]
-    rows = [["", "log-odds"], *([line.cells[0], line.cells[2]] for line in totals)]
-    return f"<div>{''.join(blocks)}{html_table('Sum', rows)}</div>"
+def explanation_sections(explanation: Explanation) -> list[Section]:
+    """Return the verdict, and the table in which its reasons are summed."""
+    lines = [line for label in ("spam", "ham") for line in _label_lines(explanation, label)]
+    lines += [*_total_lines(explanation), *_view_lines(explanation)]
+    rows = [["", "where", "log-odds"], *(line.cells for line in lines)]
+    table = Table(rows, left=2, bars=[line.bar for line in lines], caption="Sum")
+    return [Section("verdict", _header_sentences(explanation)), Section("reasons", [table])]
 
 
 def plot_explanation(explanation: Explanation, most: int) -> Any:
@@ -79,23 +63,24 @@ def plot_explanation(explanation: Explanation, most: int) -> Any:
 
 @dataclass(frozen=True)
 class _SumLine:
-    """A line of the sum: its name, view and contribution in thousandths of a nat."""
+    """A line of the sum: its name, view and contribution in thousandths of a nat; None for a heading."""
 
     name: str
     view: str = ""
-    thousandths: int = 0
+    thousandths: int | None = None
+    is_reason: bool = False
+    is_indented: bool = False
 
     @property
     def cells(self) -> list[str]:
-        return [
-            truncate(self.name, MAX_NAME_WIDTH),
-            self.view,
-            use_minus_sign(f"{self.thousandths / _UNITS_PER_NAT:+.3f}"),
-        ]
+        indent = "  " if self.is_indented else ""
+        number = "" if self.thousandths is None else f"{self.thousandths / _UNITS_PER_NAT:+.3f}"
+        return [indent + truncate(self.name, MAX_NAME_WIDTH), self.view, use_minus_sign(number)]
 
-
-def _indent_rows(lines: Sequence[_SumLine]) -> list[list[str]]:
-    return [[f"  {name}", *others] for name, *others in (line.cells for line in lines)]
+    @property
+    def bar(self) -> int | None:
+        """The length of the bar; only reasons have one, because totals would dwarf them."""
+        return self.thousandths if self.is_reason else None
 
 
 def _header_sentences(explanation: Explanation) -> list[str]:
@@ -115,28 +100,21 @@ def _header_sentences(explanation: Explanation) -> list[str]:
     return sentences
 
 
-def _lines_by_label(explanation: Explanation) -> list[tuple[str, list[_SumLine]]]:
-    """Return the reasons for spam and for ham, strongest first; the lines of each sum to its total."""
-    sums = _round_sums(explanation)
-    groups = []
-    for title, total, sign in (("for spam", sums.spam, 1), ("for ham", sums.ham, -1)):
-        reasons = [reason for reason in explanation.reasons if sign * reason.contribution > 0]
-        if reasons:
-            groups.append((title, _reason_lines(reasons, total)))
-    return groups
-
-
-def _reason_lines(reasons: Sequence[FeatureContribution], total: int) -> list[_SumLine]:
-    lines = [
-        _SumLine(reason.name, reason.view, _to_thousandths(reason.contribution))
-        for reason in reasons[:MAX_REASONS]
-    ]
-    n_others = len(reasons) - len(lines)
+def _label_lines(explanation: Explanation, label: str) -> list[_SumLine]:
+    """Return a heading and the reasons for a label, strongest first, which sum to its total."""
+    sign, total = (1 if label == "spam" else -1), getattr(_round_sums(explanation), label)
+    reasons = [reason for reason in explanation.reasons if sign * reason.contribution > 0]
+    shown = [_reason_line(reason) for reason in reasons[:MAX_REASONS]]
+    n_others = len(reasons) - len(shown)
     if n_others:
         # The last line absorbs the rounding errors, so that the printed lines sum to the printed total.
-        remainder = total - sum(line.thousandths for line in lines)
-        lines.append(_SumLine(f"and {format_count(n_others)} more", "", remainder))
-    return lines
+        remainder = total - sum(line.thousandths or 0 for line in shown)
+        shown.append(_SumLine(f"and {format_count(n_others)} more", "", remainder, True, True))
+    return [_SumLine(f"for {label}"), *shown] if shown else []
+
+
+def _reason_line(reason: FeatureContribution) -> _SumLine:
+    return _SumLine(reason.name, reason.view, _to_thousandths(reason.contribution), True, True)
 
 
 @dataclass(frozen=True)
@@ -180,7 +158,10 @@ def _total_lines(explanation: Explanation) -> list[_SumLine]:
 def _view_lines(explanation: Explanation) -> list[_SumLine]:
     headers = _to_thousandths(explanation.view_total("headers"))
     body = _round_sums(explanation).total - headers
-    return [_SumLine("from the headers", "", headers), _SumLine("from the body", "", body)]
+    return [
+        _SumLine("from the headers", "", headers, is_indented=True),
+        _SumLine("from the body", "", body, is_indented=True),
+    ]
 
 
 def _to_thousandths(nats: float) -> int:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import heapq
-import textwrap
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from weigh._core import MailLedger
@@ -15,23 +14,15 @@ from weigh.apps.mail.folder import folder_size
 from weigh.apps.mail.settings import StoreSettings
 from weigh.apps.mail.storage import FeatureName
 from weigh.errors import parameter_error
-from weigh.text import (
-    format_count,
-    format_quantity,
-    format_signed,
-    html_paragraph,
-    html_table,
-    text_table,
-    truncate,
-)
+from weigh.result import LINE_WIDTH, Result, Section, Table, TabularResult
+from weigh.text import format_count, format_quantity, format_signed, truncate
 
-_WIDTH = 80
 _MAX_NAME_WIDTH = 50
 _SCORE_NOTE = "log-odds: the score of a message with this feature alone."
 
 
-@dataclass(frozen=True)
-class LearnResult:
+@dataclass(frozen=True, repr=False)
+class LearnResult(Result):
     """Counts of learned messages: new, moved from the other label, and already known."""
 
     new: int = 0
@@ -46,21 +37,17 @@ class LearnResult:
         """The number of messages."""
         return self.new + self.moved + self.known
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain values for JSON."""
-        return asdict(self)
-
-    def __str__(self) -> str:
+    def sections(self) -> list[Section]:
+        """Return the counts as one sentence."""
         text = f"{format_quantity(self.new, 'new message')} learned"
         text += f", {format_count(self.moved)} moved from the other label" if self.moved else ""
-        return text + (f", {format_count(self.known)} known already" if self.known else "")
+        return [
+            Section("learned", [text + (f", {format_count(self.known)} known already" if self.known else "")])
+        ]
 
-    def _repr_html_(self) -> str:
-        return html_table("Learned", _count_rows(self.to_dict()))
 
-
-@dataclass(frozen=True)
-class UnlearnResult:
+@dataclass(frozen=True, repr=False)
+class UnlearnResult(Result):
     """Counts of unlearned hams and spams, and of messages that had not been learned."""
 
     ham: int = 0
@@ -75,20 +62,15 @@ class UnlearnResult:
         """The number of messages."""
         return self.ham + self.spam + self.unknown
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the counts as plain values for JSON."""
-        return asdict(self)
-
-    def __str__(self) -> str:
+    def sections(self) -> list[Section]:
+        """Return the counts as one sentence."""
         text = f"{format_quantity(self.ham, 'ham')} and {format_quantity(self.spam, 'spam')} unlearned"
-        return text + (f", {format_count(self.unknown)} had never been learned" if self.unknown else "")
-
-    def _repr_html_(self) -> str:
-        return html_table("Unlearned", _count_rows(self.to_dict()))
+        text += f", {format_count(self.unknown)} had never been learned" if self.unknown else ""
+        return [Section("unlearned", [text])]
 
 
-@dataclass(frozen=True)
-class StoreStatus:
+@dataclass(frozen=True, repr=False)
+class StoreStatus(Result):
     """The settings and contents of a store.
 
     Attributes
@@ -122,17 +104,12 @@ class StoreStatus:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as plain values for JSON."""
-        return {**asdict(self), "hint": self.hint}
+        return super().to_dict() | {"hint": self.hint}
 
-    def __str__(self) -> str:
-        lines = [
-            truncate(f"Mail store {self.folder}", _WIDTH),
-            text_table(self._table(), left=2, indent="  "),
-        ]
-        return "\n".join([*lines, *textwrap.wrap(self.hint, _WIDTH)])
-
-    def _repr_html_(self) -> str:
-        return html_table(f"Mail store {self.folder}", [["", ""], *self._table()])
+    def sections(self) -> list[Section]:
+        """Return the settings and contents."""
+        table = Table(self._table(), left=2, indent="  ", has_header=False)
+        return [Section("store", [table, self.hint], truncate(f"Mail store {self.folder}", LINE_WIDTH))]
 
     def _table(self) -> list[list[str]]:
         tokens = f"words, {self.pairs}" if self.pairs != "none" else "words"
@@ -146,10 +123,6 @@ class StoreStatus:
             ["features", format_count(self.features)],
             ["size", f"{self.size / 1e6:,.1f} MB"],
         ]
-
-
-def _count_rows(counts: dict[str, int]) -> list[list[str]]:
-    return [["messages", ""], *([name, format_count(count)] for name, count in counts.items())]
 
 
 def store_status(folder: str, settings: StoreSettings, ledger: MailLedger, unfolded: int) -> StoreStatus:
@@ -177,23 +150,20 @@ class WordScore(NamedTuple):
     score: float
 
 
-@dataclass(frozen=True)
-class StrongestWords:
+@dataclass(frozen=True, repr=False)
+class StrongestWords(TabularResult):
     """The strongest features for spam and for ham, strongest first."""
 
     spam: tuple[WordScore, ...]
     ham: tuple[WordScore, ...]
+    _frames = ("spam", "ham")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the features as plain values for JSON."""
-        return {"spam": [word._asdict() for word in self.spam], "ham": [word._asdict() for word in self.ham]}
-
-    def __str__(self) -> str:
-        return f"{text_table(self._table())}\n{_SCORE_NOTE}"
-
-    def _repr_html_(self) -> str:
-        table = html_table("Strongest features", self._table(), bars=[word.score for word in self._rows()])
-        return f"<div>{table}{html_paragraph(_SCORE_NOTE)}</div>"
+    def sections(self) -> list[Section]:
+        """Return the features with their log-odds."""
+        rows = [["feature", "log-odds"], *([word.name, format_signed(word.score)] for word in self._rows())]
+        bars = [word.score for word in self._rows()]
+        table = Table(rows, widths=(_MAX_NAME_WIDTH,), bars=bars, caption="Strongest features")
+        return [Section("features", [table, _SCORE_NOTE])]
 
     def plot(self) -> Any:
         """Plot the features as bars, spam to the right."""
@@ -211,12 +181,6 @@ class StrongestWords:
 
     def _rows(self) -> list[WordScore]:
         return [*self.spam, *self.ham[::-1]]
-
-    def _table(self) -> list[list[str]]:
-        return [
-            ["feature", "log-odds"],
-            *([truncate(word.name, _MAX_NAME_WIDTH), format_signed(word.score)] for word in self._rows()),
-        ]
 
 
 def strongest_words(words: Iterable[FeatureName], ledger: MailLedger, k: int) -> StrongestWords:

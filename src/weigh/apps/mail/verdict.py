@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from weigh.errors import parameter_error
-from weigh.text import format_probability, format_signed, html_table
+from weigh.result import Facts, Result, Section, TabularResult, to_json
+from weigh.text import format_probability
 
 HAM, UNSURE, SPAM = VERDICTS = ("ham", "unsure", "spam")
 
 
 @dataclass(frozen=True)
-class Costs:
+class Costs(Facts):
     """The costs of mistakes, in any unit, which determine the cutoffs.
 
     A message that is spam with probability P has the expected cost (1 − P) · `ham_lost` if it is called spam,
@@ -34,7 +35,7 @@ class Costs:
     unsure: float = 0.5
 
     def __post_init__(self) -> None:
-        for name, cost in asdict(self).items():
+        for name, cost in vars(self).items():
             if not isinstance(cost, int | float) or not (math.isfinite(cost) and cost > 0):
                 raise parameter_error("Costs", name, "a number above 0", cost)
 
@@ -53,10 +54,6 @@ class Costs:
         unsure, spam = self.cutoffs
         return Verdict(VERDICTS[(probability >= unsure) + (probability >= spam)], probability, score)
 
-    def to_dict(self) -> dict[str, float]:
-        """Return the costs as plain values for JSON."""
-        return asdict(self)
-
 
 def logistic(score: float) -> float:
     """Return the probability with these log-odds."""
@@ -66,7 +63,7 @@ def logistic(score: float) -> float:
 
 
 @dataclass(frozen=True)
-class Verdict:
+class Verdict(Result):
     """The filter's decision on a message: `label` is "ham", "unsure" or "spam".
 
     `probability` is the probability of spam, `score` its log-odds.
@@ -76,21 +73,14 @@ class Verdict:
     probability: float
     score: float
 
-    def __str__(self) -> str:
-        return f"{self.label}, probability of spam {self.probability_text}"
+    def sections(self) -> list[Section]:
+        """Return the verdict as one sentence."""
+        return [Section("verdict", [f"{self.label}, probability of spam {self.probability_text}"])]
 
     @property
     def probability_text(self) -> str:
         """The probability as a percentage."""
         return format_probability(self.probability, is_rounded=True)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the verdict as plain values for JSON."""
-        return {"label": self.label, "probability": self.probability, "score": self.score}
-
-    def _repr_html_(self) -> str:
-        head = ["verdict", "probability of spam", "log-odds"]
-        return html_table("", [head, [self.label, self.probability_text, format_signed(self.score)]])
 
 
 @dataclass(frozen=True)
@@ -106,7 +96,7 @@ class FeatureContribution:
 
 
 @dataclass(frozen=True, repr=False)
-class Explanation:
+class Explanation(TabularResult):
     """A verdict with its reasons, strongest first.
 
     The contributions of all reasons and the `biases` of the views sum to the verdict's score. `features` is
@@ -121,6 +111,7 @@ class Explanation:
     features: int
     reasons: tuple[FeatureContribution, ...]
     biases: Mapping[str, float]
+    _frames = ("reasons",)
 
     def strongest(self, k: int) -> tuple[FeatureContribution, ...]:
         """Return the k strongest reasons, for spam or for ham, without those that contribute zero."""
@@ -143,20 +134,14 @@ class Explanation:
             "known": len(self.reasons),
             "views": {view: self.view_total(view) for view in ("headers", "body")},
             "biases": dict(self.biases),
-            "reasons": [vars(reason).copy() for reason in self.reasons],
+            "reasons": to_json(self.reasons),
         }
 
-    def __str__(self) -> str:
+    def sections(self) -> list[Section]:
+        """Return the verdict and the sum of its reasons."""
         from weigh.apps.mail import explanation_format
 
-        return explanation_format.format_explanation(self)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        from weigh.apps.mail import explanation_format
-
-        return explanation_format.explanation_html(self)
+        return explanation_format.explanation_sections(self)
 
     def plot(self, most: int = 20) -> Any:
         """Plot the contributions of the `most` strongest reasons to the log-odds of spam."""

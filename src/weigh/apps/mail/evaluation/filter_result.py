@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from weigh.apps.mail.evaluation.mail_stream import HAM, SPAM, UNSURE
 from weigh.apps.mail.evaluation.trec_measures import MEASURE_NAMES, filter_measures, one_minus_roca
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.judge.metrics.ranking import rank_rows
-from weigh.text import to_json_value
+from weigh.result import Facts
 
 MAX_CURVE_POINTS = 40
 MAX_ROC_POINTS = 60
@@ -21,7 +20,7 @@ WINDOW_SHARE = 0.1  # size of the sliding window as a share of the judged mails
 
 
 @dataclass(frozen=True, eq=False)
-class FilterResult:
+class FilterResult(Facts):
     """The measures of one filter in percent, its error counts, curves, worst mistakes and times.
 
     `learned` counts the mails whose labels it was given. The times are seconds per mail judged or learned.
@@ -37,25 +36,22 @@ class FilterResult:
     curve: tuple[FilterCurvePoint, ...]
     roc: tuple[RocPoint, ...]
     mistakes: tuple[FilterMistake, ...]
+    _json = (
+        ("filter", "name"),
+        "measures",
+        "ham_errors",
+        "spam_errors",
+        "learned",
+        ("judge_seconds_per_mail", "judge_seconds"),
+        ("learn_seconds_per_mail", "learn_seconds"),
+        "curve",
+        "roc",
+        "mistakes",
+    )
 
     def measure(self, name: str) -> Measure:
         """Return the measure of that name."""
         return self.measures[MEASURE_NAMES.index(name)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as plain values for JSON."""
-        return {
-            "filter": self.name,
-            "measures": [measure.to_dict() for measure in self.measures],
-            "ham_errors": self.ham_errors,
-            "spam_errors": self.spam_errors,
-            "learned": self.learned,
-            "judge_seconds_per_mail": self.judge_seconds,
-            "learn_seconds_per_mail": self.learn_seconds,
-            "curve": [point.to_dict() for point in self.curve],
-            "roc": [point.to_dict() for point in self.roc],
-            "mistakes": [mistake.to_dict() for mistake in self.mistakes],
-        }
 
 
 def summarise_run(run: FilterRun, level: float, most: int) -> FilterResult:
@@ -75,7 +71,7 @@ def summarise_run(run: FilterRun, level: float, most: int) -> FilterResult:
 
 
 @dataclass(frozen=True)
-class FilterCurvePoint:
+class FilterCurvePoint(Facts):
     """Measures in percent after `seen` mails: over all judged so far, and over the last `window` of them.
 
     They are nan where there is no ham or no spam.
@@ -90,10 +86,6 @@ class FilterCurvePoint:
     window_hm: float
     window_sm: float
     window_roca: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the point as plain values for JSON."""
-        return {name: to_json_value(value) for name, value in asdict(self).items()}
 
 
 def filter_learning_curve(run: FilterRun) -> tuple[FilterCurvePoint, ...]:
@@ -124,15 +116,11 @@ def _percent(wrong: Flags) -> float:
 
 
 @dataclass(frozen=True)
-class RocPoint:
+class RocPoint(Facts):
     """The ham and the spam misclassified, in percent, at the lowest threshold that loses no more ham."""
 
     hm: float
     sm: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the point as plain values for JSON."""
-        return {"hm": self.hm, "sm": self.sm}
 
 
 def roc_points(run: FilterRun) -> tuple[RocPoint, ...]:
@@ -146,7 +134,7 @@ def roc_points(run: FilterRun) -> tuple[RocPoint, ...]:
 
 
 @dataclass(frozen=True)
-class FilterMistake:
+class FilterMistake(Facts):
     """A misclassified mail; `turn` is its position in the stream, counted from 1."""
 
     place: str
@@ -155,17 +143,6 @@ class FilterMistake:
     score: float
     probability: float | None
     turn: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the mistake as plain values for JSON."""
-        return {
-            "place": self.place,
-            "label": self.label,
-            "verdict": self.verdict,
-            "score": to_json_value(self.score),
-            "probability": to_json_value(self.probability),
-            "turn": self.turn,
-        }
 
 
 def worst_mistakes(run: FilterRun, most: int) -> tuple[FilterMistake, ...]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Protocol
+from typing import Protocol
 
 from weigh import errors
+from weigh.result import Facts
 from weigh.text import format_quantity, truncate
 
 HAM, UNSURE, SPAM = VERDICTS = ("ham", "unsure", "spam")
@@ -59,7 +60,7 @@ class FilterUnderTest(Protocol):
 
 
 @dataclass(frozen=True)
-class Feedback:
+class Feedback(Facts):
     """Which labels are given to the filter, and when.
 
     Parameters
@@ -89,15 +90,6 @@ class Feedback:
         if self.errors_only and verdict == mail.label:
             return False
         return self.share >= 1.0 or hash_to_unit_interval(mail.content, self.seed, b"label") < self.share
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the rule as plain values for JSON."""
-        return {
-            "delay": self.delay,
-            "share": self.share,
-            "errors_only": self.errors_only,
-            "seed": self.seed,
-        }
 
     def __str__(self) -> str:
         scope = "mistakes and unsure mails" if self.errors_only else "the mails"

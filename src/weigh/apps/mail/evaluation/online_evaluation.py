@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -31,13 +30,11 @@ from weigh.apps.mail.evaluation.trec_measures import (
     FilterPair,
     compare_pair,
 )
+from weigh.result import Section, Table, TabularResult
 from weigh.text import (
     format_float,
     format_probability,
     format_quantity,
-    html_paragraph,
-    html_table,
-    text_table,
     truncate,
     truncate_start,
     use_minus_sign,
@@ -47,7 +44,6 @@ if TYPE_CHECKING:
     from weigh.apps.mail.evaluation.filter_result import FilterMistake
     from weigh.judge.metrics.confidence_intervals import Measure
 
-WIDTH = 80
 MAX_NAME_WIDTH = 11
 MIN_HAM_FOR_LOSS = 1000  # so that one ham is a loss of 0.1 %
 TITLES = {
@@ -61,7 +57,7 @@ DIGITS = {ROCA: 3}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class MailEvaluation:
+class MailEvaluation(TabularResult):
     """The result of `evaluate_filters`; prints as text of at most 80 columns.
 
     `hams` and `spams` count the mails judged, `warm` those learned before without being judged, and `undated`
@@ -79,6 +75,19 @@ class MailEvaluation:
     results: tuple[FilterResult, ...]
     pairs: tuple[FilterPair, ...]
     undated: int = 0
+    _json = (
+        "hams",
+        "spams",
+        "warm",
+        "order",
+        "undated",
+        "seed",
+        "feedback",
+        "level",
+        ("filters", "results"),
+        "pairs",
+    )
+    _frames = ("filters", "pairs")
 
     @property
     def best(self) -> FilterResult:
@@ -95,28 +104,25 @@ class MailEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evaluation as plain values for JSON."""
-        return {
-            "hams": self.hams,
-            "spams": self.spams,
-            "warm": self.warm,
-            "order": self.order,
-            "undated": self.undated,
-            "seed": self.seed,
-            "feedback": self.feedback.to_dict(),
-            "level": self.level,
-            "best": self.best.name,
-            "filters": [result.to_dict() for result in self.results],
-            "pairs": [pair.to_dict() for pair in self.pairs],
-        }
+        return super().to_dict() | {"best": self.best.name}
 
-    def __str__(self) -> str:
-        return format_evaluation(self)
+    @property
+    def headline(self) -> str:
+        """The filters, mails, order and feedback."""
+        n_mails = format_quantity(self.hams + self.spams, "mail")
+        mails = f"{n_mails} ({self.hams:,} ham, {self.spams:,} spam)"
+        warm = f" after {format_quantity(self.warm, 'mail')} learned unjudged" if self.warm else ""
+        orders = {"time": "in order of time", "given": "in the order given"}
+        order = orders.get(self.order, f"shuffled by seed {self.seed}")
+        filters = format_quantity(len(self.results), "filter")
+        return f"{filters} on {mails}{warm}, {order}, {self.feedback}"
+
+    def sections(self) -> list[Section]:
+        """Return measures, error counts, pairs, the worst mistakes of the best filter, and notes."""
+        return evaluation_sections(self)
 
     def __repr__(self) -> str:
-        return format_headline(self)
-
-    def _repr_html_(self) -> str:
-        return evaluation_html(self)
+        return self.headline
 
     def plot(self, what: str = "learning") -> Any:
         """Plot 1-ROCA %, hm % or sm % over the mails ("learning", "ham", "spam"), "roc" or "figures"."""
@@ -213,75 +219,52 @@ def _count_warmup(warm: float, n: int) -> int:
     return int(count)
 
 
-def format_evaluation(evaluation: MailEvaluation) -> str:
-    """Format an evaluation as text."""
-    blocks = [
-        textwrap.fill(format_headline(evaluation), WIDTH),
-        text_table(_measure_rows(evaluation, MAX_NAME_WIDTH), indent="  "),
-        text_table(_error_count_rows(evaluation, MAX_NAME_WIDTH), indent="  "),
+def evaluation_sections(evaluation: MailEvaluation) -> list[Section]:
+    """Return measures, error counts, pairs, the worst mistakes of the best filter, and notes."""
+    widths = (MAX_NAME_WIDTH,)
+    sections = [
+        Section("measures", [Table(_measure_rows(evaluation), indent="  ", widths=widths)]),
+        Section("errors", [Table(_error_count_rows(evaluation), indent="  ", widths=widths)]),
     ]
     if evaluation.pairs:
-        blocks.append(text_table(_pair_rows(evaluation, MAX_NAME_WIDTH), left=2, indent="  "))
+        table = Table(_pair_rows(evaluation), left=2, indent="  ", widths=2 * widths, caption="Pairs")
+        sections.append(Section("pairs", [table]))
     if evaluation.best.mistakes:
-        table = text_table(_mistake_rows(evaluation.best, 42), left=3, indent="  ")
-        blocks.append(f"{_mistakes_title(evaluation)}\n{table}")
-    return "\n\n".join([*blocks, "\n".join(textwrap.fill(note, WIDTH) for note in _notes(evaluation))])
+        title = f"The worst mistakes of {truncate(evaluation.best.name, 40)}:"
+        table = Table(_mistake_rows(evaluation.best), left=3, indent="  ")
+        sections.append(Section("mistakes", [table], title))
+    return [*sections, Section("notes", _notes(evaluation))]
 
 
-def evaluation_html(evaluation: MailEvaluation) -> str:
-    """Format an evaluation as HTML tables and notes."""
-    tables = [
-        html_table(format_headline(evaluation), _measure_rows(evaluation, 40)),
-        html_table("", _error_count_rows(evaluation, 40)),
-    ]
-    if evaluation.pairs:
-        tables.append(html_table("Pairs", _pair_rows(evaluation, 40), 2))
-    if evaluation.best.mistakes:
-        tables.append(html_table(_mistakes_title(evaluation), _mistake_rows(evaluation.best, 200), 3))
-    return f"<div>{''.join([*tables, *map(html_paragraph, _notes(evaluation))])}</div>"
-
-
-def format_headline(evaluation: MailEvaluation) -> str:
-    """Describe the filters, mails, order and feedback in one sentence."""
-    n_mails = format_quantity(evaluation.hams + evaluation.spams, "mail")
-    mails = f"{n_mails} ({evaluation.hams:,} ham, {evaluation.spams:,} spam)"
-    warm = f" after {format_quantity(evaluation.warm, 'mail')} learned unjudged" if evaluation.warm else ""
-    orders = {"time": "in order of time", "given": "in the order given"}
-    order = orders.get(evaluation.order, f"shuffled by seed {evaluation.seed}")
-    filters = format_quantity(len(evaluation.results), "filter")
-    return f"{filters} on {mails}{warm}, {order}, {evaluation.feedback}"
-
-
-def _measure_rows(evaluation: MailEvaluation, width: int) -> list[list[str]]:
+def _measure_rows(evaluation: MailEvaluation) -> list[list[str]]:
     """Return a row of measures and a row of intervals for each filter."""
     rows = [["filter", *TITLES.values()]]
     for result in evaluation.results:
         measures = [result.measure(name) for name in TITLES]
-        rows.append([truncate(result.name, width), *map(_format_value, measures)])
+        rows.append([result.name, *map(_format_value, measures)])
         rows.append(["", *map(_format_interval, measures)])
     return rows
 
 
-def _error_count_rows(evaluation: MailEvaluation, width: int) -> list[list[str]]:
+def _error_count_rows(evaluation: MailEvaluation) -> list[list[str]]:
     rows = [["filter", "ham lost", "spam missed", "unsure %", "accuracy %", "judge ms", "learn ms"]]
     for result in evaluation.results:
-        name = truncate(result.name, width)
         rates = [f"{result.measure(measure).value:.2f}" for measure in (UNSURE, ACCURACY)]
         times = [_format_milliseconds(result.judge_seconds), _format_milliseconds(result.learn_seconds)]
-        rows.append([name, f"{result.ham_errors:,}", f"{result.spam_errors:,}", *rates, *times])
+        rows.append([result.name, f"{result.ham_errors:,}", f"{result.spam_errors:,}", *rates, *times])
     return rows
 
 
-def _pair_rows(evaluation: MailEvaluation, width: int) -> list[list[str]]:
+def _pair_rows(evaluation: MailEvaluation) -> list[list[str]]:
     """Return comparisons of the best filter with each other filter."""
     rows = [["best", "other", "wrong alone", "p", "1−ROCA % lower by", "p"]]
     for pair in evaluation.pairs:
         if evaluation.best.name in (pair.first, pair.second):
-            rows.append(_pair_row(pair, evaluation.best.name, width))
+            rows.append(_pair_row(pair, evaluation.best.name))
     return rows
 
 
-def _pair_row(pair: FilterPair, best: str, width: int) -> list[str]:
+def _pair_row(pair: FilterPair, best: str) -> list[str]:
     if pair.first == best:
         other, alone = pair.second, (pair.first_alone, pair.second_alone)
         advantage, low, high = -pair.difference, -pair.high, -pair.low
@@ -290,8 +273,8 @@ def _pair_row(pair: FilterPair, best: str, width: int) -> list[str]:
         advantage, low, high = pair.difference, pair.low, pair.high
     limits = "unknown" if math.isnan(low) else f"{_format_difference(low)} to {_format_difference(high)}"
     return [
-        truncate(best, width),
-        truncate(other, width),
+        best,
+        other,
         f"{alone[0]:,} and {alone[1]:,}",
         _format_p_value(pair.error_p),
         "-" if math.isnan(advantage) else f"{_format_difference(advantage)} ({limits})",
@@ -299,12 +282,12 @@ def _pair_row(pair: FilterPair, best: str, width: int) -> list[str]:
     ]
 
 
-def _mistake_rows(result: FilterResult, width: int) -> list[list[str]]:
+def _mistake_rows(result: FilterResult) -> list[list[str]]:
     has_probabilities = all(mistake.probability is not None for mistake in result.mistakes)
     rows = [["mail", "label", "verdict", "P(spam)" if has_probabilities else "score", "turn"]]
     return rows + [
         [
-            truncate_start(mistake.place, width),
+            truncate_start(mistake.place, 42),
             mistake.label,
             mistake.verdict,
             _format_confidence(mistake),
@@ -312,10 +295,6 @@ def _mistake_rows(result: FilterResult, width: int) -> list[list[str]]:
         ]
         for mistake in result.mistakes
     ]
-
-
-def _mistakes_title(evaluation: MailEvaluation) -> str:
-    return f"The worst mistakes of {truncate(evaluation.best.name, 40)}:"
 
 
 def _notes(evaluation: MailEvaluation) -> list[str]:

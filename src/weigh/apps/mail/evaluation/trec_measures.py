@@ -21,8 +21,7 @@ is bootstrapped over the ham.
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,7 +30,7 @@ from weigh.judge.metrics.confidence_intervals import Measure, proportion, quanti
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import area_difference, mcnemar_p_value
 from weigh.judge.metrics.ranking import Ranking, roc_area
-from weigh.text import to_json_value
+from weigh.result import Facts
 
 HM, SM, LAM, ROCA, SM_AT_HM, UNSURE, ACCURACY = MEASURE_NAMES = (
     "hm",
@@ -138,7 +137,7 @@ def _max_errors(n: int, share: float) -> int:
 
 
 @dataclass(frozen=True)
-class FilterPair:
+class FilterPair(Facts):
     """A paired comparison of two filters.
 
     `first_alone` and `second_alone` count the mails that only one of them misclassified; `error_p` is
@@ -155,10 +154,6 @@ class FilterPair:
     low: float
     high: float
     area_p: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pair as plain values for JSON."""
-        return {name: to_json_value(value) for name, value in asdict(self).items()}
 
 
 def compare_pair(first: FilterRun, second: FilterRun, level: float) -> FilterPair:
