@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import weigh
+from weigh.judge.metrics.learning_curve_laws import fit_power_law
 from weigh.judge.metrics.paired_tests import FoldCorrection
 from weigh.trials.crossing import Crossing, CurveLosses, find_crossing
-from weigh.trials.power_law import fit_power_law
 
 SIZES = [10, 20, 40, 80, 160, 320, 640, 1280]
 N = np.array(SIZES, np.float64)

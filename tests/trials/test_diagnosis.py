@@ -7,9 +7,9 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import weigh
+from weigh.judge.metrics.learning_curve_laws import PowerLaw, fit_power_law
 from weigh.judge.metrics.paired_tests import FoldCorrection
 from weigh.trials.diagnosis import Diagnosis, FinalLosses, diagnose
-from weigh.trials.power_law import PowerLaw, fit_power_law
 
 CORRECTION = FoldCorrection(10, 0.25, 0.95)
 

@@ -152,7 +152,7 @@ def _plot_scores(result: Comparison) -> Any:
     from weigh.pictures import interval_chart
 
     rows = [
-        {"name": each.learner, "value": each.loss.value, "low": each.loss.low, "high": each.loss.high}
+        each.loss.chart_row(name=each.learner)
         for each in sorted(result.scores, key=lambda each: each.loss.value)
     ]
     return interval_chart(

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from weigh.judge.metrics.confidence_intervals import quantile_interval
+from weigh.judge.metrics.learning_curve_laws import BOOTSTRAP_DRAWS, BOOTSTRAP_SEED, PowerLaw
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
 from weigh.result import Facts
 from weigh.text import format_count, truncate
-from weigh.trials.power_law import BOOTSTRAP_DRAWS, BOOTSTRAP_SEED, PowerLaw
 
 MAX_EXTRAPOLATION = 100.0  # largest extrapolated size, as a multiple of the largest measured one
 EXTRAPOLATION_STEPS = 401

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from weigh.judge.metrics.confidence_intervals import Measure, quantile_interval
+from weigh.judge.metrics.confidence_intervals import Measure, format_interval, quantile_interval
+from weigh.judge.metrics.learning_curve_laws import PowerLaw
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
 from weigh.result import Result, Section, Table
 from weigh.text import format_count, format_float
-from weigh.trials.power_law import PowerLaw, format_interval
 
 WIDE_GAP = 0.1  # as a fraction of the baseline loss
 HIGH_TRAINING_LOSS = 0.5  # as a fraction of the baseline loss

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.judge.metrics.learning_curve_laws import law_chart_rows
 from weigh.result import Lines, Section, Table
 from weigh.text import format_float
 from weigh.trials.crossing import Crossing
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
     from weigh.trials.learning_curves import FittedLearningCurve, LearningCurve, LearningCurvePoint
 
 TABLE_HEADER = ["rows", "training loss", "validation loss", "interval", "fit"]
-LAW_PLOT_POINTS = 40
 MAX_TRAINING_CURVES = 2  # training losses are plotted for at most this many learners
 
 
@@ -66,23 +64,14 @@ def plot_rows(curves: Sequence[FittedLearningCurve]) -> list[dict[str, Any]]:
         prefix = f"{curve.name}, " if len(curves) > 1 else ""
         validation = f"{prefix}validation"
         finite = [point for point in curve.points if math.isfinite(point.validation.value)]
-        rows.extend(_band_row(validation, point.rows, point.validation) for point in finite)
+        rows.extend(point.validation.chart_row("y", series=validation, x=point.rows) for point in finite)
         if len(curves) <= MAX_TRAINING_CURVES:
             rows.extend(
                 {"series": f"{prefix}training", "x": point.rows, "y": point.train.value} for point in finite
             )
         if curve.law is not None:
-            sizes = np.geomspace(curve.law.first, 10 * curve.law.last, LAW_PLOT_POINTS)
-            rows.extend(
-                {"series": validation, "x": float(x), "y": float(y), "fitted": True}
-                for x, y in zip(sizes, curve.law.values(sizes), strict=True)
-            )
+            rows.extend(law_chart_rows(validation, curve.law, curve.law.first, 10 * curve.law.last))
     return rows
-
-
-def _band_row(series: str, n_rows: int, measure: Measure) -> dict[str, Any]:
-    limits = {} if math.isnan(measure.low) else {"low": measure.low, "high": measure.high}
-    return {"series": series, "x": n_rows, "y": measure.value, **limits}
 
 
 def crossing_marks(crossings: Iterable[Crossing]) -> list[tuple[float, str]]:

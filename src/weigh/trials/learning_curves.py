@@ -12,6 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.validation import check_integer, check_level
 from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.judge.metrics.learning_curve_laws import PowerLaw, RequiredRows, fit_power_law
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
 from weigh.result import Facts, Result, Section, to_frame
@@ -26,7 +27,6 @@ from weigh.trials.learning_curve_format import (
     plot_rows,
 )
 from weigh.trials.parallel import run_jobs
-from weigh.trials.power_law import PowerLaw, RequiredRows, fit_power_law
 from weigh.trials.rows import LabelledRows
 from weigh.trials.splits import Groups, Split, stratified_order
 

@@ -7,15 +7,16 @@ fewer.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from weigh.judge.metrics.losses import Floats
 from weigh.priors.quantiles import binomial_limit, student_critical_value
 from weigh.result import Result, Section
-from weigh.text import use_minus_sign
+from weigh.text import format_float, use_minus_sign
 
 
 def clopper_pearson(successes: Floats, trials: Floats, level: float) -> tuple[Floats, Floats]:
@@ -110,6 +111,16 @@ class Measure(Result):
     def is_truncated_at_zero(self) -> bool:
         """Whether the interval of a mean loss was clipped at zero, a sign of a heavy-tailed loss."""
         return self.low == 0.0 < self.value
+
+    def chart_row(self, number: str = "value", **labels: Any) -> dict[str, Any]:
+        """Return a row of a chart with the value under the name `number`, the limits, and labels."""
+        return {**labels, number: self.value, "low": self.low, "high": self.high}
+
+
+def format_interval(measure: Measure, to_text: Callable[[float], str] = format_float) -> str:
+    """Return a value with its interval as text."""
+    value, low, high = map(to_text, (measure.value, measure.low, measure.high))
+    return value if math.isnan(measure.low) else f"{value} ({low} to {high})"
 
 
 def proportion(name: str, part: float, whole: float, level: float = 0.95, unit: float = 1.0) -> Measure:

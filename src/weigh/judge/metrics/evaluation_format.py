@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weigh import errors
+from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.judge.metrics.confusion_matrix import UNSEEN_NAME, confusion_section
 from weigh.judge.metrics.losses import UNSEEN
 from weigh.result import Section, Table
 from weigh.text import format_count, format_quantity, truncate, use_minus_sign
 
 if TYPE_CHECKING:
-    from weigh.judge.metrics.confidence_intervals import Measure
     from weigh.judge.metrics.evaluation import ClassMetrics, Evaluation
     from weigh.judge.metrics.ranking import ThresholdCurve
 
@@ -305,14 +305,10 @@ def _plot_classes(evaluation: Evaluation) -> Any:
         shown = sorted(shown, key=lambda pair: pair[1].f1)[:MAX_PLOTTED_CLASSES]
         title = f"The {MAX_PLOTTED_CLASSES} classes with the lowest F1"
     table = [
-        {"name": name, "series": series, "value": value, "low": low, "high": high}
+        measure.chart_row(name=name, series=measure.name)
         for name, row in shown
-        for series, value, low, high in (
-            ("precision", row.precision.value, row.precision.low, row.precision.high),
-            ("recall", row.recall.value, row.recall.low, row.recall.high),
-            ("F1", row.f1, row.f1_low, row.f1_high),
-        )
-        if not math.isnan(value)
+        for measure in (row.precision, row.recall, Measure("F1", row.f1, row.f1_low, row.f1_high))
+        if not math.isnan(measure.value)
     ]
     description = f"{title}, with confidence intervals."
     return interval_chart(table, x="share", title=title, description=description)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from functools import partial
 
@@ -11,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import linregress, sem
+from scipy.stats import sem
 
 from tests.apps.spelling.evaluation.sentences import SETS, books
 from weigh import errors
@@ -23,9 +22,9 @@ from weigh.apps.spelling.evaluation.curve import (
     NestedBlocks,
     SpellingCurve,
     default_sizes,
-    fit_log_linear,
     measure_learning_curve,
 )
+from weigh.judge.metrics.learning_curve_laws import fit_log_linear_law
 
 SIZES = (1_000, 2_000, 5_000)
 
@@ -54,8 +53,8 @@ def test_points_are_means_with_standard_errors_over_the_sets(result: SpellingCur
 def test_tail_fit_uses_the_last_tenfold() -> None:
     words, accuracies = (99, 1000, 2000, 10_000), np.array([[0.5, 0.1], [0.6, 0.3], [0.6, 0.4], [0.9, 0.8]])
     each = LearnerCurve.from_accuracies("memory", words, accuracies)
-    assert each.tail_law == fit_log_linear(words[1:], accuracies[1:])
-    assert each.law == fit_log_linear(words, accuracies)
+    assert each.tail_law == fit_log_linear_law(words[1:], accuracies[1:])
+    assert each.law == fit_log_linear_law(words, accuracies)
     assert each.tail_law is not None
     assert each.tail_law.gain_text == f"+{100 * each.tail_law.b:.1f} ± {100 * each.tail_law.error:.1f}"
     assert LearnerCurve.from_accuracies("memory", words[:3], accuracies[:3]).tail_law is None
@@ -157,53 +156,6 @@ def test_sizes_beyond_the_training_text_raise() -> None:
 def test_unknown_learner_of_a_curve_raises(result: SpellingCurve) -> None:
     with pytest.raises(errors.ParameterError, match=r"There is no curve for 'memry'.*Did you mean 'memory'"):
         result["memry"]
-
-
-WORDS = (10_000, 20_000, 50_000, 100_000, 1_000_000)
-
-
-@given(st.integers(0, 2**32 - 1), st.integers(2, 12))
-def test_fit_equals_least_squares(seed: int, sets: int) -> None:
-    accuracies = np.random.default_rng(seed).random((len(WORDS), sets))
-    law = fit_log_linear(WORDS, accuracies)
-    assert law is not None
-    line = linregress(np.log10(WORDS), accuracies.mean(axis=1))
-    slopes = [linregress(np.log10(WORDS), one).slope for one in accuracies.T]
-    fitted = (law.a, law.b, law.r2, law.error)
-    assert fitted == pytest.approx((line.intercept, line.slope, line.rvalue**2, sem(slopes)), abs=1e-10)
-    assert law.predict(10_000) == pytest.approx(line.intercept + 4 * line.slope)
-
-
-def test_exact_line_is_recovered_and_printed() -> None:
-    straight = np.stack([0.3 + 0.1 * np.log10(WORDS), 0.5 + 0.06 * np.log10(WORDS)], axis=1)
-    law = fit_log_linear(WORDS, straight)
-    assert str(law) == "0.400 + 0.0800 (± 0.0200) · log10(words), R² 1.000"
-    assert law is not None
-    assert law.to_dict() == pytest.approx({"a": 0.4, "b": 0.08, "error": 0.02, "r2": 1.0})
-
-
-def test_negative_slope_is_printed_with_one_sign() -> None:
-    falling = fit_log_linear(WORDS, (0.9 - 0.1 * np.log10(WORDS))[:, None])
-    assert str(falling) == "0.900 − 0.1000 · log10(words), R² 1.000"
-
-
-def test_fit_of_one_set_has_no_standard_error() -> None:
-    law = fit_log_linear(WORDS, np.linspace(0.5, 0.9, 5)[:, None])
-    assert law is not None
-    assert math.isnan(law.error)
-    assert law.to_dict()["error"] is None
-
-
-def test_constant_accuracy_has_no_r_squared() -> None:
-    flat = fit_log_linear(WORDS, np.full((5, 2), 0.7))
-    assert str(flat) == "0.700 + 0.0000 (± 0.0000) · log10(words)"
-    assert flat is not None
-    assert flat.gain_text == "+0.0 ± 0.0"
-    assert flat.to_dict()["r2"] is None
-
-
-def test_two_sizes_are_not_fitted() -> None:
-    assert fit_log_linear(WORDS[:2], np.ones((2, 3))) is None
 
 
 LENGTHS = st.lists(st.integers(0, 5 * BLOCK_WORDS), min_size=1, max_size=6).filter(any)

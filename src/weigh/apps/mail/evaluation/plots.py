@@ -78,13 +78,7 @@ def _plot_measures(evaluation: MailEvaluation) -> Any:
     from weigh.pictures import interval_chart
 
     rows = [
-        {
-            "name": label,
-            "series": truncate(result.name, MAX_NAME_WIDTH),
-            "value": measure.value,
-            "low": measure.low,
-            "high": measure.high,
-        }
+        measure.chart_row(name=label, series=truncate(result.name, MAX_NAME_WIDTH))
         for name, label in ((HM, "hm"), (LAM, "lam"), (ROCA, "1−ROCA"))
         for result in evaluation.results
         if not math.isnan((measure := result.measure(name)).value)

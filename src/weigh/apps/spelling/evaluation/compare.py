@@ -335,8 +335,7 @@ def _comparison_notes(result: LearnerComparison) -> list[str]:
 def comparison_plot_rows(result: LearnerComparison) -> list[dict[str, Any]]:
     """Return one row for the best learner and one for the majority baseline of every set."""
     return [
-        {"name": one.name, "series": name, "value": measure.value, "low": measure.low, "high": measure.high}
+        one.measure(name).chart_row(name=one.name, series=name)
         for one in result.judged_sets
         for name in (result.best, MAJORITY)
-        for measure in (one.measure(name),)
     ]

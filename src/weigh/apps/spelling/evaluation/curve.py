@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import textwrap
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,6 +32,7 @@ from weigh.apps.spelling.evaluation.held_out import (
 from weigh.apps.spelling.learners import LEARNERS
 from weigh.features.validation import check_integer
 from weigh.judge.metrics.confidence_intervals import standard_error
+from weigh.judge.metrics.learning_curve_laws import LogLinearLaw, fit_log_linear_law, law_chart_rows
 from weigh.judge.metrics.losses import Floats
 from weigh.text import (
     format_percent,
@@ -41,16 +41,12 @@ from weigh.text import (
     html_table,
     text_table,
     to_json_value,
-    use_minus_sign,
 )
 
 PARAMETER_OWNER = "measure_learning_curve"
 LAST_ERROR_HEADING = "± of last"
 MAX_ERROR_BANDS = 2  # more bands would cover each other
-FIT_POINTS = 20
 BLOCK_WORDS = 1000
-MIN_SIZES = 3
-VARIANCE_TOLERANCE = 1e-24  # a smaller total variance is rounding error
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,15 +58,15 @@ class LearnerCurve:
 
     name: str
     accuracies: Floats
-    law: LogLinearFit | None
-    tail_law: LogLinearFit | None
+    law: LogLinearLaw | None
+    tail_law: LogLinearLaw | None
 
     @classmethod
     def from_accuracies(cls, name: str, words: Sequence[int], accuracies: Floats) -> LearnerCurve:
         """Fit the accuracies at these numbers of training words."""
         first = sum(10 * n_words < words[-1] for n_words in words)
-        tail_law = fit_log_linear(words[first:], accuracies[first:])
-        return cls(name, accuracies, fit_log_linear(words, accuracies), tail_law)
+        tail_law = fit_log_linear_law(words[first:], accuracies[first:])
+        return cls(name, accuracies, fit_log_linear_law(words, accuracies), tail_law)
 
     @property
     def means(self) -> Floats:
@@ -322,24 +318,21 @@ def curve_plot_rows(result: SpellingCurve) -> list[dict[str, Any]]:
     rows = [
         row for learner in result.learners for row in _measured_points(result, learner, has_band=has_band)
     ]
-    fitted = [learner for learner in result.learners if learner.name != MAJORITY]
-    return rows + [row for learner in fitted for row in _fit_points(result, learner)]
+    return rows + [
+        row
+        for learner in result.learners
+        if learner.law is not None and learner.name != MAJORITY
+        for row in law_chart_rows(learner.name, learner.law, result.words[0], result.words[-1])
+    ]
 
 
 def _measured_points(result: SpellingCurve, learner: LearnerCurve, *, has_band: bool) -> list[dict[str, Any]]:
     points = zip(result.words, learner.means.tolist(), learner.errors.tolist(), strict=True)
     return [
         {"series": learner.name, "x": words, "y": mean}
-        | ({"low": mean - error, "high": min(mean + error, 1.0)} if has_band and error >= 0 else {})
+        | ({"low": mean - error, "high": min(mean + error, 1.0)} if has_band else {})
         for words, mean, error in points
     ]
-
-
-def _fit_points(result: SpellingCurve, learner: LearnerCurve) -> list[dict[str, Any]]:
-    if learner.law is None:
-        return []
-    xs = np.geomspace(result.words[0], result.words[-1], FIT_POINTS).tolist()
-    return [{"series": learner.name, "x": x, "y": learner.law.predict(x), "fitted": True} for x in xs]
 
 
 def default_sizes(n_words: int) -> tuple[int, ...]:
@@ -383,59 +376,3 @@ class NestedBlocks:
         """Return which occurrences are in the first blocks that have at least `size` words."""
         block = self.first_block[rows.documents] + rows.positions // BLOCK_WORDS
         return np.asarray(self.words_before[block] < size)
-
-
-@dataclass(frozen=True)
-class LogLinearFit:
-    """The accuracy a + b · log10(words), fitted by least squares to the mean over the sets.
-
-    b is the mean of the slopes of the sets and `error` its standard error over the sets; nan for a single
-    set. (The residuals give no standard error: all sizes share their test occurrences, and larger ones
-    contain smaller ones.) `r2` is the coefficient of determination of the mean over the sets.
-    """
-
-    a: float
-    b: float
-    error: float
-    r2: float
-
-    def predict(self, words: float) -> float:
-        """Return the fitted accuracy for a number of training words."""
-        return self.a + self.b * math.log10(words)
-
-    @property
-    def gain_text(self) -> str:
-        """The gain from ten times the text in percentage points."""
-        error = "" if math.isnan(self.error) else f" ± {100 * self.error:.1f}"
-        # Adding 0.0 turns −0.0 into 0.0.
-        return use_minus_sign(f"{round(100 * self.b, 1) + 0.0:+.1f}{error}")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the coefficients as JSON values."""
-        return {name: to_json_value(value) for name, value in asdict(self).items()}
-
-    def __str__(self) -> str:
-        error = "" if math.isnan(self.error) else f" (± {self.error:.4f})"
-        r2 = "" if math.isnan(self.r2) else f", R² {self.r2:.3f}"
-        sign = "−" if round(self.b, 4) < 0 else "+"
-        return use_minus_sign(f"{self.a:.3f} {sign} {abs(self.b):.4f}{error} · log10(words){r2}")
-
-
-def fit_log_linear(words: Sequence[int], accuracies: Floats) -> LogLinearFit | None:
-    """Fit accuracies [n_sizes, n_sets]; return None for fewer than three sizes."""
-    x = np.log10(np.asarray(words, np.float64))
-    if len(x) < MIN_SIZES:
-        return None
-    centred = x - x.mean()
-    slopes = centred @ accuracies / float(centred @ centred)
-    means = accuracies.mean(axis=1)
-    b = float(slopes.mean())
-    a = float(means.mean() - b * x.mean())
-    total = float(np.square(means - means.mean()).sum())
-    residual = float(np.square(means - a - b * x).sum())
-    return LogLinearFit(
-        a,
-        b,
-        float(standard_error(slopes)),
-        1.0 - residual / total if total > VARIANCE_TOLERANCE else math.nan,
-    )

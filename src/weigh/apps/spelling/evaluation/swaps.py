@@ -26,7 +26,7 @@ from weigh.apps.spelling.markup.prose import mask_text
 from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.suggestions import match_case
 from weigh.features.validation import check_integer
-from weigh.judge.metrics.confidence_intervals import Measure, proportion
+from weigh.judge.metrics.confidence_intervals import Measure, format_interval, proportion
 from weigh.text import format_float, format_quantity, html_paragraph, html_table, text_table, truncate
 
 PARAMETER_OWNER = "evaluate_swaps"
@@ -285,8 +285,8 @@ def _format_measures(result: SwapEvaluation) -> list[str]:
         f"{format_quantity(total.suggestions, 'suggestion')} correct, {wrong:,} wrong",
         f"recall     {_format_share(result.recall)}: {total.right:,} of "
         f"{format_quantity(total.swapped, 'error')} corrected",
-        f"alarms     {_format_rate(result.alarms)} per 10,000 words of the original texts "
-        f"({result.clean_alarms:,} in total); promised: at most "
+        f"alarms     {format_interval(result.alarms, '{:.2f}'.format)} per 10,000 words of the original "
+        f"texts ({result.clean_alarms:,} in total); promised: at most "
         f"{format_float(max(result.promise.rate, result.promise.promised))} with the threshold P = "
         f"{result.promise.threshold:.4f}",
     ]
@@ -325,20 +325,14 @@ def _table_notes(result: SwapEvaluation) -> list[str]:
 
 
 def _format_share(measure: Measure) -> str:
-    if math.isnan(measure.value):
-        return "unknown"
-    return f"{measure.value:.3f} ({measure.low:.3f} to {measure.high:.3f})"
-
-
-def _format_rate(measure: Measure) -> str:
-    return f"{measure.value:.2f} ({measure.low:.2f} to {measure.high:.2f})"
+    return "unknown" if math.isnan(measure.value) else format_interval(measure, "{:.3f}".format)
 
 
 def swaps_plot_rows(result: SwapEvaluation) -> list[dict[str, Any]]:
     """Return one row for every set with swapped words, those with most swapped words first."""
     named = [("/".join(words), counts) for words, counts in result.sets if counts.swapped]
     return [
-        {"name": name, "value": counts.recall.value, "low": counts.recall.low, "high": counts.recall.high}
+        counts.recall.chart_row(name=name)
         for name, counts in sorted(named, key=lambda item: -item[1].swapped)
     ]
 

@@ -1,4 +1,10 @@
-"""Power laws of learning curves: the validation loss with n training rows is a + b n^(−c)."""
+"""Laws of learning curves: a measure of quality as a function of the size n of the training data.
+
+`PowerLaw`, a + b n^(−c), describes a loss that falls towards a limit a ≥ 0; it extrapolates beyond the
+measured sizes. `LogLinearLaw`, a + b log10 n, describes an accuracy that grows by b with every tenfold of
+data, as Banko & Brill (2001) found for confusable words. It has no limit, so it only summarises the measured
+sizes.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +17,16 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.validation import check_finite
-from weigh.judge.metrics.confidence_intervals import Measure, quantile_interval
+from weigh.judge.metrics.confidence_intervals import (
+    Measure,
+    format_interval,
+    quantile_interval,
+    standard_error,
+)
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
 from weigh.result import Facts
-from weigh.text import format_count, format_float
+from weigh.text import format_count, format_float, use_minus_sign
 
 BOOTSTRAP_DRAWS = 1_000
 BOOTSTRAP_SEED = 0
@@ -23,6 +34,9 @@ MIN_SIZES = 4  # one more than the law has parameters
 EXTRAPOLATION_FACTORS = (2, 4, 10)  # multiples of the largest measured size
 MIN_EXPONENT, MAX_EXPONENT = 0.02, 2.0
 GRID_POINTS, REFINEMENT_POINTS, REFINEMENT_STEPS = 48, 9, 12
+MIN_LOG_LINEAR_SIZES = 3
+VARIANCE_TOLERANCE = 1e-24  # a smaller total variance is rounding error
+CHART_POINTS = 40
 
 
 @dataclass(frozen=True)
@@ -123,13 +137,6 @@ class PowerLaw(Facts):
         return "\n".join(lines)
 
     __repr__ = __str__
-
-
-def format_interval(measure: Measure) -> str:
-    """Return a value with its interval as text."""
-    if math.isnan(measure.low):
-        return format_float(measure.value)
-    return f"{format_float(measure.value)} ({format_float(measure.low)} to {format_float(measure.high)})"
 
 
 def _format_rows(number: float) -> str:
@@ -255,13 +262,71 @@ def _best_exponents(logs: Floats, losses: Floats, weights: Floats, exponents: Fl
 
 def _nonnegative_least_squares(powers: Floats, losses: Floats, weights: Floats) -> tuple[Floats, Floats]:
     """Return the least-squares a and b ≥ 0 [k, m] for powers [k, m, sizes]."""
-    total = weights.sum()
-    mean_power = (weights * powers).sum(axis=2) / total
-    mean_loss = (weights * losses).sum(axis=2) / total
-    centred = powers - mean_power[:, :, None]
-    variance = (weights * np.square(centred)).sum(axis=2)
-    b = np.maximum((weights * centred * losses).sum(axis=2) / variance, 0.0)
-    a = mean_loss - b * mean_power
+    a, b = fit_lines(powers, losses, weights, min_slope=0.0)
     # The objective is convex: if the unconstrained optimum has a < 0, the constrained one has a = 0.
     b_if_a_is_zero = (weights * powers * losses).sum(axis=2) / (weights * np.square(powers)).sum(axis=2)
     return np.where(a < 0.0, 0.0, a), np.where(a < 0.0, np.maximum(b_if_a_is_zero, 0.0), b)
+
+
+def fit_lines(x: Floats, y: Floats, weights: Floats, min_slope: float = -math.inf) -> tuple[Floats, Floats]:
+    """Return intercepts and slopes of the weighted least-squares lines along the last axis of x and y."""
+    total = weights.sum()
+    mean_x, mean_y = (weights * x).sum(axis=-1) / total, (weights * y).sum(axis=-1) / total
+    centred = x - mean_x[..., None]
+    slope = (weights * centred * y).sum(axis=-1) / (weights * np.square(centred)).sum(axis=-1)
+    slope = np.maximum(slope, min_slope)
+    return mean_y - slope * mean_x, slope
+
+
+@dataclass(frozen=True)
+class LogLinearLaw(Facts):
+    """The accuracy a + b · log10(words), fitted by least squares to the mean over the sets.
+
+    b is the mean of the slopes of the sets and `error` its standard error over the sets; nan for a single
+    set. (The residuals give no standard error: all sizes share their test occurrences, and larger ones
+    contain smaller ones.) `r2` is the coefficient of determination of the mean over the sets.
+    """
+
+    a: float
+    b: float
+    error: float
+    r2: float
+
+    def values(self, sizes: Sequence[float] | Floats) -> Floats:
+        """Return the fitted accuracy for each number of training words."""
+        return np.asarray(self.a + self.b * np.log10(np.asarray(sizes, np.float64)))
+
+    @property
+    def gain_text(self) -> str:
+        """The gain from ten times the text in percentage points."""
+        error = "" if math.isnan(self.error) else f" ± {100 * self.error:.1f}"
+        # Adding 0.0 turns −0.0 into 0.0.
+        return use_minus_sign(f"{round(100 * self.b, 1) + 0.0:+.1f}{error}")
+
+    def __str__(self) -> str:
+        error = "" if math.isnan(self.error) else f" (± {self.error:.4f})"
+        r2 = "" if math.isnan(self.r2) else f", R² {self.r2:.3f}"
+        sign = "−" if round(self.b, 4) < 0 else "+"
+        return use_minus_sign(f"{self.a:.3f} {sign} {abs(self.b):.4f}{error} · log10(words){r2}")
+
+
+def fit_log_linear_law(words: Sequence[int], accuracies: Floats) -> LogLinearLaw | None:
+    """Fit accuracies [n_sizes, n_sets]; return None for fewer than three sizes."""
+    if len(words) < MIN_LOG_LINEAR_SIZES:
+        return None
+    x, means = np.log10(np.asarray(words, np.float64)), accuracies.mean(axis=1)
+    intercepts, slopes = fit_lines(x, accuracies.T, np.ones(len(x)))
+    a, b = float(intercepts.mean()), float(slopes.mean())
+    total = float(np.square(means - means.mean()).sum())
+    residual = float(np.square(means - a - b * x).sum())
+    r2 = 1.0 - residual / total if total > VARIANCE_TOLERANCE else math.nan
+    return LogLinearLaw(a, b, float(standard_error(slopes)), r2)
+
+
+def law_chart_rows(
+    series: str, law: PowerLaw | LogLinearLaw, first: float, last: float
+) -> list[dict[str, Any]]:
+    """Return the rows of a line chart that draw a law from the first to the last size."""
+    sizes = np.geomspace(first, last, CHART_POINTS)
+    points = zip(sizes.tolist(), law.values(sizes).tolist(), strict=True)
+    return [{"series": series, "x": x, "y": y, "fitted": True} for x, y in points]

@@ -1,4 +1,4 @@
-"""Power laws are recovered with their uncertainty, and rejected if the losses do not follow one."""
+"""Laws are recovered with their uncertainty, and power laws rejected if the losses do not follow one."""
 
 from __future__ import annotations
 
@@ -9,10 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import minimize
+from scipy.stats import linregress, sem
 
 from weigh import errors
+from weigh.judge.metrics.learning_curve_laws import (
+    PowerLaw,
+    fit_lines,
+    fit_log_linear_law,
+    fit_power_law,
+    fit_power_laws,
+    law_chart_rows,
+)
 from weigh.judge.metrics.paired_tests import Estimate, FoldCorrection
-from weigh.trials.power_law import PowerLaw, fit_power_law, fit_power_laws
 
 SIZES = [10, 20, 40, 80, 160, 320, 640, 1280]
 N = np.array(SIZES, np.float64)
@@ -178,3 +186,71 @@ def test_invalid_sizes_and_targets_raise(bad: object) -> None:
         law.at(bad)  # type: ignore[arg-type]
     with pytest.raises(errors.ParameterError, match="size_for: loss must be a loss of at least 0"):
         law.size_for("little")  # type: ignore[arg-type]
+
+
+WORDS = (10_000, 20_000, 50_000, 100_000, 1_000_000)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(2, 12))
+def test_the_log_linear_fit_equals_least_squares(seed: int, sets: int) -> None:
+    accuracies = np.random.default_rng(seed).random((len(WORDS), sets))
+    law = fit_log_linear_law(WORDS, accuracies)
+    assert law is not None
+    line = linregress(np.log10(WORDS), accuracies.mean(axis=1))
+    slopes = [linregress(np.log10(WORDS), one).slope for one in accuracies.T]
+    fitted = (law.a, law.b, law.r2, law.error)
+    assert fitted == pytest.approx((line.intercept, line.slope, line.rvalue**2, sem(slopes)), abs=1e-10)
+    assert law.values([10_000])[0] == pytest.approx(line.intercept + 4 * line.slope)
+
+
+def test_exact_line_is_recovered_and_printed() -> None:
+    straight = np.stack([0.3 + 0.1 * np.log10(WORDS), 0.5 + 0.06 * np.log10(WORDS)], axis=1)
+    law = fit_log_linear_law(WORDS, straight)
+    assert str(law) == "0.400 + 0.0800 (± 0.0200) · log10(words), R² 1.000"
+    assert law is not None
+    assert law.to_dict() == pytest.approx({"a": 0.4, "b": 0.08, "error": 0.02, "r2": 1.0})
+
+
+def test_negative_slope_is_printed_with_one_sign() -> None:
+    falling = fit_log_linear_law(WORDS, (0.9 - 0.1 * np.log10(WORDS))[:, None])
+    assert str(falling) == "0.900 − 0.1000 · log10(words), R² 1.000"
+
+
+def test_fit_of_one_set_has_no_standard_error() -> None:
+    law = fit_log_linear_law(WORDS, np.linspace(0.5, 0.9, 5)[:, None])
+    assert law is not None
+    assert math.isnan(law.error)
+    assert law.to_dict()["error"] is None
+
+
+def test_constant_accuracy_has_no_r_squared() -> None:
+    flat = fit_log_linear_law(WORDS, np.full((5, 2), 0.7))
+    assert str(flat) == "0.700 + 0.0000 (± 0.0000) · log10(words)"
+    assert flat is not None
+    assert flat.gain_text == "+0.0 ± 0.0"
+    assert flat.to_dict()["r2"] is None
+
+
+def test_two_sizes_are_not_fitted() -> None:
+    assert fit_log_linear_law(WORDS[:2], np.ones((2, 3))) is None
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_lines_are_the_weighted_least_squares_fits(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    x, y, weights = rng.normal(size=(3, 6)), rng.normal(size=(3, 6)), rng.gamma(2.0, size=6)
+    a, b = fit_lines(x, y, weights)
+    expected = [np.polyfit(*pair, 1, w=np.sqrt(weights)) for pair in zip(x, y, strict=True)]
+    assert np.column_stack([b, a]) == pytest.approx(np.array(expected))
+    flat, slope = fit_lines(x, y, weights, min_slope=100.0)
+    assert slope.tolist() == [100.0] * 3
+    assert flat == pytest.approx(np.average(y - 100 * x, axis=1, weights=weights))
+
+
+def test_a_law_is_drawn_between_its_sizes() -> None:
+    law = fit_log_linear_law(WORDS, np.linspace(0.5, 0.9, 5)[:, None])
+    assert law is not None
+    rows = law_chart_rows("memory", law, 10_000, 1_000_000)
+    assert (rows[0]["x"], rows[-1]["x"]) == pytest.approx((10_000, 1_000_000))
+    assert [row["y"] for row in rows] == pytest.approx(law.values([row["x"] for row in rows]).tolist())
+    assert all(row["fitted"] and row["series"] == "memory" for row in rows)
