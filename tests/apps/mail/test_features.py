@@ -8,7 +8,7 @@ import re
 import struct
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tests.apps.mail.reference_canonical import canonical
@@ -137,6 +137,18 @@ def test_hashed_features_have_the_sorted_keys_of_both_views() -> None:
     ]
     sizes = [len(keys) for keys in views]
     assert hashed == struct.pack(f"<2I{sum(sizes)}Q", *sizes, *views[0], *views[1])
+
+
+@given(st.binary(max_size=200))
+@example(MAIL)
+@example(b"")
+def test_a_parsed_message_has_the_same_features_hashed_and_named(content: bytes) -> None:
+    features = FeatureExtractor(pairs="sparse", characters=4, salt=7)
+    mail, named = features.parse(content), features.named_features(content)
+    assert [mail.hashed_features] == features.hashed_features([content])
+    names = {(each.view, each.key): each.name for each in named}
+    assert mail.names(names) == names
+    assert mail.names(list(names)[:2]) == dict(list(names.items())[:2])
 
 
 @given(st.lists(st.binary(max_size=60), max_size=12), st.integers(1, 5))

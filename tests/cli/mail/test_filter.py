@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from tests.apps.mail.serving.fake_store import server
 from tests.cli.mail.conftest import ham, spam
+from weigh import _core
 from weigh.apps.mail.serving.client import default_socket
 from weigh.apps.mail.store import MailStore
 
@@ -37,6 +39,20 @@ def test_a_message_comes_out_with_its_verdict(trained):
 def test_exit_codes_of_the_quiet_filter_are_bogofilters(trained, content, code):
     result = trained("filter", "-q", input=content)
     assert (result.exit_code, result.stdout, result.stderr) == (code, "", "")
+
+
+@pytest.mark.parametrize("options", [(), ("-q",)], ids=["header", "quiet"])
+def test_a_message_is_parsed_once(trained, monkeypatch, options):
+    parsed = []
+
+    def count(name, parse, *arguments):
+        parsed.append(name)
+        return parse(*arguments)
+
+    for name in ("read_mail", "hash_mail_features", "hash_mail_features_with_ids", "extract_mail_features"):
+        monkeypatch.setattr(_core, name, partial(count, name, getattr(_core, name)))
+    assert trained("filter", *options, input=spam(0)).exit_code == 0
+    assert len(parsed) == 1, parsed
 
 
 def test_a_message_can_be_read_from_a_file(trained):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Container, Sequence
+import struct
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from weigh import _core
@@ -15,6 +17,9 @@ FEATURES_VERSION = 1
 PAIRS = ("none", "pairs", "sparse")
 VIEWS = ("headers", "body")
 MAX_FEATURES_PER_VIEW = _core.MAIL_MAX_FEATURES
+FEATURE_COUNTS = struct.Struct(
+    "<II"
+)  # hashed features begin with the numbers of header keys and of body keys
 _MAX_CHARACTERS = 16
 
 
@@ -28,6 +33,21 @@ class MailFeature:
     view: int
     name: str
     key: int
+
+
+@dataclass(frozen=True)
+class ParsedMail:
+    """The features of one message as (view, name, key), headers first, in order of appearance; and hashed."""
+
+    features: Sequence[tuple[int, str, int]]
+    hashed_features: bytes
+
+    def names(self, wanted: Collection[tuple[int, int]]) -> dict[tuple[int, int], str]:
+        """Return the names of the wanted features by (view, key)."""
+        keys = {key for _, key in wanted}
+        return {
+            (view, key): name for view, name, key in self.features if key in keys and (view, key) in wanted
+        }
 
 
 @dataclass(frozen=True)
@@ -84,13 +104,19 @@ class FeatureExtractor:
 
     def named_features(self, content: bytes) -> list[MailFeature]:
         """Return the features of a raw message with their names, in order of appearance."""
-        features = _core.extract_mail_features(content, self.pairs, self.characters, self.salt)
-        return [MailFeature(*feature) for feature in features]
+        return [MailFeature(*feature) for feature in self._extract(content)]
 
-    def feature_names(self, content: bytes, wanted: Container[tuple[int, int]]) -> dict[tuple[int, int], str]:
-        """Return the names of the wanted features of a raw message by (view, key)."""
-        features = _core.extract_mail_features(content, self.pairs, self.characters, self.salt)
-        return {(view, key): name for view, name, key in features if (view, key) in wanted}
+    def parse(self, content: bytes) -> ParsedMail:
+        """Return the named and the hashed features of a raw message, which is parsed once."""
+        features = self._extract(content)
+        keys = [key for _, _, key in features]
+        n_headers = bisect_left(features, (1,))
+        counts = FEATURE_COUNTS.pack(n_headers, len(keys) - n_headers)
+        in_order = (*sorted(keys[:n_headers]), *sorted(keys[n_headers:]))
+        return ParsedMail(features, counts + struct.pack(f"<{len(keys)}Q", *in_order))
+
+    def _extract(self, content: bytes) -> list[tuple[int, str, int]]:
+        return _core.extract_mail_features(content, self.pairs, self.characters, self.salt)
 
     def _core_arguments(
         self, contents: Sequence[bytes], threads: int | None

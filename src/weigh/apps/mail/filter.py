@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from weigh._core import MailLedger
-from weigh.apps.mail.features import VIEWS, FeatureExtractor
+from weigh.apps.mail.features import VIEWS, FeatureExtractor, ParsedMail
 from weigh.apps.mail.learners import LEARNERS
 from weigh.apps.mail.verdict import HAM, SPAM, Costs, Explanation, FeatureContribution, Verdict
 from weigh.errors import (
@@ -62,13 +62,20 @@ class Filter:
 
     def judge(self, contents: Sequence[bytes]) -> list[Verdict]:
         """Return the verdict on each message."""
-        scores = self.ledger.judge(self.features.hashed_features(contents))
-        return [self.costs.verdict(score) for score in scores]
+        return self.judge_hashed(self.features.hashed_features(contents))
+
+    def judge_hashed(self, hashed: list[bytes]) -> list[Verdict]:
+        """Return the verdict on each message from its hashed features."""
+        return [self.costs.verdict(score) for score in self.ledger.judge(hashed)]
 
     def explain(self, content: bytes) -> Explanation:
         """Return the verdict on a message with the contribution of every known feature."""
-        names = {(each.view, each.key): each.name for each in self.features.named_features(content)}
-        contributions = self._contributions(content)
+        return self.explain_parsed(self.features.parse(content))
+
+    def explain_parsed(self, mail: ParsedMail) -> Explanation:
+        """Return the explanation of a message that has been parsed."""
+        contributions = self.ledger.evidence(mail.hashed_features)
+        names = mail.names({(view, key) for view, key, _ in contributions})
         reasons = [
             FeatureContribution(names[view, key], VIEWS[view], nats)
             for view, key, nats in contributions
@@ -81,21 +88,25 @@ class Filter:
             learner=self.ledger.learner,
             hams=self.ledger.hams,
             spams=self.ledger.spams,
-            features=len(names),
+            features=len(mail.features),
             reasons=_sort_by_strength(reasons),
             biases=biases,
         )
 
     def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[FeatureContribution, ...]]:
         """Return the verdict and the `most` strongest reasons of `explain`, in a fraction of its time."""
-        contributions = self._contributions(content)
+        return self.brief_parsed(self.features.parse(content), most)
+
+    def brief_parsed(self, mail: ParsedMail, most: int) -> tuple[Verdict, tuple[FeatureContribution, ...]]:
+        """Return the verdict on a message that has been parsed, and its `most` strongest reasons."""
+        contributions = self.ledger.evidence(mail.hashed_features)
         magnitudes = sorted((abs(nats) for _, key, nats in contributions if key), reverse=True)
         # Reasons as strong as the last one are all kept: ties are broken by name.
         threshold = magnitudes[most - 1] if 0 < most <= len(magnitudes) else 0.0
         strong = {(view, key): nats for view, key, nats in contributions if nats and abs(nats) >= threshold}
-        names = self.features.feature_names(content, strong)
         reasons = [
-            FeatureContribution(name, VIEWS[feature[0]], strong[feature]) for feature, name in names.items()
+            FeatureContribution(name, VIEWS[feature[0]], strong[feature])
+            for feature, name in mail.names(strong).items()
         ]
         verdict = self.costs.verdict(sum(nats for _, _, nats in contributions))
         return verdict, _sort_by_strength(reasons)[: max(most, 0)]
@@ -119,10 +130,6 @@ class Filter:
                 "One of these messages was not learned under the given label, so none was unlearned. "
                 "Give exactly the messages and labels that were learned."
             ) from error
-
-    def _contributions(self, content: bytes) -> list[tuple[int, int, float]]:
-        (hashed,) = self.features.hashed_features([content])
-        return self.ledger.evidence(hashed)
 
 
 def _sort_by_strength(reasons: Iterable[FeatureContribution]) -> tuple[FeatureContribution, ...]:

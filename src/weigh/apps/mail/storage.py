@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from weigh._core import MailLedger
-from weigh.apps.mail.features import FeatureExtractor
+from weigh.apps.mail.features import FEATURE_COUNTS, FeatureExtractor
 from weigh.apps.mail.folder import (
     ARCHIVE_FILE,
     LEDGER_FILE,
@@ -28,9 +28,6 @@ _METADATA = struct.Struct("<QIIQIIQI")
 # Marks of the journal: the label under which a message has been learned, if any.
 NOT_LEARNED, HAM_MARK, SPAM_MARK = 0, 1, 2
 MARK_BY_LABEL = {"ham": HAM_MARK, "spam": SPAM_MARK}
-
-# Hashed features begin with the numbers of header keys and of body keys.
-FEATURE_COUNTS = struct.Struct("<II")
 
 # Header of an entry in the words file: key, view and length of the name in bytes.
 _ENTRY_HEADER = struct.Struct("<QBH")

@@ -161,16 +161,19 @@ class MailStore:
         """Return verdicts on raw messages, based on everything learned so far."""
         verdicts = []
         for batch in batch_messages(contents):
-            verdicts += self._filter_for(batch).judge(batch)
+            hashed = self.settings.features.hashed_features(batch)
+            verdicts += self._filter_for(hashed).judge_hashed(hashed)
         return verdicts
 
     def explain(self, content: bytes) -> Explanation:
         """Return the verdict on a raw message with all reasons for and against spam."""
-        return self._filter_for([content]).explain(content)
+        mail = self.settings.features.parse(content)
+        return self._filter_for([mail.hashed_features]).explain_parsed(mail)
 
     def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[FeatureContribution, ...]]:
         """Return the verdict on a raw message and its `most` strongest reasons."""
-        return self._filter_for([content]).brief(content, most)
+        mail = self.settings.features.parse(content)
+        return self._filter_for([mail.hashed_features]).brief_parsed(mail, most)
 
     def filter(self) -> Filter:
         """Return a filter based on everything learned so far; it changes when this store learns."""
@@ -289,15 +292,15 @@ class MailStore:
                 "unlearned. Nothing was changed. Learn all messages again into another folder."
             ) from error
 
-    def _filter_for(self, contents: list[bytes]) -> Filter:
-        """Return a filter for these messages.
+    def _filter_for(self, hashed: list[bytes]) -> Filter:
+        """Return a filter for messages with these hashed features.
 
         A process often judges a single message, so the first call replays only the keys of its messages.
         """
         is_first, self._has_judged = not self._has_judged, True
-        if self._is_ordered or self._cached_state or not is_first or len(contents) > _MAX_PARTIAL_REPLAY:
+        if self._is_ordered or self._cached_state or not is_first or len(hashed) > _MAX_PARTIAL_REPLAY:
             return self.filter()
-        keys = feature_keys(self.settings.features.hashed_features(contents))
+        keys = feature_keys(hashed)
         state, _ = replay_journal(self.folder, self.settings.learner, self._journal, keys=keys)
         return Filter(self.settings.features, state.ledger, self.costs)
 
