@@ -65,14 +65,14 @@ def command(
     predicted number. --flip lists the smallest set of features without which the row would get another
     verdict, and single values that would change it.
     """
-    from weigh.explain.counterfactual import flip
-    from weigh.explain.strongest_features import strongest
     from weigh.model.file.loading import load
 
     loaded = load(model)
     if row is None and values is None:
         if data is not None or worked or latex or flips:
             raise click.UsageError("Name a row: --row N of DATA, or --values JSON.")
+        from weigh.explain.strongest_features import strongest
+
         known = getattr(loaded, "classes", None)
         wanted = label if label is None or known is None else class_by_name(label, known, "--class")
         print_result(strongest(loaded, wanted, most or 10), as_json)
@@ -83,6 +83,8 @@ def command(
         _row_from_json(loaded, values) if values is not None else _row_from_file(loaded, data, row, written)
     )
     if flips:
+        from weigh.explain.counterfactual import flip
+
         wanted = None if to is None else class_by_name(to, getattr(loaded, "classes", []), "--to")
         print_result(flip(loaded, rows, wanted), as_json)
         return

@@ -5,17 +5,16 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weigh.model.fit import Certificate, Optimality
-from weigh.model.joint_bayes import JointModel
-from weigh.model.logistic import LogisticModel
-from weigh.model.naive_bayes import BayesModel
-from weigh.model.perceptron import PerceptronModel
-from weigh.model.regression import RegressionModel
-from weigh.model.threshold import ThresholdModel
 from weigh.text import format_count, format_float, format_percent, format_quantity, text_table, truncate
 
+if TYPE_CHECKING:
+    from weigh.model.logistic import LogisticModel
+    from weigh.model.regression import RegressionModel
+
+PERCEPTRONS = ("perceptron", "voted")
 MAX_TABLE_ROWS = 25
 LINE_WIDTH = 80
 
@@ -40,40 +39,40 @@ def summarise_fit(model: Any, learner: str, data: Sequence[str]) -> dict[str, An
 
 def _class_summary(model: Any) -> dict[str, Any]:
     """Return the classes, with rows or shares if they were counted; a regression has none."""
-    if isinstance(model, RegressionModel):
+    if model.type_name == "regression":
         return {}
-    if isinstance(model, PerceptronModel):
+    if model.type_name in PERCEPTRONS:
         return {"classes": [{"class": label} for label in model.classes]}
-    if isinstance(model, LogisticModel):
+    if model.type_name == "logistic":
         name, numbers = "share", model.shares.tolist()
     else:
         name, counts = "rows", model.counts
-        numbers = (counts.sum(axis=0) if isinstance(model, ThresholdModel) else counts.rows).tolist()
+        numbers = (counts.sum(axis=0) if model.type_name == "threshold" else counts.rows).tolist()
     return {"classes": [{"class": c, name: n} for c, n in zip(model.classes, numbers, strict=True)]}
 
 
 def _training_summary(model: Any) -> dict[str, Any]:
     """Return the certificate of a perceptron, or weights and certificate of a regression."""
-    if isinstance(model, RegressionModel | LogisticModel):
+    if model.type_name in ("regression", "logistic"):
         return summarise_weights(model)
-    if not isinstance(model, PerceptronModel):
+    if model.type_name not in PERCEPTRONS:
         return {}
     return {"kept": model.kept, "certificate": model.certificate.to_dict()}
 
 
 def _column_summaries(model: Any) -> Iterator[tuple[str, str]]:
     """Yield a short description of each column."""
-    if isinstance(model, BayesModel):
+    if model.type_name == "naive-bayes":
         for distribution in model.distributions:
             yield distribution.part.names[0], distribution.describe()
-    elif isinstance(model, JointModel):
+    elif model.type_name == "joint-bayes":
         for name, levels in zip(model.table.columns, model.table.levels, strict=True):
             yield name, format_quantity(len(levels), "level")
-    elif isinstance(model, PerceptronModel | LogisticModel | RegressionModel):
+    elif model.type_name in (*PERCEPTRONS, "logistic", "regression"):
         for group, term in zip(model.schema.column_groups, model.terms, strict=True):
             if not group.kind.shares_block:
                 yield group.names[0], format_quantity(len(term.features().names), "feature")
-    elif isinstance(model, ThresholdModel):
+    elif model.type_name == "threshold":
         left, right = (model.classes[int(side.argmax())] for side in model.counts[:2])
         yield model.column, f"≤ {format_float(model.cut)}: {left}, else {right}"
 

@@ -69,18 +69,18 @@ def command(
     line of JSON.
     """
     from weigh import errors
-    from weigh.cli.predict_regression import write_regression_predictions
     from weigh.cli.progress import show_row_progress
-    from weigh.explain.novelty_detection import NoveltyDetector
+    from weigh.model.base import Model
     from weigh.model.decision import Decision
     from weigh.model.file.loading import load
-    from weigh.model.regression import RegressionModel
 
     check_output_is_not_input(output, model, data)
     loaded = load(model)
-    if isinstance(loaded, RegressionModel):
+    if not isinstance(loaded, Model):
+        from weigh.cli.predict_regression import write_regression_predictions
+
         if check:
-            NoveltyDetector(loaded)  # raises the error that says why this is not possible
+            _make_detector(loaded)  # raises the error that says why this is not possible
         unsupported = {"--proba": proba, "--unsure": unsure is not None, "--cost": costs}
         write_regression_predictions(
             loaded, open_source_for_model(loaded, data, **written), output, std, as_json, unsupported
@@ -98,7 +98,7 @@ def command(
             "This model has no probabilities, which --proba, --unsure and --cost need. Train naive-bayes or "
             "logistic instead."
         )
-    detector = NoveltyDetector(loaded) if check else None
+    detector = _make_detector(loaded) if check else None
     opened = open_source_for_model(loaded, data, **written)
     # Raises an error before anything is written.
     opened = loaded.schema.align_source(opened)
@@ -113,6 +113,12 @@ def command(
             writer.write(batch)
     if detector is not None and detector.n_rows:
         click.echo(detector.summary(), err=True)
+
+
+def _make_detector(model: Any) -> Any:
+    from weigh.explain.novelty_detection import NoveltyDetector
+
+    return NoveltyDetector(model)
 
 
 def _parse_cost(text: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:

@@ -8,6 +8,7 @@ import numpy as np
 
 from weigh.source.base import ColumnKinds
 from weigh.source.chunk import Chunk, TextColumn
+from weigh.source.files.formats import LABEL_PREFIX
 from weigh.source.files.lines import (
     IS_BLANK,
     NEWLINE,
@@ -20,7 +21,6 @@ from weigh.source.files.lines import (
 from weigh.source.files.text_files import Bytes
 from weigh.source.missing import Marker
 
-LABEL_PREFIX = b"__label__"
 TEXT_COLUMN = "text"
 _SPACE, _TAB = 32, 9
 _USUAL_LABEL_BYTES = 24  # enough for most labels and the blank after them

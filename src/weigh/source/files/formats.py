@@ -6,9 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from weigh.errors import SourceError
-from weigh.source.files.fasttext import LABEL_PREFIX
 from weigh.source.files.text_files import UTF8_BOM, compression_codec, open_text
-from weigh.source.mail.mailboxes import is_maildir
 from weigh.source.paths import READ_ERRORS, SpooledStdin
 
 FORMATS = ("csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder", "mail")
@@ -30,6 +28,7 @@ _FORMAT_BY_SUFFIX = {
     ".mbox": "mail",
     ".eml": "mail",
 }
+LABEL_PREFIX = b"__label__"
 _FORMAT_ADVICE = "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'."
 
 
@@ -38,6 +37,9 @@ def detect_format(path: Path, encoding: str) -> str:
     if isinstance(path, SpooledStdin):
         raise SourceError(f"Standard input has no ending that tells its format. {_FORMAT_ADVICE}", path)
     if path.is_dir():
+        # Imported here because a table in a file needs no reader of mail.
+        from weigh.source.mail.mailboxes import is_maildir
+
         return "mail" if is_maildir(path) else "folder"
     suffix = _uncompressed_suffix(path)
     file_format = _FORMAT_BY_SUFFIX.get(suffix)

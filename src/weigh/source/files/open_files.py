@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from weigh.errors import DataError, parameter_error, quote_names
 from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
 from weigh.source.chunk import Chunk
-from weigh.source.files.arrow_formats import JsonLinesSource, ParquetSource
 from weigh.source.files.base import DEFAULT_BLOCK_BYTES, FileSource
 from weigh.source.files.csv import CsvDialect, CsvSource
-from weigh.source.files.fasttext import FastTextSource
-from weigh.source.files.folder import FolderSource
 from weigh.source.files.formats import FORMATS, detect_format
-from weigh.source.files.libsvm import LibsvmSource
-from weigh.source.files.vowpal_wabbit import VwSource
-from weigh.source.mail.mail_source import MailSource
 from weigh.source.missing import Marker, to_markers
 from weigh.source.paths import PathLike, check_readable, resolve_paths
 
@@ -72,13 +67,15 @@ def open(
     return concatenate_files([options.open_path(file) for file in resolve_paths(path)])
 
 
-# Formats without options of their own.
-_TEXT_SOURCES: dict[str, Callable[..., FileSource]] = {
-    "json": JsonLinesSource,
-    "fasttext": FastTextSource,
-    "libsvm": LibsvmSource,
-    "folder": FolderSource,
-    "mail": MailSource,
+# Module and class of each reader but that of CSV; a reader is imported when a file needs it.
+_READERS = {
+    "parquet": ("files.arrow_formats", "ParquetSource"),
+    "json": ("files.arrow_formats", "JsonLinesSource"),
+    "fasttext": ("files.fasttext", "FastTextSource"),
+    "vw": ("files.vowpal_wabbit", "VwSource"),
+    "libsvm": ("files.libsvm", "LibsvmSource"),
+    "folder": ("files.folder", "FolderSource"),
+    "mail": ("mail.mail_source", "MailSource"),
 }
 
 
@@ -99,17 +96,21 @@ class _OpenOptions:
             check_readable(path)
         file_format = self.format or detect_format(path, self.dialect.encoding)
         self._check_names(file_format)
-        label, missing = self.label, self.dialect.missing
-        if file_format == "parquet":
-            return ParquetSource(path, label, missing)
-        text_options: Any = {"encoding": self.dialect.encoding, "block": self.dialect.block}
-        if file_format == "vw":
-            return VwSource(path, label, missing, **text_options, namespaces=self.names)
-        if file_format in _TEXT_SOURCES:
-            return _TEXT_SOURCES[file_format](path, label, missing, **text_options)
+        if file_format in _READERS:
+            module, name = _READERS[file_format]
+            reader = getattr(import_module(f"weigh.source.{module}"), name)
+            source: FileSource = reader(path, self.label, self.dialect.missing, **self._options(file_format))
+            return source
         use_tab = file_format == "tsv" and not self.has_delimiter
         dialect = replace(self.dialect, delimiter="\t") if use_tab else self.dialect
-        return CsvSource(path, label, dialect, names=self.names, strings=self.strings)
+        return CsvSource(path, self.label, dialect, names=self.names, strings=self.strings)
+
+    def _options(self, file_format: str) -> dict[str, Any]:
+        """Return the options of a reader."""
+        if file_format == "parquet":
+            return {}
+        text_options = {"encoding": self.dialect.encoding, "block": self.dialect.block}
+        return {**text_options, "namespaces": self.names} if file_format == "vw" else text_options
 
     def _check_names(self, file_format: str) -> None:
         has_names = file_format == "vw" or (file_format in {"csv", "tsv"} and not self.dialect.has_header)
