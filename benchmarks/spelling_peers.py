@@ -105,7 +105,7 @@ def _count_matrix(rows: Occurrences) -> Any:
     from scipy.sparse import csr_matrix
 
     counts = csr_matrix(
-        (np.ones(len(rows.features)), rows.features, rows.indptr), (len(rows), len(rows.names))
+        (rows.features.entry_values(), rows.features.indices, rows.features.indptr), rows.features.shape
     )
     counts.sum_duplicates()
     return counts

@@ -14,11 +14,12 @@ from weigh.explain.classifier_adapters import concatenate_labels, read_labelled_
 from weigh.explain.surface_result import ModeLocation, Surface
 from weigh.features.blocks import Floats
 from weigh.features.validation import MAX_MAGNITUDE, check_integer
-from weigh.model.linear import dense_rows
+from weigh.model.linear import design_rows
 from weigh.model.logistic import LogisticModel
 from weigh.model.regression import RegressionModel
 from weigh.priors.beta import Beta
 from weigh.priors.location_scale import Laplace, Normal
+from weigh.source.sparse_rows import SparseRows
 from weigh.text import format_quantity, truncate
 
 INTERCEPT_NAME = "bias"
@@ -89,7 +90,8 @@ def weight_surface(
         raise errors.Unsupported("surface needs a regression with squared loss, got one with absolute loss.")
     chunks = read_labelled_chunks(model, rows, y)
     terms: Any = model.terms
-    table = np.vstack([dense_rows(terms, model.schema.encode(chunk), chunk.n_rows) for chunk in chunks])
+    rows = [design_rows(terms, model.schema.encode(chunk), chunk.n_rows) for chunk in chunks]
+    table = SparseRows.concatenate(rows, rows[0].width).to_dense()
     coef = np.concatenate([term.trained_weights() for term in terms])
     weights = coef[:, -1] - (coef[:, 0] if coef.shape[1] == 2 else 0.0)
     base = float(model.base[-1] - (model.base[0] if len(model.base) == 2 else 0.0))

@@ -133,7 +133,7 @@ def _make_scorer(state: PerceptronState, width: int) -> Callable[[SparseRows], A
     """Return a function that computes the scores (or votes) of rows under the kept hypothesis."""
     record = state.record(np.arange(width, dtype=np.int32), width)
     if record is not None and state.settings.keep == "voted":
-        return lambda rows: record.votes(*rows.csr)
+        return record.votes
     hypothesis = state.weights(np.arange(width)) if record is None else record.weights(state.settings.keep)
     table, biases = np.ascontiguousarray(hypothesis[0]), hypothesis[1]
 

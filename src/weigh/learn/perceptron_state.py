@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +14,7 @@ from weigh.features.blocks import Floats, Ints, Longs
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.fit import Certificate
 from weigh.model.perceptron import PerceptronRecord
+from weigh.source.sparse_rows import SparseRows
 
 AVERAGING_MODES = {"averaged": "examples", "lazy": "updates", "last": "none", "voted": "none"}
 
@@ -50,11 +51,9 @@ class PerceptronSettings:
 
 
 class _Updates(NamedTuple):
-    """A batch of updates: their rows (CSR), example numbers, increased and decreased classes, amounts."""
+    """A batch of updates: their rows, example numbers, increased and decreased classes, amounts."""
 
-    indptr: Longs
-    indices: Ints
-    values: Floats
+    rows: SparseRows
     times: Longs
     plus: Ints
     minus: Ints
@@ -145,9 +144,9 @@ class PerceptronState:
         minus: Ints,
         amounts: Floats,
     ) -> None:
-        indptr, indices, values = examples.select(positions if order is None else order[positions])
-        times = self.n_examples + positions
-        self.update_log.append(_Updates(indptr, indices, values, times, plus, minus, amounts))
+        csr = examples.select(positions if order is None else order[positions])
+        rows, times = SparseRows(*csr, len(self.table) - 1), self.n_examples + positions
+        self.update_log.append(_Updates(rows, times, plus, minus, amounts))
 
     def weights(self, features: Longs) -> tuple[Floats, Floats, float]:
         """Return the weights [features, columns] and biases of the kept hypothesis, and their common divisor.
@@ -203,20 +202,16 @@ class PerceptronState:
             return None
         batches = self.update_log or [_NO_UPDATES]
         arrays = [np.concatenate(parts) for parts in zip(*(batch[1:] for batch in batches), strict=True)]
-        indices, values, times, plus, minus, amounts = arrays
-        row_lengths = np.concatenate([np.diff(batch.indptr) for batch in batches])
-        indptr = np.concatenate([[0], np.cumsum(row_lengths)]).astype(np.int64)
+        times, plus, minus, amounts = arrays
+        rows = SparseRows.concatenate([batch.rows for batch in batches], width)
         survival = np.diff(times, prepend=0, append=self.n_examples).astype(np.int64)
         separate = self.settings.separate and self.columns > 1
         return PerceptronRecord(
-            indptr,
-            model_indices[indices],
-            values,
+            replace(rows, indices=model_indices[rows.indices]),
             plus,
             minus,
             amounts,
             survival,
-            width,
             self.columns,
             self.settings.bias,
             separate,
@@ -285,9 +280,7 @@ def grow_table(table: Floats, width: int) -> Floats:
 
 
 _NO_UPDATES = _Updates(
-    np.zeros(1, np.int64),
-    np.zeros(0, np.int32),
-    np.zeros(0),
+    SparseRows(np.zeros(1, np.int64), np.zeros(0, np.int32), np.zeros(0), 0),
     np.zeros(0, np.int64),
     np.zeros(0, np.int32),
     np.zeros(0, np.int32),

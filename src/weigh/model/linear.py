@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weigh import _core, errors
-from weigh.features.blocks import Floats, Ints, Longs
+from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import MAX_BUCKETS
 from weigh.model.base import BaseModel, Model, name_weights_by_class, weight_table
@@ -33,6 +33,7 @@ from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
 from weigh.result import Table
 from weigh.source.chunk import Chunk
+from weigh.source.sparse_rows import SparseRows
 
 
 class LinearPredictor(BaseModel):
@@ -307,20 +308,10 @@ def read_floats(stored: store.FileContent, name: str, *shape: int) -> Floats:
     return array
 
 
-def dense_rows(terms: Sequence[TrainableTerm], blocks: Sequence[Any], n_rows: int) -> Floats:
+def design_rows(terms: Sequence[TrainableTerm], blocks: Sequence[Any], n_rows: int) -> SparseRows:
     """Return the design matrix [n_rows, features] of encoded rows."""
-    indptr, indices, values, n_features = sparse_rows(terms, blocks, n_rows)
-    dense = np.zeros((n_rows, n_features))
-    dense[np.repeat(np.arange(n_rows), np.diff(indptr)), indices] = values
-    return dense
-
-
-def sparse_rows(
-    terms: Sequence[TrainableTerm], blocks: Sequence[Any], n_rows: int
-) -> tuple[Longs, Ints, Floats, int]:
-    """Return the design matrix of encoded rows in CSR form (indptr, indices, values) and its width."""
     builder, n_features = _core.CsrBuilder(n_rows), 0
     for term, block in zip(terms, blocks, strict=True):
         term.append_rows(builder, block, n_features)
         n_features += len(term.features().names)
-    return *builder.build(), n_features
+    return SparseRows(*builder.build(), n_features)

@@ -23,12 +23,13 @@ from weigh.model.fit import Certificate
 from weigh.model.linear import (
     LinearModel,
     TrainableTerm,
+    design_rows,
     read_floats,
     read_trainable_terms,
     refuse_exact_products,
-    sparse_rows,
 )
 from weigh.source.chunk import Chunk
+from weigh.source.sparse_rows import SparseRows
 
 
 class ScoreOnlyModel(Model):
@@ -213,8 +214,8 @@ class VotedModel(PerceptronModel):
     def score_chunk(self, chunk: Chunk) -> Floats:
         """Return the votes [rows, classes] on the rows of a chunk."""
         assert self.record is not None
-        indptr, indices, values, _ = sparse_rows(self.terms, self.schema.encode(chunk), chunk.n_rows)
-        return to_class_columns(self.record.votes(indptr, indices, values))
+        rows = design_rows(self.terms, self.schema.encode(chunk), chunk.n_rows)
+        return to_class_columns(self.record.votes(rows))
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row: one contribution of all votes, which do not add by feature."""
@@ -272,34 +273,31 @@ RECORD_DTYPES = {
 class PerceptronRecord:
     """All hypotheses of a training run, stored as the updates between them.
 
-    Update k adds `amounts[k]` times row k (CSR arrays) to the weights of column `plus[k]` and subtracts it
+    Update k adds `amounts[k]` times row k to the weights of column `plus[k]` and subtracts it
     from column `minus[k]`; a negative column number means no column. The hypothesis before the first update
     classified `lives[0]` examples, the one after update k `lives[k + 1]`, including the updating example.
     Two classes have one column; `separate` columns are trained one-vs-rest.
     """
 
-    indptr: Longs
-    indices: Ints
-    values: Floats
+    rows: SparseRows
     plus: Ints
     minus: Ints
     amounts: Floats
     lives: Longs
-    width: int
     columns: int
     bias: bool = True
     separate: bool = False
 
     def weights(self, how: str) -> tuple[Floats, Floats, float]:
         """Return the last, averaged or lazy weights [features, columns], biases [columns] and the divisor."""
-        weights, biases = np.zeros((self.width, self.columns)), np.zeros(self.columns)
+        weights, biases = np.zeros((self.rows.width, self.columns)), np.zeros(self.columns)
+        entry_updates, values = self.rows.entry_rows(), self.rows.entry_values()
         for columns, sign in ((self.plus, 1.0), (self.minus, -1.0)):
             steps = sign * self.amounts * self._update_multiplicities(how, columns)
             has_column = columns >= 0
-            update = np.repeat(np.arange(len(columns)), np.diff(self.indptr))
-            mask = has_column[update]
-            update = update[mask]
-            np.add.at(weights, (self.indices[mask], columns[update]), steps[update] * self.values[mask])
+            mask = has_column[entry_updates]
+            update = entry_updates[mask]
+            np.add.at(weights, (self.rows.indices[mask], columns[update]), steps[update] * values[mask])
             np.add.at(biases, columns[has_column], steps[has_column])
         biases = biases if self.bias else np.zeros(self.columns)
         divisor = self._divisor(how)
@@ -334,23 +332,21 @@ class PerceptronRecord:
         n_updates = np.maximum(1, np.bincount(updated, minlength=self.columns)).astype(np.float64)
         return float(n_updates[0]) if (n_updates == n_updates[0]).all() else n_updates
 
-    def votes(self, indptr: Longs, indices: Ints, values: Floats | None) -> Floats:
-        """Return the votes [rows, columns] of all hypotheses on rows in CSR form."""
-        votes = np.zeros((len(indptr) - 1, self.columns))
+    def votes(self, rows: SparseRows) -> Floats:
+        """Return the votes [rows, columns] of all hypotheses on rows."""
+        votes = np.zeros((rows.n_rows, self.columns))
         _core.add_perceptron_votes(
-            self.indptr,
-            self.indices,
-            self.values,
+            self.rows.indptr,
+            self.rows.indices,
+            self.rows.entry_values(),
             self.plus,
             self.minus,
             self.amounts,
             self.lives,
             self.bias,
             self.separate,
-            indptr,
-            indices,
-            values,
-            self.width,
+            *rows.csr,
+            self.rows.width,
             votes,
         )
         return votes
@@ -358,8 +354,8 @@ class PerceptronRecord:
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         """Add the record to the content of a model file."""
         for name in RECORD_DTYPES:
-            arrays[f"record.{name}"] = getattr(self, name)
-        meta["record"] = [self.width, self.columns, self.bias, self.separate]
+            arrays[f"record.{name}"] = getattr(self.rows if hasattr(self.rows, name) else self, name)
+        meta["record"] = [self.rows.width, self.columns, self.bias, self.separate]
 
     @classmethod
     def read_arrays(cls, stored: store.FileContent, width: int, columns: int) -> PerceptronRecord | None:
@@ -373,18 +369,19 @@ class PerceptronRecord:
         )
         if (stored_width, stored_columns) != (width, columns) or not are_vectors:
             raise store.damaged_file_error(stored.path, "its record has the wrong shape")
-        record = cls(**arrays, width=width, columns=columns, bias=bool(bias), separate=bool(separate))
+        rows = SparseRows(arrays.pop("indptr"), arrays.pop("indices"), arrays.pop("values"), width)
+        record = cls(rows, **arrays, columns=columns, bias=bool(bias), separate=bool(separate))
         record._check(stored)
         return record
 
     def _check(self, stored: store.FileContent) -> None:
-        lengths = {len(self.plus), len(self.minus), len(self.lives) - 1, len(self.indptr) - 1}
-        is_finite = np.isfinite(self.amounts).all() and np.isfinite(self.values).all()
+        lengths = {len(self.plus), len(self.minus), len(self.lives) - 1, self.rows.n_rows}
+        is_finite = np.isfinite(self.amounts).all() and np.isfinite(self.rows.entry_values()).all()
         if lengths != {len(self.amounts)} or self.lives.min(initial=0) < 0 or not is_finite:
             raise store.damaged_file_error(stored.path, "its record has invalid lengths or numbers")
         try:
             # The native code checks every index before it reads anything.
-            self.votes(np.zeros(1, np.int64), np.zeros(0, np.int32), None)
+            self.votes(SparseRows(np.zeros(1, np.int64), np.zeros(0, np.int32), None, self.rows.width))
         except ValueError as cause:
             raise store.damaged_file_error(stored.path, f"its record is inconsistent ({cause})") from cause
 

@@ -20,7 +20,7 @@ from weigh.model.inference import MAX_SAVED_FEATURES, Posterior, PosteriorSource
 from weigh.model.linear import (
     LinearPredictor,
     TrainableTerm,
-    dense_rows,
+    design_rows,
     read_floats,
     read_trainable_terms,
     refuse_exact_products,
@@ -101,7 +101,7 @@ class RegressionModel(LinearPredictor):
 
     def dense_features(self, chunk: Chunk) -> Floats:
         """Return the dense design matrix of a chunk, with columns in the order of `coef`."""
-        return dense_rows(self.terms, self.schema.encode(chunk), chunk.n_rows)
+        return design_rows(self.terms, self.schema.encode(chunk), chunk.n_rows).to_dense()
 
     def _predict_chunk(self, chunk: Chunk) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):

@@ -16,8 +16,8 @@ from weigh import _core
 class SparseRows:
     """Rows of a matrix [n_rows, width] in compressed sparse row form (CSR).
 
-    Row i has the values `values[indptr[i]:indptr[i + 1]]` in the columns `indices[indptr[i]:indptr[i + 1]]`,
-    each column at most once; all others are zero. `values` None means that every entry is 1. `indptr` begins
+    Row i has the values `values[indptr[i]:indptr[i + 1]]` in the columns `indices[indptr[i]:indptr[i + 1]]`;
+    all others are zero. `values` None means that every entry is 1. `indptr` begins
     with 0 and ends with the number of entries. Indices and values may be views of the arrays of other rows.
     """
 
@@ -118,7 +118,7 @@ class SparseRows:
         return SparseRows(indptr, self.entry_rows()[order].astype(np.int32), values, self.n_rows)
 
     def to_dense(self) -> NDArray[Any]:
-        """Return the matrix [n_rows, width] including zeros."""
+        """Return the matrix [n_rows, width] including zeros; a row must not repeat a column."""
         dense = np.zeros(self.shape, dtype=np.float64 if self.values is None else self.values.dtype)
         dense[self.entry_rows(), self.indices] = 1 if self.values is None else self.values
         return dense

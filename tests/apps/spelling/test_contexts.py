@@ -179,7 +179,7 @@ def test_select_accepts_masks_and_indices() -> None:
     assert odd.documents.tolist() == list(range(1, 20, 2))
     assert [odd.context(i) for i in range(10)] == [rows.context(i) for i in range(1, 20, 2)]
     assert len(rows.select(np.zeros(20, bool))) == 0
-    assert len(rows.select(np.array([], dtype=np.int64)).features) == 0
+    assert len(rows.select(np.array([], dtype=np.int64)).features.indices) == 0
 
 
 def test_chunk_and_source_have_the_same_rows() -> None:

@@ -19,6 +19,7 @@ from weigh.source.base import Source
 from weigh.source.chunk import Chunk, DictionaryColumn, ListColumn, TextColumn
 from weigh.source.memory.columns import LazyColumn, LazyTable
 from weigh.source.memory.table import TableSource
+from weigh.source.sparse_rows import SparseRows
 
 DEFAULT_WINDOW = 6
 MAX_WINDOW = 100  # words on each side
@@ -33,9 +34,9 @@ class Occurrences:
     """The occurrences of the words of one confusion set in texts, in reading order.
 
     Occurrence i is `words[members[i]]`: word number `positions[i]` of document `documents[i]`, at byte
-    `byte_offsets[i]` with length `byte_lengths[i]`. Its context is `features[indptr[i]:indptr[i + 1]]`, which
-    are indices into `names`; all sets of one reader share `names`. `sampling_fraction` is the fraction of all
-    occurrences that was kept: 1, or about 1/2, 1/4, ...
+    `byte_offsets[i]` with length `byte_lengths[i]`. Its context is row i of `features`, whose columns are
+    `names`; a feature may be repeated. All sets of one reader share `names`. `sampling_fraction` is the
+    fraction of all occurrences that was kept: 1, or about 1/2, 1/4, ...
     """
 
     words: tuple[str, ...]
@@ -44,8 +45,7 @@ class Occurrences:
     positions: Longs
     byte_offsets: Longs
     byte_lengths: Ints
-    indptr: Longs
-    features: Ints
+    features: SparseRows
     names: NameArray
     sampling_fraction: float = 1.0
 
@@ -55,25 +55,19 @@ class Occurrences:
     def select(self, selection: Mask | npt.NDArray[np.integer[Any]]) -> Occurrences:
         """Return the occurrences selected by a boolean mask or by indices."""
         rows = np.flatnonzero(selection) if selection.dtype == np.bool_ else selection
-        lengths = np.diff(self.indptr)[rows]
-        indptr = np.zeros(len(rows) + 1, np.int64)
-        np.cumsum(lengths, out=indptr[1:])
-        # An entry keeps its offset from the start of its row.
-        old = np.arange(indptr[-1]) + np.repeat(self.indptr[rows] - indptr[:-1], lengths)
         columns = {name: getattr(self, name)[rows] for name in _COLUMNS}
-        return replace(self, **columns, indptr=indptr, features=self.features[old])
+        return replace(self, **columns, features=self.features.select(rows))
 
     def drop_feature(self, feature: str) -> Occurrences:
         """Return the occurrences without one feature."""
         # The names of a reader are not sorted, but few have the same length as the feature.
         candidates = np.flatnonzero(np.diff(self.names.offsets) == len(feature.encode())).tolist()
-        kept = self.features != next((k for k in candidates if self.names[k] == feature), -1)
-        n_kept_before = np.concatenate([[0], np.cumsum(kept)])
-        return replace(self, features=self.features[kept], indptr=n_kept_before[self.indptr])
+        kept = self.features.indices != next((k for k in candidates if self.names[k] == feature), -1)
+        return replace(self, features=self.features.select_entries(kept))
 
     def context(self, i: int) -> list[str]:
         """Return the feature names of occurrence i."""
-        return [self.names[k] for k in self.features[self.indptr[i] : self.indptr[i + 1]].tolist()]
+        return [self.names[k] for k in self.features.slice(i, i + 1).indices.tolist()]
 
     def to_chunk(self) -> Chunk:
         """Return a chunk with one column, `context`, labelled with the words."""
@@ -89,12 +83,10 @@ class Occurrences:
         return TableSource(fields, LazyColumn(self._labels, len(self)))
 
     def _feature_lists(self, start: int, stop: int) -> ListColumn:
-        indptr = self.indptr[start : stop + 1]
-        features = self.features[indptr[0] : indptr[-1]]
-        offsets = self.names.offsets
-        starts = offsets[features]
-        names = TextColumn(starts, offsets[features + 1] - starts, self.names.text)
-        return ListColumn(indptr - indptr[0], names)
+        features, offsets = self.features.slice(start, stop), self.names.offsets
+        starts = offsets[features.indices]
+        names = TextColumn(starts, offsets[features.indices + 1] - starts, self.names.text)
+        return ListColumn(features.indptr, names)
 
     def _labels(self, start: int, stop: int) -> DictionaryColumn:
         return DictionaryColumn(self.members[start:stop], list(self.words))
@@ -146,10 +138,11 @@ class ContextReader:
     def occurrences(self) -> list[Occurrences]:
         """Return the occurrences in all text read so far, by set."""
         names = NameArray(*self._native.names())
-        by_set = [
-            Occurrences(words, *self._native.columns(k), names, 1 / self._native.stride(k))
-            for k, words in enumerate(self.sets)
-        ]
+        by_set = []
+        for k, words in enumerate(self.sets):
+            columns = self._native.columns(k)
+            features = SparseRows(*columns[5:], None, len(names))
+            by_set.append(Occurrences(words, *columns[:5], features, names, 1 / self._native.stride(k)))
         # Where the words themselves differ in capitals (man, Mann), the capital reveals the written word, not
         # the intended one.
         return [

@@ -115,7 +115,7 @@ class MemoryBasedClassifier:
 
 
 def _neighbours(rows: Occurrences, position: int) -> Longs:
-    return rows.features[rows.indptr[:-1] + position].astype(np.int64)
+    return rows.features.indices[rows.features.indptr[:-1] + position].astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
