@@ -25,7 +25,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest browser bogofilter bench bench-text bench-online bench-regression bench-judging bench-mail bench-spelling gallery docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest browser bogofilter bench bench-smoke gallery docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -78,30 +78,11 @@ browser:
 bogofilter:
 	$(call program,bogofilter,bogofilter,NO BOGOFILTER,the mail evaluation is not tested with it)
 
-bench: $(READY) ## side by side with the peers; `make bench ARGS=--write` fills benchmarks/RESULTS.md
-	$(PIP) install psutil
-	$(BIN)/python -m benchmarks.tables $(ARGS)
+bench: $(READY) $(PEERS)/.ready $(OLDER)/.ready bogofilter ## beside the peers, into benchmarks/RESULTS.md; `make bench ROWS=tables.a,text`, `ARGS=--quick`, `ARGS=--list`
+	CXX="$(CXX)" $(BIN)/python -m benchmarks --rows "$(ROWS)" $(ARGS)
 
-bench-text: $(READY) ## the same for text, with Vowpal Wabbit, river and Polars (fastText if it is installed)
-	$(PIP) install psutil vowpalwabbit river polars
-	$(BIN)/python -m benchmarks.text $(ARGS)
-
-bench-online: $(READY) ## the same for perceptrons, with Vowpal Wabbit and a bare loop in C++
-	$(PIP) install psutil vowpalwabbit
-	CXX="$(CXX)" $(BIN)/python -m benchmarks.online $(ARGS)
-
-bench-regression: $(READY) $(PEERS)/.ready $(OLDER)/.ready ## the same for regression, the peers in environments of their own
-	$(PEERS)/bin/python -m benchmarks.regression --elsewhere $(OLDER)/bin/python $(ARGS)
-
-bench-mail: $(READY) bogofilter ## the same for mail, beside bogofilter
-	$(BIN)/python -m benchmarks.mail $(ARGS)
-
-bench-spelling: $(READY) ## the same for the speller, beside scikit-learn and LanguageTool's published figures
-	$(BIN)/python -m benchmarks.spelling $(ARGS)
-
-bench-judging: $(READY) ## the same for judging: measures, leave-one-out, bias and variance, curves, the report
-	$(PIP) install mlxtend
-	$(BIN)/python -m benchmarks.judging $(ARGS)
+bench-smoke: $(READY) ## a cheap row of each area, beside scikit-learn, against benchmarks/goals.toml
+	CXX="$(CXX)" $(BIN)/python -m benchmarks --goals benchmarks/goals.toml $(ARGS)
 
 gallery: $(READY) ## the pictures of docs/gallery.md, made by the code that it shows
 	$(BIN)/python -m tests.docs.gallery
@@ -131,17 +112,17 @@ clean: ## remove everything that was built; the environment in .venv stays
 
 # Sees the project's packages, so that everyone computes with the same NumPy, and keeps its own out of them.
 $(PEERS)/.ready: | $(READY)
-	@echo "environment: peers in regression"
+	@echo "environment: peers in benchmarks"
 	@$(BIN)/python -m venv $(PEERS)
 	@$(PEERS)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(PEERS)/place
 	@$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
 		> "$$(cat $(PEERS)/place)/project.pth"
 	@$(PEERS)/bin/python -m pip --quiet --disable-pip-version-check install \
-		celer skglm liblinear-official snapml glum statsmodels
+		celer skglm liblinear-official snapml glum statsmodels vowpalwabbit river mlxtend
 	@touch $@
 
 $(OLDER)/.ready: | $(READY)
-	@echo "environment: peers in regression that want an older NumPy"
+	@echo "environment: peers in benchmarks that want an older NumPy"
 	@$(BIN)/python -m venv $(OLDER)
 	@$(OLDER)/bin/python -m pip --quiet --disable-pip-version-check install 'numpy<2' adelie python-glmnet
 	@touch $@

@@ -1,251 +1,289 @@
-"""Timing, memory and tables shared by all benchmarks.
+"""Measure a row: every contender in a fresh process, in turns, after a warm-up that is not counted.
 
-The calls run in one process and take turns, so that other load on the machine affects all of them; the
-first round is a warm-up. The minimum shows the cost of the code, the median the state of the machine.
-Ratios compare minima with that of the first call.
+Taking turns lets other load on the machine affect all contenders; ratios are formed round by round, so that
+their spread shows how much it did.
 """
 
 from __future__ import annotations
 
-import gc
-import importlib
-import importlib.metadata
 import json
+import math
 import os
-import platform
-import re
+import select
+import signal
 import statistics
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+import tempfile
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
+from functools import partial
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
+from benchmarks.job import DATA, ROOT, WORK, Contender, Job, Quality, Row, Size, module_of
+
+PYTHONS = {
+    "project": sys.executable,
+    "peers": str(ROOT / "build" / "peers" / "bin" / "python"),
+    "older": str(ROOT / "build" / "peers-older" / "bin" / "python"),
+}
+START_LIMIT = 1_800.0  # seconds for making the data, conversions and models that are not timed
+GROWTH = 10
 
 
-@dataclass(frozen=True)
-class TimedCall:
-    """A call to time, and its name in the table."""
-
-    name: str
-    run: Callable[[], object]
+class ContenderFailed(Exception):
+    """A contender cannot run; the message says why."""
 
 
-@dataclass(frozen=True)
-class Timing:
-    """The seconds of every repetition, and the result of the last one."""
-
-    name: str
-    seconds: tuple[float, ...]
-    result: Any = None
-
-    @property
-    def best(self) -> float:
-        return min(self.seconds)
-
-    @property
-    def median(self) -> float:
-        return statistics.median(self.seconds)
+class Skipped(Exception):
+    """A row cannot be run here; the message says why."""
 
 
-def time_in_turns(calls: Sequence[TimedCall], repeats: int = 5, warm_up: int = 1) -> list[Timing]:
-    """Time the calls in turns with the garbage collector off, after warm-up rounds."""
-    seconds: dict[str, list[float]] = {c.name: [] for c in calls}
-    results: dict[str, object] = {}
-    for round_number in range(warm_up + repeats):
-        for call in calls:
-            results.pop(call.name, None)
-            gc.collect()
-            gc.disable()
-            start = time.perf_counter()
-            result = call.run()
-            elapsed = time.perf_counter() - start
-            gc.enable()
-            results[call.name] = result
-            if round_number >= warm_up:
-                seconds[call.name].append(elapsed)
-    return [Timing(c.name, tuple(seconds[c.name]), results[c.name]) for c in calls]
+class Worker:
+    """The process of one contender, started when it is first asked for something."""
 
+    def __init__(self, row: Row, contender: str, environment: str, size: Size) -> None:
+        self.limit = row.limit if isinstance(row, Job) else 10 * START_LIMIT
+        self.python = PYTHONS[environment]
+        arguments = [module_of(row), row.name, contender, json.dumps(dict(size))]
+        self._command = [self.python, "-m", "benchmarks.worker", *arguments]
+        self._process: subprocess.Popen[str] | None = None
+        self.versions: dict[str, str] = {}
+        self.tolerance: float | None = None
 
-def time_processes(commands: dict[str, Sequence[str]], repeats: int = 10) -> list[Timing]:
-    """Time whole processes in turns; the first round fills the page cache and is dropped."""
+    def start(self) -> None:
+        """Start the process and let it load its data, unless it is running."""
+        if self._process is not None:
+            return
+        if not os.path.exists(self.python):
+            raise ContenderFailed(
+                f"{os.path.relpath(self.python, ROOT)} does not exist (`make bench` makes it)"
+            )
+        WORK.mkdir(parents=True, exist_ok=True)
+        self._log = tempfile.TemporaryFile("w+", dir=WORK, errors="replace")  # noqa: SIM115  # until close
+        self._process = subprocess.Popen(
+            self._command,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._log,
+            text=True,
+            start_new_session=True,
+        )
+        self.versions = self._ask(START_LIMIT, action="start")["versions"]
 
-    def call(command: Sequence[str]) -> Callable[[], object]:
-        return lambda: subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL)
+    def warm_up(self) -> None:
+        self.start()
+        self._ask(4 * self.limit, action="warm up", tolerance=self.tolerance)
 
-    return time_in_turns([TimedCall(name, call(command)) for name, command in commands.items()], repeats)
+    def run(self, *, facts: bool) -> dict[str, Any]:
+        """Make one run, after a warm-up if the process is new."""
+        if self._process is None:
+            self.warm_up()
+        return self._ask(self.limit, action="run", tolerance=self.tolerance, facts=facts)
 
+    def tables(self, quick: bool) -> str:
+        self.start()
+        return str(self._ask(self.limit, action="tables", quick=quick)["tables"])
 
-def measure_peak_growth(load: Callable[[], Any], work: Callable[[Any], object], warm: Any) -> dict[str, int]:
-    """Return the resident bytes before `work`, its peak growth, and the growth that remains after it.
+    def close(self) -> None:
+        if self._process is not None:
+            # Its commands end with it: the worker leads a process group of its own.
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.communicate()
+            self._log.close()
+            self._process = None
 
-    `warm` is a small input on which `work` runs first, so that imported code is not counted.
-    Linux only: the kernel's high-water mark is reset through /proc, which misses no short peak
-    and needs no sampling thread that competes for the interpreter lock.
-    """
-    work(warm)
-    data = load()
-    _release_memory()
-    Path("/proc/self/clear_refs").write_text("5")
-    before = _read_process_status("VmRSS")
-    result = work(data)
-    peak = _read_process_status("VmHWM")
-    _release_memory()
-    after = _read_process_status("VmRSS")
-    del result
-    return {"before": before, "growth": max(peak - before, 0), "kept": max(after - before, 0)}
+    def _ask(self, limit: float, **request: Any) -> dict[str, Any]:
+        process = self._process
+        assert process is not None
+        assert process.stdin is not None
+        assert process.stdout is not None
+        print(json.dumps(request), file=process.stdin, flush=True)
+        ready, _, _ = select.select([process.stdout], [], [], limit)
+        reply: dict[str, Any] = json.loads((process.stdout.readline() if ready else "") or "{}")
+        if not reply or "error" in reply:
+            message = reply.get("error") or self._describe_end(bool(ready), limit)
+            self.close()
+            raise ContenderFailed(message)
+        return reply
 
-
-def run_in_new_process(module: str, *arguments: str) -> dict[str, Any]:
-    """Run `python -m module arguments` and return the JSON object on its last line of output."""
-    command = [sys.executable, "-m", module, *arguments]
-    done = subprocess.run(command, check=True, cwd=ROOT, capture_output=True, text=True)
-    result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return result
-
-
-def format_ratio_table(timings: Sequence[Timing], extra: Mapping[str, Sequence[str]] | None = None) -> str:
-    """Return a Markdown table of minimum, median, ratio to the first, and extra columns."""
-    extra = extra or {}
-    base = timings[0].best
-    head = ["", "min", "median", f"min ÷ {timings[0].name}", *extra]
-    rows = [
-        [t.name, format_duration(t.best), format_duration(t.median), f"{t.best / base:.2f}"]
-        + [values[i] for values in extra.values()]
-        for i, t in enumerate(timings)
-    ]
-    return format_markdown_table(head, rows)
-
-
-def format_markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Return a Markdown table whose first column is left-aligned and the others right-aligned."""
-    rule = ["---", *["---:"] * (len(head) - 1)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, rule, *rows])
-
-
-def format_duration(seconds: float) -> str:
-    return f"{seconds * 1e3:.1f} ms" if seconds < 1.0 else f"{seconds:.2f} s"
-
-
-def format_megabytes(count: float) -> str:
-    return f"{count / 1e6:.1f} MB"
-
-
-def describe_machine(packages: Sequence[str]) -> str:
-    """Return a line with the machine and the versions that produced the numbers."""
-    info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    model = re.search(r"model name\s*:\s*(.+)", info)
-    named = ", ".join(f"{name} {_version(name)}" for name in packages)
-    cores = len(os.sched_getaffinity(0))
-    cpu = model[1] if model else platform.processor()
-    return f"{cores} cores of {cpu}; Python {platform.python_version()}; {named}."
-
-
-def replace_between_markers(path: Path, marker: str, text: str) -> None:
-    """Replace the text between the marker's begin and end comments in a Markdown file."""
-    begin, end = f"<!-- begin {marker} -->", f"<!-- end {marker} -->"
-    page = path.read_text(encoding="utf-8")
-    if begin not in page or end not in page:
-        raise SystemExit(f"{path} has no lines '{begin}' and '{end}'; add them where the table belongs.")
-    head, tail = page.split(begin, 1)
-    tail = tail.split(end, 1)[1]
-    path.write_text(f"{head}{begin}\n{text.strip()}\n{end}{tail}", encoding="utf-8")
-
-
-def _version(package: str) -> str:
-    try:
-        return importlib.metadata.version(package)
-    except importlib.metadata.PackageNotFoundError:
-        # Importable from the path, but not installed.
-        return str(importlib.import_module(package).__version__)
-
-
-def _read_process_status(field: str) -> int:
-    """Return a field of /proc/self/status in bytes."""
-    match = re.search(rf"{field}:\s+(\d+) kB", Path("/proc/self/status").read_text())
-    if match is None:
-        raise SystemExit(f"/proc/self/status has no field {field}; memory can be measured on Linux only.")
-    return int(match[1]) * 1024
-
-
-def _release_memory() -> None:
-    """Return freed pages to the system; reused pages would not show up as growth."""
-    import ctypes
-
-    import pyarrow as pa
-
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    ctypes.CDLL(None).malloc_trim(0)
-
-
-@dataclass(frozen=True)
-class ProcessCost:
-    """Seconds and peak resident bytes of one run of a process."""
-
-    seconds: float
-    peak: float
-
-
-class ProcessFailed(Exception):
-    """A process failed; the message is the last line of its standard error."""
-
-
-def measure_process(command: Sequence[str], output: Path, exit_codes: Collection[int] = (0,)) -> ProcessCost:
-    """Run a command in the project's folder with standard output to a file; `exit_codes` count as success."""
-    launch = [sys.executable, "-S", str(ROOT / "benchmarks" / "launch.py"), str(output), *command]
-    done = subprocess.run(launch, check=True, cwd=ROOT, capture_output=True, text=True)
-    facts = json.loads(done.stdout)
-    if facts["code"] not in exit_codes:
-        raise ProcessFailed(last_line(Path(f"{output}.err").read_text(errors="replace")))
-    return ProcessCost(facts["seconds"], facts["peak"])
-
-
-def last_line(output: str) -> str:
-    lines = output.strip().splitlines()
-    return lines[-1] if lines else "no output"
+    def _describe_end(self, has_ended: bool, limit: float) -> str:
+        if not has_ended:
+            return f"cut off after {limit:.0f} s"
+        self._log.seek(0)
+        return (self._log.read().strip().splitlines() or ["its process ended"])[-1]
 
 
 @dataclass
-class ProcessTimings:
-    """The runs of every process by name, and the messages of those that failed."""
+class Measured:
+    """The runs of one contender."""
 
-    runs: dict[str, list[ProcessCost]] = field(default_factory=dict)
-    failures: dict[str, str] = field(default_factory=dict)
+    contender: Contender
+    seconds: list[float] = field(default_factory=list)
+    memory: list[float] = field(default_factory=list)
+    facts: dict[str, float] = field(default_factory=dict)
+    tolerance: float | None = None
+    versions: dict[str, str] = field(default_factory=dict)
+    failure: str = ""
 
-    @classmethod
-    def run_in_turns(cls, calls: Mapping[str, Callable[[], ProcessCost]], repeats: int) -> ProcessTimings:
-        """Make every call once per round; a call that fails is not repeated."""
-        turns = cls()
-        for _ in range(repeats):
-            for name, call in calls.items():
-                if name not in turns.failures:
-                    turns.run_once(name, call)
-        return turns
+    @property
+    def label(self) -> str:
+        if self.tolerance is None:
+            return self.contender.name
+        return f"{self.contender.name}, {self.contender.tolerance_name} {self.tolerance:g}"
 
-    def run_once(self, name: str, call: Callable[[], ProcessCost]) -> None:
-        """Add one run or its failure."""
-        try:
-            self.runs.setdefault(name, []).append(call())
-        except ProcessFailed as failure:
-            self.runs.pop(name, None)
-            self.failures[name] = str(failure)
 
-    def format_table(self, extra: Mapping[str, Mapping[str, str]] | None = None) -> str:
-        """Return the ratio table with peak memory and extra columns by name, followed by the failures."""
-        timings = [Timing(name, tuple(r.seconds for r in runs)) for name, runs in self.runs.items()]
-        columns = {"peak memory": [format_megabytes(self.min_peak(t.name)) for t in timings]}
-        for head, values in (extra or {}).items():
-            columns[head] = [values.get(t.name, "") for t in timings]
-        parts = [format_ratio_table(timings, columns)] if timings else []
-        return "\n\n".join([*parts, *self.failure_notes()])
+@dataclass
+class Outcome:
+    """The contenders of a job at one size; `growth` has the outcomes by size that was multiplied."""
 
-    def failure_notes(self) -> list[str]:
-        """Return one sentence per process that failed."""
-        return [f"Left out because it failed: {name}: {message}" for name, message in self.failures.items()]
+    job: Job
+    size: Size
+    measured: list[Measured]
+    growth: dict[str, Outcome] = field(default_factory=dict)
+    growth_base: Outcome | None = None
 
-    def min_peak(self, name: str) -> float:
-        return min(run.peak for run in self.runs[name])
+    @property
+    def ours(self) -> Measured:
+        return next(m for m in self.measured if m.contender.role == "ours")
+
+    def best(self, role: str) -> Measured | None:
+        """Return the fastest contender of a role that did the same work."""
+        done = [m for m in self.measured if m.contender.role == role and m.seconds and not m.failure]
+        return min(done, key=lambda m: min(m.seconds), default=None)
+
+    def ratios(self, other: Measured) -> list[float]:
+        """Return the other's seconds divided by ours, round by round, in ascending order."""
+        return sorted(b / a for a, b in zip(self.ours.seconds, other.seconds, strict=True))
+
+    def lead(self) -> float | None:
+        """Return the median ratio of the fastest peer to ours; None if there is no peer."""
+        peer = self.best("peer")
+        return statistics.median(self.ratios(peer)) if peer and self.ours.seconds else None
+
+
+def run_job(job: Job, *, quick: bool = False, repeats: int | None = None, grows: bool = True) -> Outcome:
+    """Measure a job at its full or quick size, and how its cost grows."""
+    require_files(job)
+    keep_alive = job.keep_alive or quick
+    size = job.quick if quick else job.size
+    outcome = measure(job, size, job.contenders, repeats or job.repeats, keep_alive=keep_alive)
+    if not grows or not job.grow or outcome.ours.failure:
+        return outcome
+    base = {**job.quick, **job.grow}
+    if quick:
+        base = {key: min(value, job.quick.get(key, value)) for key, value in base.items()}
+    peer = outcome.best("peer")
+    contenders = [outcome.ours.contender, *([peer.contender] if peer else [])]
+    measure_growth = partial(
+        measure, job, contenders=contenders, repeats=1 if quick else 3, facts=False, keep_alive=keep_alive
+    )
+    outcome.growth_base = measure_growth(base)
+    for dimension in job.grow:
+        outcome.growth[dimension] = measure_growth({**base, dimension: GROWTH * base[dimension]})
+    return outcome
+
+
+def run_quality(row: Quality, quick: bool) -> tuple[str, dict[str, str]]:
+    """Return a quality row's tables and versions."""
+    require_files(row)
+    worker = Worker(row, "", row.environment, {})
+    try:
+        return worker.tables(quick), worker.versions
+    except ContenderFailed as failure:
+        raise Skipped(str(failure)) from failure
+    finally:
+        worker.close()
+
+
+def require_files(row: Row) -> None:
+    if missing := [name for name in row.files if not (DATA / name).exists()]:
+        raise Skipped(f"{DATA} (set WEIGH_DATA to change it) has no {', '.join(missing)}")
+
+
+def measure(
+    job: Job,
+    size: Size,
+    contenders: Sequence[Contender],
+    repeats: int,
+    *,
+    facts: bool = True,
+    keep_alive: bool = True,
+) -> Outcome:
+    """Choose tolerances and warm up, then let the contenders take turns; the last round has the facts."""
+    turns = [(Worker(job, c.name, c.environment, size), Measured(c)) for c in contenders]
+    outcome = Outcome(job, size, [measured for _, measured in turns])
+    known: list[float] = []  # values of the checked fact
+    try:
+        for worker, measured in turns:
+            _attempt(measured, partial(_prepare, job, worker, measured, outcome, known))
+            if not keep_alive:
+                worker.close()
+        for round_number in range(repeats):
+            for worker, measured in turns:
+                if not measured.failure:
+                    has_facts = facts and round_number == repeats - 1
+                    _attempt(measured, partial(_run_once, worker, measured, has_facts))
+                if not keep_alive:
+                    worker.close()
+    finally:
+        for worker, _ in turns:
+            worker.close()
+    if job.check:
+        _apply_check(job, outcome, known)
+    return outcome
+
+
+def _attempt(measured: Measured, action: Callable[[], None]) -> None:
+    try:
+        action()
+    except ContenderFailed as failure:
+        measured.failure = str(failure)
+        measured.seconds.clear()
+
+
+def _prepare(job: Job, worker: Worker, measured: Measured, outcome: Outcome, known: list[float]) -> None:
+    worker.start()
+    measured.versions = worker.versions
+    tolerances = measured.contender.tolerances
+    worker.tolerance = tolerances[0] if tolerances else None
+    worker.warm_up()
+    if not tolerances:
+        return
+    assert job.check is not None
+    is_ours = measured.contender.role == "ours"
+    if is_ours and job.reference is not None:
+        worker.tolerance = job.reference
+        known.append(worker.run(facts=True)["facts"][job.check.fact])
+    for tolerance in tolerances:
+        worker.tolerance = measured.tolerance = tolerance
+        measured.facts = worker.run(facts=True)["facts"]
+        known.append(measured.facts[job.check.fact])
+        if job.check.distance(measured.facts, outcome.ours.facts, min(known)) <= job.check.tolerance:
+            return
+    raise ContenderFailed(f"reaches {job.check.fact} {measured.facts[job.check.fact]:.2g} only")
+
+
+def _run_once(worker: Worker, measured: Measured, facts: bool) -> None:
+    reply = worker.run(facts=facts)
+    measured.seconds.append(reply["seconds"])
+    measured.memory.append(reply["memory"])
+    measured.facts = reply["facts"] or measured.facts
+
+
+def _apply_check(job: Job, outcome: Outcome, known: Sequence[float]) -> None:
+    """Mark the contenders that did other work; a floor with facts must have exactly ours."""
+    check, ours = job.check, outcome.ours.facts
+    assert check is not None
+    values = [m.facts[check.fact] for m in outcome.measured if check.fact in m.facts]
+    lowest = min([*known, *values], default=0.0)
+    for measured in outcome.measured:
+        facts = measured.facts
+        if measured.failure or not facts:
+            continue
+        passes = check.distance(facts, ours, lowest) <= check.tolerance
+        if measured.contender.role == "floor" and check.distance_from == "ours":
+            passes = all(math.isclose(value, ours[name], rel_tol=1e-6) for name, value in facts.items())
+        if not passes:
+            measured.failure = f"did other work: {check.fact} {facts[check.fact]:.6g}"

@@ -1,4 +1,4 @@
-"""Run a command with its output to a file; print its seconds and peak resident bytes as JSON.
+"""Run a command with its output to a file; print its exit code, seconds and peak resident bytes as JSON.
 
     python -S benchmarks/launch.py OUTPUT COMMAND...
 
@@ -24,7 +24,7 @@ def main() -> None:
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - start
     code = os.waitstatus_to_exitcode(status)
-    print(json.dumps({"code": code, "seconds": seconds, "peak": usage.ru_maxrss * 1024}))
+    print(json.dumps({"code": code, "seconds": seconds, "memory": usage.ru_maxrss * 1024}))
 
 
 if __name__ == "__main__":

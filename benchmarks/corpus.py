@@ -1,6 +1,6 @@
 """A synthetic corpus of any size, reproducible from a seed, for the text benchmarks.
 
-Half a million made-up words follow Zipf's law. Each class has its own preference for every word except the
+Made-up words follow Zipf's law. Each class has its own preference for every word except the
 hundred most frequent ones, which all classes share. Documents have log-normal lengths of about 1 kB,
 capitals, punctuation, and some words with accents or in Cyrillic. The same documents are written as CSV
 (`label,text`) and, for programs that only split at blanks, as lines of preprocessed words: lower-cased and
@@ -9,15 +9,11 @@ without punctuation, as `CountVectorizer` would tokenise them.
 `CLASS_PREFERENCE_SD` was set so that naive Bayes is right about three times in four. Words are drawn
 independently given the class, as naive Bayes assumes: accuracy here shows that a fit worked and what hashing
 costs, not which learner is better on real texts.
-
-    python -m benchmarks.text_corpus FOLDER --size 300
 """
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,8 +23,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-CLASSES = 20
-WORDS = 500_000
+from benchmarks.job import WORK
+
 N_SHARED_WORDS = 100  # the most frequent words, equally likely in all classes
 CLASS_PREFERENCE_SD = 0.39  # standard deviation of a class's log preference for a word
 LETTERS = "etaoinshrdlcumwfgypbvkjxqz"
@@ -36,10 +32,7 @@ ACCENTED = "éèàöüäñøçåíó"
 CYRILLIC = "оеаинтсрвлкмдпуяыбзч"
 FOREIGN_SHARE = 0.04  # share of words with an accent or in Cyrillic
 CHUNK = 4_096  # documents per chunk
-N_HELD_OUT = 30_000
 MEDIAN_WORDS, SPREAD = 130, 0.65
-FORMATS = ("csv", "vw", "fasttext")
-LABELS = tuple(f"class-{k:02d}" for k in range(1, CLASSES + 1))
 MARKS = ("{}", "{}", "{},", "{}.", "{}!", "{};")  # the second one is capitalised
 MARK_SHARES = (0.80, 0.07, 0.06, 0.05, 0.01, 0.01)
 
@@ -74,19 +67,19 @@ class Documents:
 class TextDistribution:
     """A vocabulary and its probabilities in every class, drawn from a seed."""
 
-    def __init__(self, seed: int = 0) -> None:
-        self.seed = seed
-        self._rng = np.random.default_rng([seed, 0])
-        self.names = _make_words(self._rng)
-        base = -np.log(np.arange(1, WORDS + 1) + 1.5)
-        log_preference = CLASS_PREFERENCE_SD * self._rng.standard_normal((CLASSES, WORDS))
+    def __init__(self, classes: int, words: int) -> None:
+        self.n_classes, self.n_words = classes, words
+        rng = np.random.default_rng([0, 0])
+        self.names = _make_words(rng, words)
+        base = -np.log(np.arange(1, words + 1) + 1.5)
+        log_preference = CLASS_PREFERENCE_SD * rng.standard_normal((classes, words))
         log_preference[:, :N_SHARED_WORDS] = 0.0
         self._cumulative = np.cumsum(np.exp(base + log_preference), axis=1)
-        self._class_shares = self._rng.dirichlet(np.full(CLASSES, 1_000.0))
+        self._class_shares = rng.dirichlet(np.full(classes, 1_000.0))
 
     @cached_property
     def word_forms(self) -> Any:
-        """Every word with every punctuation mark; index = word + WORDS · mark."""
+        """Every word with every punctuation mark; index = word + words · mark."""
         import pyarrow as pa
 
         forms = [np.strings.capitalize(self.names) if k == 1 else self.names for k in range(len(MARKS))]
@@ -100,9 +93,9 @@ class TextDistribution:
         import pyarrow as pa
         import pyarrow.compute as pc
 
-        rng = np.random.default_rng([self.seed, 1, part, chunk])
+        rng = np.random.default_rng([0, 1, part, chunk])
         # Sorted classes allow drawing the words of a class in one call; the documents are shuffled below.
-        classes = np.sort(rng.choice(CLASSES, size=number, p=self._class_shares))
+        classes = np.sort(rng.choice(self.n_classes, size=number, p=self._class_shares))
         lengths = np.maximum(rng.lognormal(np.log(MEDIAN_WORDS), SPREAD, number).astype(np.int64), 3)
         codes = self._draw_words(rng, classes, lengths)
         marks = rng.choice(len(MARKS), size=len(codes), p=MARK_SHARES)
@@ -113,7 +106,7 @@ class TextDistribution:
             lists = pa.ListArray.from_arrays(offsets, strings)
             return pc.binary_join(lists, " ").take(pa.array(order))
 
-        raw = join(self.word_forms.take(pa.array(codes + WORDS * marks)))
+        raw = join(self.word_forms.take(pa.array(codes + self.n_words * marks)))
         words = join(self.word_forms.take(pa.array(codes)))
         return Documents(classes[order], raw, words)
 
@@ -122,13 +115,13 @@ class TextDistribution:
         for k in np.unique(classes):
             row = self._cumulative[k]
             u = rng.random(int(lengths[classes == k].sum())) * row[-1]
-            drawn.append(np.minimum(np.searchsorted(row, u, side="right"), WORDS - 1))
+            drawn.append(np.minimum(np.searchsorted(row, u, side="right"), self.n_words - 1))
         return np.concatenate(drawn)
 
 
-def _make_words(rng: np.random.Generator) -> npt.NDArray[np.str_]:
+def _make_words(rng: np.random.Generator, number: int) -> npt.NDArray[np.str_]:
     """Return distinct random words; rarer words tend to be longer."""
-    n_drawn = WORDS + WORDS // 5
+    n_drawn = number + number // 5
     rank = np.arange(n_drawn)
     lengths = np.clip(rng.poisson(0.6 + 0.36 * np.log1p(rank)) + 2, 2, 14)
     latin, accents, cyrillic_letters = (np.array([ord(c) for c in s]) for s in (LETTERS, ACCENTED, CYRILLIC))
@@ -141,25 +134,20 @@ def _make_words(rng: np.random.Generator) -> npt.NDArray[np.str_]:
     letters[cyrillic] = rng.choice(cyrillic_letters, size=(int(cyrillic.sum()), 14))
     letters[np.arange(14) >= lengths[:, None]] = 0
     names = np.ascontiguousarray(letters.astype(np.uint32)).view("U14").ravel()
-    first = np.sort(np.unique(names, return_index=True)[1])[:WORDS]
-    if len(first) < WORDS:
-        raise SystemExit(f"Only {len(first)} of {WORDS} distinct words were drawn; increase n_drawn.")
+    first = np.sort(np.unique(names, return_index=True)[1])[:number]
+    if len(first) < number:
+        raise RuntimeError(f"Only {len(first)} of {number} distinct words were drawn; increase n_drawn.")
     return names[first]
 
 
-def draw_chunks(distribution: TextDistribution, megabytes: int, part: int = 0) -> Iterator[Documents]:
+def draw_chunks(distribution: TextDistribution, megabytes: int) -> Iterator[Documents]:
     """Draw documents in chunks until their raw texts fill `megabytes`."""
     remaining, chunk = megabytes * 1_000_000, 0
     while remaining > 0:
-        documents = distribution.draw_documents(CHUNK, part, chunk).truncate(remaining)
+        documents = distribution.draw_documents(CHUNK, 0, chunk).truncate(remaining)
         remaining -= documents.size
         chunk += 1
         yield documents
-
-
-def draw_held_out(distribution: TextDistribution) -> Documents:
-    """Draw the held-out documents from the same distribution."""
-    return distribution.draw_documents(N_HELD_OUT, 1, 0)
 
 
 @dataclass(frozen=True)
@@ -170,38 +158,32 @@ class CorpusFiles:
     vw: Path
     fasttext: Path
 
-    @classmethod
-    def in_folder(cls, folder: Path, name: str) -> CorpusFiles:
-        """Return the paths of a set."""
-        return cls(folder / f"{name}.csv", folder / f"{name}.vw", folder / f"{name}.ft")
+    def read(self) -> tuple[list[str], list[str]]:
+        """Return the raw texts and the labels."""
+        import pyarrow.csv as pc
 
-    def missing(self, formats: Sequence[str]) -> dict[str, Path]:
-        """Return the paths of the formats that have not been written."""
-        paths = {name: Path(getattr(self, name)) for name in formats}
-        return {name: path for name, path in paths.items() if not path.exists()}
+        table = pc.read_csv(self.csv)
+        return table["text"].to_pylist(), table["label"].to_pylist()
 
-
-def write_corpus(paths: Mapping[str, Path], sets: Iterator[Documents]) -> None:
-    """Write documents in the given formats, chunk by chunk; files are renamed when complete."""
-    drafts = {name: path.with_suffix(path.suffix + ".part") for name, path in paths.items()}
-    with ExitStack() as stack:
-        files = {name: stack.enter_context(draft.open("wb")) for name, draft in drafts.items()}
-        if "csv" in files:
+    def write(self, sets: Iterator[Documents]) -> None:
+        """Write documents in every format, chunk by chunk; files are renamed when complete."""
+        paths = {"csv": self.csv, "vw": self.vw, "fasttext": self.fasttext}
+        drafts = {name: path.with_suffix(path.suffix + ".part") for name, path in paths.items()}
+        with ExitStack() as stack:
+            files = {name: stack.enter_context(draft.open("wb")) for name, draft in drafts.items()}
             files["csv"].write(b"label,text\n")
-        for documents in sets:
-            lines = _format_lines(documents)
-            for name, file in files.items():
-                file.write(lines[name])
-    for name, draft in drafts.items():
-        draft.rename(paths[name])
+            for documents in sets:
+                for name, lines in _format_lines(documents).items():
+                    files[name].write(lines)
+        for name, draft in drafts.items():
+            draft.rename(paths[name])
 
 
-def _format_lines(documents: Documents) -> dict[str, Any]:
+def _format_lines(documents: Documents) -> Mapping[str, Any]:
     import pyarrow as pa
 
-    codes = pa.array(documents.classes)
-    named = pa.array(LABELS).take(codes)
-    number = pa.array([str(k + 1) for k in range(CLASSES)]).take(codes)
+    codes = [int(k) + 1 for k in documents.classes]
+    named, number = pa.array([f"class-{k:02d}" for k in codes]), pa.array([str(k) for k in codes])
     return {
         "csv": _join_columns(named, ',"', documents.raw, '"\n'),
         "vw": _join_columns(number, " | ", documents.words, "\n"),
@@ -218,34 +200,28 @@ def _join_columns(*columns: Any) -> Any:
     return memoryview(characters)[: np.frombuffer(offsets, np.int32)[len(pasted)]]
 
 
-def ensure_corpus(
-    folder: Path, megabytes: int, formats: Sequence[str] = FORMATS
-) -> tuple[CorpusFiles, CorpusFiles]:
-    """Return the files of training and held-out documents, writing those that do not exist."""
+@dataclass(frozen=True)
+class Corpus:
+    """Training and held-out documents."""
+
+    folder: Path
+    megabytes: int
+    classes: int
+    train: CorpusFiles
+    held_out: CorpusFiles
+
+
+def read_corpus(megabytes: int, classes: int, words: int) -> Corpus:
+    """Return the files of a corpus, written on first use; there are 100 held-out documents per megabyte."""
+    folder = WORK / f"corpus-{classes}-{words}"
     folder.mkdir(parents=True, exist_ok=True)
-    train, test = (
-        CorpusFiles.in_folder(folder, f"train-{megabytes}"),
-        CorpusFiles.in_folder(folder, "held-out"),
+    n_held_out = min(max(100 * megabytes, 2_000), 30_000)
+    names = f"train-{megabytes}", f"held-out-{n_held_out}"
+    train, held_out = (
+        CorpusFiles(*(folder / f"{name}.{suffix}" for suffix in ("csv", "vw", "ft"))) for name in names
     )
-    if train.missing(formats) or test.missing(formats):
-        distribution = TextDistribution()
-        if missing := train.missing(formats):
-            write_corpus(missing, draw_chunks(distribution, megabytes))
-        if missing := test.missing(formats):
-            write_corpus(missing, iter([draw_held_out(distribution)]))
-    return train, test
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.text_corpus", description=__doc__)
-    parser.add_argument("folder", type=Path, help="folder to write to")
-    parser.add_argument("--size", type=int, default=300, help="megabytes of raw text")
-    args = parser.parse_args()
-    start = time.perf_counter()
-    train, _ = ensure_corpus(args.folder, args.size)
-    seconds = time.perf_counter() - start
-    print(f"{train.csv}: {train.csv.stat().st_size / 1e6:.0f} MB after {seconds:.1f} s")
-
-
-if __name__ == "__main__":
-    main()
+    if not train.fasttext.exists() or not held_out.fasttext.exists():
+        distribution = TextDistribution(classes, words)
+        train.write(draw_chunks(distribution, megabytes))
+        held_out.write(iter([distribution.draw_documents(n_held_out, 1, 0)]))
+    return Corpus(folder, megabytes, classes, train, held_out)

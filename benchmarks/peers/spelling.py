@@ -11,13 +11,11 @@ from __future__ import annotations
 import pickle
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
-from benchmarks.harness import TimedCall, format_megabytes, format_ratio_table, time_in_turns
-from benchmarks.spelling_commands import NovelCorpus
+from benchmarks.data import Novels
 from weigh.apps.spelling.classifiers import LinearWordClassifier
 from weigh.apps.spelling.confusion_sets import ConfusionSets
 from weigh.apps.spelling.contexts import Corpus, Occurrences
@@ -42,7 +40,7 @@ class SetTask:
 
 
 @dataclass(frozen=True)
-class PeerLearner:
+class SetLearner:
     """How to learn a set, predict its held-out contexts, and measure the size of the model."""
 
     learn: Callable[[SetTask], Any]
@@ -50,34 +48,8 @@ class PeerLearner:
     model_bytes: Callable[[Any], int | None]
 
 
-def peers_table(novels: NovelCorpus, repeats: int) -> str:
-    """Fit every learner to all sets and evaluate it on the held-out novels."""
-    tasks = _read_tasks(novels)
-    timings = time_in_turns(
-        [TimedCall(name, partial(_fit_all, timing, tasks)) for name, timing in LEARNERS.items()], repeats
-    )
-    fitted = [(LEARNERS[timing.name], timing.result) for timing in timings]
-    extra = {
-        "mean of the sets": [
-            f"{100 * _mean_accuracy(learner, tasks, models):.2f} %" for learner, models in fitted
-        ],
-        "size": [_format_size(learner, models) for learner, models in fitted],
-    }
-    n_features = SpellerSettings().features
-    reduced = [
-        model.select_strongest(n_features, task.train)
-        for model, task in zip(timings[0].result, tasks, strict=True)
-    ]
-    small = f"{100 * _mean_accuracy(OURS, tasks, reduced):.2f} % with {_format_size(OURS, reduced)}"
-    n = sum(len(task.train) for task in tasks)
-    return (
-        f"{n:,} contexts of {len(tasks)} sets learned, all sets one after the other; accuracy on novels held "
-        f"out; size of names and weights, scikit-learn's pickled\n\n{format_ratio_table(timings, extra)}\n\n"
-        f"Of the first, the {n_features:,} features of each set that a speller keeps: {small}."
-    )
-
-
-def _read_tasks(novels: NovelCorpus) -> list[SetTask]:
+def read_tasks(novels: Novels) -> list[SetTask]:
+    """Return the training and test contexts of every confusion set."""
     sets = ConfusionSets.by_name(SET_LIST).sets
     corpus = Corpus.read(read_documents([*novels.training, *novels.held_out]), sets, SpellerSettings().window)
     return [_make_task(rows, len(novels.training)) for rows in corpus.occurrences]
@@ -109,10 +81,6 @@ def _count_matrix(rows: Occurrences) -> Any:
     )
     counts.sum_duplicates()
     return counts
-
-
-def _fit_all(learner: PeerLearner, tasks: list[SetTask]) -> list[Any]:
-    return [learner.learn(task) for task in tasks]
 
 
 def _identity(names: list[str]) -> list[str]:
@@ -149,8 +117,8 @@ def _hashing_vectoriser() -> Any:
     return HashingVectorizer(analyzer=_identity, n_features=2**18, norm=None, alternate_sign=False)
 
 
-def _weigh_learner(name: str) -> PeerLearner:
-    return PeerLearner(lambda task: train_classifier(name, task.train), _choose_words, _weigh_bytes)
+def _weigh_learner(name: str) -> SetLearner:
+    return SetLearner(lambda task: train_classifier(name, task.train), _choose_words, _weigh_bytes)
 
 
 def _choose_words(model: LinearWordClassifier, task: SetTask) -> Any:
@@ -163,17 +131,17 @@ def _weigh_bytes(model: LinearWordClassifier) -> int:
     )
 
 
-def _pipeline_learner(vectoriser: Callable[[], Any], make: Callable[[], Any]) -> PeerLearner:
+def _pipeline_learner(vectoriser: Callable[[], Any], make: Callable[[], Any]) -> SetLearner:
     def fit(task: SetTask) -> Any:
         from sklearn.pipeline import make_pipeline
 
         return make_pipeline(vectoriser(), make()).fit(task.train_features, task.train.members)
 
-    return PeerLearner(fit, lambda model, task: model.predict(task.test_features), _pickle_bytes)
+    return SetLearner(fit, lambda model, task: model.predict(task.test_features), _pickle_bytes)
 
 
-def _matrix_learner(make: Callable[[], Any]) -> PeerLearner:
-    return PeerLearner(
+def _matrix_learner(make: Callable[[], Any]) -> SetLearner:
+    return SetLearner(
         lambda task: make().fit(task.train_counts, task.train.members),
         lambda model, task: model.predict(task.test_counts),
         lambda model: None,
@@ -186,9 +154,8 @@ def _pickle_bytes(model: Any) -> int:
     return len(pickle.dumps((model[0], weights)))
 
 
-OURS = _weigh_learner("logistic")
 LEARNERS = {
-    "weigh, logistic": OURS,
+    "weigh, logistic": _weigh_learner("logistic"),
     "weigh, naive-bayes": _weigh_learner("naive-bayes"),
     "CountVectorizer + LogisticRegression": _pipeline_learner(_count_vectoriser, _logistic),
     "LogisticRegression, matrix made before": _matrix_learner(_logistic),
@@ -198,14 +165,15 @@ LEARNERS = {
 }
 
 
-def _mean_accuracy(learner: PeerLearner, tasks: list[SetTask], models: list[Any]) -> float:
-    """Return the mean accuracy over the sets."""
-    hits = [
-        learner.predict(model, task) == task.test.members for task, model in zip(tasks, models, strict=True)
-    ]
-    return float(np.mean([hit.mean() for hit in hits]))
+def fit_all(name: str, tasks: list[SetTask]) -> list[Any]:
+    return [LEARNERS[name].learn(task) for task in tasks]
 
 
-def _format_size(learner: PeerLearner, models: list[Any]) -> str:
+def model_facts(name: str, tasks: list[SetTask], models: list[Any]) -> dict[str, float]:
+    """Return the mean accuracy over the sets and the size of names and weights in megabytes."""
+    learner = LEARNERS[name]
+    pairs = list(zip(tasks, models, strict=True))
+    hits = [learner.predict(model, task) == task.test.members for task, model in pairs]
     sizes = [size for model in models if (size := learner.model_bytes(model)) is not None]
-    return format_megabytes(sum(sizes)) if sizes else "-"
+    accuracy = float(np.mean([hit.mean() for hit in hits]))
+    return {"mean of the sets": accuracy, **({"size, MB": sum(sizes) / 1e6} if sizes else {})}

@@ -7,17 +7,16 @@ once per fold and the sums are compared. Missing values add nothing. Cut points 
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from benchmarks.adult import CATEGORIES, LABEL, NUMBERS
-from benchmarks.harness import ROOT, describe_machine, format_markdown_table, replace_between_markers
+from benchmarks.data import ADULT, ADULT_CATEGORIES, ADULT_LABEL, ADULT_NUMBERS, ADULT_TEST
+from benchmarks.job import DATA
+from benchmarks.results import format_markdown_table
 
 Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int64]
@@ -109,19 +108,19 @@ def number_models(a: float) -> dict[str, Terms]:
 class AdultFolds:
     """The training and test files as codes and floats, with five folds of the training rows."""
 
-    def __init__(self, folder: Path) -> None:
-        files = [pd.read_csv(folder / f, na_values="?") for f in ("train.csv", "test.csv")]
-        self.y, self.y_test = ((f[LABEL] == ">50K").to_numpy(dtype=np.int64) for f in files)
+    def __init__(self, max_rows: int | None) -> None:
+        files = [pd.read_csv(DATA / f, na_values="?", nrows=max_rows) for f in (ADULT, ADULT_TEST)]
+        self.y, self.y_test = ((f[ADULT_LABEL] == ">50K").to_numpy(dtype=np.int64) for f in files)
         both = pd.concat(files, ignore_index=True)
-        self.codes = {name: pd.factorize(both[name])[0] for name in CATEGORIES}
-        self.values = {name: both[name].to_numpy(dtype=float) for name in NUMBERS}
+        self.codes = {name: pd.factorize(both[name])[0] for name in ADULT_CATEGORIES}
+        self.values = {name: both[name].to_numpy(dtype=float) for name in ADULT_NUMBERS}
         self.fold = np.random.default_rng(0).permutation(len(self.y)) % 5
 
     def column_log_odds(self, model: Terms, a: float) -> dict[str, tuple[Floats, Floats]]:
         """Return every column's log-odds: out of fold for the training rows, and for the test rows."""
         n = len(self.y)
         log_odds = {}
-        for name in CATEGORIES + NUMBERS:
+        for name in ADULT_CATEGORIES + ADULT_NUMBERS:
             out_of_fold, all_rows = np.empty(n), np.arange(n)
             for k in range(5):
                 new = np.flatnonzero(self.fold == k)
@@ -147,8 +146,10 @@ class AdultFolds:
         return [f"{by_folds[best]:.4f}", f"{on_test:.4f}"]
 
 
-def accuracy_table(folder: Path, a: float) -> str:
-    data = AdultFolds(folder)
+def accuracy_table(quick: bool) -> str:
+    """Return the accuracies of all models of numbers with one pseudo-count per value."""
+    a = 1.0
+    data = AdultFolds(3_000 if quick else None)
     rows = []
     for name, model in number_models(a).items():
         terms = data.column_log_odds(model, a)
@@ -157,23 +158,4 @@ def accuracy_table(folder: Path, a: float) -> str:
                      *data.accuracies(terms, True)])  # fmt: skip
     head = ["numbers as", "folds", "test", "folds, no education_num", "test, no education_num",
             "folds, prior chosen", "test, prior chosen"]  # fmt: skip
-    return f"Accuracy of naive Bayes on UCI Adult, pseudo-count {a:g}\n\n{format_markdown_table(head, rows)}"
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.binning", description=__doc__)
-    parser.add_argument(
-        "--data", type=Path, default=ROOT.parent / "shared" / "data", help="folder that contains adult/"
-    )
-    parser.add_argument("--pseudo-count", type=float, default=1.0, help="smoothing per value")
-    parser.add_argument("--write", action="store_true", help="write the table to benchmarks/RESULTS.md")
-    args = parser.parse_args()
-    table = accuracy_table(args.data / "adult", args.pseudo_count)
-    text = f"{table}\n\n{describe_machine(['numpy', 'pandas'])}"
-    print(text)
-    if args.write:
-        replace_between_markers(ROOT / "benchmarks" / "RESULTS.md", "binning", text)
-
-
-if __name__ == "__main__":
-    main()
+    return format_markdown_table(head, rows)

@@ -11,21 +11,22 @@ import lzma
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.harness import format_markdown_table
-from benchmarks.text_peers import CORES
-from benchmarks.text_real import NEWS, SMS, LabelledTexts, read_folder, read_sms, unpack_newsgroups
+from benchmarks.data import A9A, A9A_TEST, LabelledTexts, newsgroup_folders, read_folder, read_sms
+from benchmarks.job import CORES, DATA
+from benchmarks.results import format_markdown_table
 
-A9A = "a9a.xz"
 EPOCHS = (1, 2, 5, 10)
 SEEDS = 5
 BEST_SGD = "SGDClassifier(average=True), loss and all chosen"
 LOSSES = ("perceptron", "hinge", "log_loss")
+
+LearnerFactory = Callable[..., Any]  # takes random_state and max_iter
+SplitAndTexts = tuple["TrainTestSplit", tuple[LabelledTexts, LabelledTexts] | None]
 
 
 @dataclass
@@ -85,7 +86,7 @@ class Dataset:
     """A dataset: its split by seed, with the texts if it has any, and how many seeds it can afford."""
 
     title: str
-    split: Callable[[int], tuple[TrainTestSplit, tuple[LabelledTexts, LabelledTexts] | None]]
+    split: Callable[[int], SplitAndTexts]
     is_split_by_seed: bool = False
     voting_seeds: int = SEEDS  # voting evaluates every hypothesis on every row
     choosing_seeds: int = 1
@@ -155,66 +156,55 @@ def vectorise(train: LabelledTexts, test: LabelledTexts, *, weighted: bool) -> T
     return TrainTestSplit(X, train.labels, vectoriser.transform(test.texts), test.labels)
 
 
-def load_datasets(data: Path, work: Path, max_rows: int | None) -> Iterator[Dataset]:
-    """Yield the available datasets, with at most `max_rows` rows per part."""
-    if (data / SMS).exists():
-        sms = read_sms(data / SMS)
-        folds = [(sms[a[:max_rows]], sms[b[:max_rows]]) for a, b in sms.folds()]
+def load_datasets(max_rows: int | None) -> Iterator[Dataset]:
+    """Yield the datasets, with at most `max_rows` rows per part."""
+    sms = read_sms()
+    folds = [(sms[a[:max_rows]], sms[b[:max_rows]]) for a, b in sms.folds()]
 
-        def fold(
-            seed: int, *, weighted: bool
-        ) -> tuple[TrainTestSplit, tuple[LabelledTexts, LabelledTexts] | None]:
-            return vectorise(*folds[seed], weighted=weighted), None if weighted else folds[seed]
+    def fold(seed: int, *, weighted: bool) -> SplitAndTexts:
+        return vectorise(*folds[seed], weighted=weighted), None if weighted else folds[seed]
 
-        for name, weighted in (("counts of words", False), ("tf-idf", True)):
-            yield Dataset(f"SMS spam, {name}", partial(fold, weighted=weighted), True, choosing_seeds=3)
-    if (data / NEWS).exists():
-        parts = [read_folder(folder) for folder in unpack_newsgroups(data / NEWS, work)]
-        orders = [np.random.default_rng(0).permutation(len(part.texts))[:max_rows] for part in parts]
-        train, test = (part[order] for part, order in zip(parts, orders, strict=True))
+    parts = [read_folder(folder) for folder in newsgroup_folders()]
+    orders = [np.random.default_rng(0).permutation(len(part.texts))[:max_rows] for part in parts]
+    train, test = (part[order] for part, order in zip(parts, orders, strict=True))
 
-        def posts(
-            seed: int, *, weighted: bool
-        ) -> tuple[TrainTestSplit, tuple[LabelledTexts, LabelledTexts] | None]:
-            return vectorise(train, test, weighted=weighted), None if weighted else (train, test)
+    def posts(seed: int, *, weighted: bool) -> SplitAndTexts:
+        return vectorise(train, test, weighted=weighted), None if weighted else (train, test)
 
-        for name, weighted in (("counts of words", False), ("tf-idf", True)):
-            title = f"20 Newsgroups, {name} (voted: one seed)"
-            yield Dataset(title, partial(posts, weighted=weighted), voting_seeds=1)
-    if (data / A9A).exists():
-        split = load_a9a(data, max_rows)
-        yield Dataset("a9a (voted: one seed)", lambda seed: (split, None), voting_seeds=1, choosing_seeds=3)
+    for name, weighted in (("counts of words", False), ("tf-idf", True)):
+        yield Dataset(f"SMS spam, {name}", partial(fold, weighted=weighted), True, choosing_seeds=3)
+    for name, weighted in (("counts of words", False), ("tf-idf", True)):
+        title = f"20 Newsgroups, {name} (voted: one seed)"
+        yield Dataset(title, partial(posts, weighted=weighted), voting_seeds=1)
+    split = load_a9a(max_rows)
+    yield Dataset("a9a (voted: one seed)", lambda seed: (split, None), voting_seeds=1, choosing_seeds=3)
 
 
-def load_a9a(data: Path, max_rows: int | None) -> TrainTestSplit:
+def load_a9a(max_rows: int | None) -> TrainTestSplit:
     from sklearn.datasets import load_svmlight_file
 
     parts: list[Any] = []
-    for name in (A9A, A9A.replace("a9a", "a9a.t")):
-        with lzma.open(data / name) as file:
+    for name in (A9A, A9A_TEST):
+        with lzma.open(DATA / name) as file:
             X, y = load_svmlight_file(file, n_features=123)
         parts += [X[:max_rows], y[:max_rows]]
     return TrainTestSplit(*parts)
 
 
-def dataset_tables(data: Path, work: Path, *, small: bool) -> str:
-    """Return a table for each available dataset, and a sentence about missing files."""
-    epochs, seeds, max_rows = (EPOCHS[:2], 2, 600) if small else (EPOCHS, SEEDS, None)
+def dataset_tables(quick: bool) -> str:
+    """Return a table for each dataset."""
+    epochs, seeds, max_rows = (EPOCHS[:2], 2, 600) if quick else (EPOCHS, SEEDS, None)
     parts = []
-    for dataset in load_datasets(data, work, max_rows):
+    for dataset in load_datasets(max_rows):
         record = run_dataset(dataset, epochs, seeds)
         parts.append(f"{dataset.title}; accuracy on test, mean of {seeds} seeds")
         parts += [record.table(), record.format_leads()]
-    if missing := [name for name in (SMS, NEWS, A9A) if not (data / name).exists()]:
-        parts.append(f"Left out because --data {data} has no {' and no '.join(missing)}.")
     return "\n\n".join(parts)
 
 
 MARGINS = (0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # as multiples of the mean squared norm of a row
 HYPOTHESES = ("last", "lazy", "averaged", "voted")
 PENALTY_STRENGTHS = (1e-4, 1e-5, 1e-6)
-
-LearnerFactory = Callable[..., Any]  # takes random_state and max_iter
 
 
 @dataclass(frozen=True)
@@ -384,9 +374,9 @@ def late_mistake_table(rows: int, seeds: int) -> str:
     return format_noise_table(columns)
 
 
-def noise_tables(*, small: bool) -> str:
+def noise_tables(quick: bool) -> str:
     """Return the tables of random label noise and of a single late error."""
-    rows, seeds = (1_000, 2) if small else (NOISE_ROWS, NOISE_SEEDS)
+    rows, seeds = (1_000, 2) if quick else (NOISE_ROWS, NOISE_SEEDS)
     data = f"{rows:,} rows of {NOISE_DIMENSIONS} numbers, accuracy on {NOISE_TEST_ROWS:,} rows without noise"
     seeds_note = f"mean of {seeds} seeds, the worst in brackets"
     return "\n\n".join(

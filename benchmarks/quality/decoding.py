@@ -12,16 +12,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.harness import ROOT, format_duration, format_markdown_table
-from benchmarks.text_peers import CORES
+from benchmarks.data import RECORDING
+from benchmarks.job import CORES, DATA, ROOT
+from benchmarks.results import format_duration, format_markdown_table
 
-RECORDING_FILE = "contdata95.mat"
 LAGS, BIN = 15, 0.05
 SIGNALS = ("x position", "y position", "x velocity", "y velocity")
 PLOT_SECONDS, PLOT_START = 12.0, 60.0  # length and start of the plot within the test part
@@ -49,10 +48,10 @@ def lag_columns(rates: Floats, lags: int) -> Floats:
     return np.ascontiguousarray(windows.reshape(len(windows), -1))
 
 
-def read_recording(path: Path, max_rows: int | None = None) -> Recording:
+def read_recording(max_rows: int | None) -> Recording:
     from scipy.io import loadmat
 
-    arrays = loadmat(path)
+    arrays = loadmat(DATA / RECORDING)
     rates, signals = (np.asarray(arrays[name], dtype=np.float64)[:max_rows] for name in ("Y", "X"))
     return Recording(lag_columns(rates, LAGS), signals[LAGS - 1 :])
 
@@ -114,7 +113,6 @@ def decode_all(recording: Recording) -> tuple[str, dict[str, Floats]]:
         predictions[name] = prediction
         cells = [f"{score:.4f}" for score in [*scores, float(np.mean(scores))]]
         body.append([name, *cells, format_duration(seconds), f"{n_nonzero:,.0f}"])
-        print(f"  {body[-1]}", flush=True)
     head = ["R² of the held-out fifth", *SIGNALS, "mean", "seconds of four fits", "weights not zero, mean"]
     return format_markdown_table(head, body), predictions
 
@@ -136,13 +134,11 @@ def plot_decoding(recording: Recording, predictions: dict[str, Floats]) -> Any:
     return line_chart(rows, "seconds of the held-out part", SIGNALS[0], "Where a hand is, from 95 neurons")
 
 
-def decoding_table(data: Path, *, small: bool) -> str:
-    """Return the table, or a sentence about a missing file; write docs/decoding.svg unless `small`."""
-    if not (data / RECORDING_FILE).exists():
-        return f"Left out because --data {data} has no {RECORDING_FILE}."
-    recording = read_recording(data / RECORDING_FILE, 3_000 if small else None)
+def decoding_table(quick: bool) -> str:
+    """Return the table; a full run also writes docs/decoding.svg."""
+    recording = read_recording(3_000 if quick else None)
     table, predictions = decode_all(recording)
-    if not small:
+    if not quick:
         from weigh.pictures import image
 
         image(plot_decoding(recording, predictions), PLOT_PATH)

@@ -1,0 +1,1 @@
+"""The rows of each area, listed as `JOBS`."""

@@ -1,0 +1,1 @@
+"""Rows of accuracy and the like, computed in one process."""
