@@ -59,7 +59,7 @@ class Step:
 
 
 Part: TypeAlias = "str | Setting | Step | BaseException"
-Text: TypeAlias = "str | tuple[Part, ...]"
+Text: TypeAlias = "Part | tuple[Part, ...]"
 
 
 def set_kind(column: str, kind: str | Call) -> Setting:
@@ -78,8 +78,8 @@ def _python(value: object) -> str:
 class Advised(Exception):
     """A message with advice as data: the common base of errors and warnings.
 
-    `message` says what is wrong and `hint` what to do; each is a string, or a tuple of strings, settings,
-    steps and other errors. `parameter` and `value` are what was given and is wrong; `suggestion` is a name
+    `message` says what is wrong and `hint` what to do; each is a string, a setting, a step or another error,
+    or a tuple of such parts. `parameter` and `value` are what was given and is wrong; `suggestion` is a name
     that may have been meant instead.
     """
 
@@ -100,6 +100,9 @@ class Advised(Exception):
 
     def __str__(self) -> str:
         return self.render(str)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self)!r})"
 
     def render(self, notation: Callable[[Setting | Step], str]) -> str:
         """Return the whole message with settings and steps in the notation of an interface."""
@@ -122,8 +125,13 @@ class Advised(Exception):
         return {name: field for name, field in fields.items() if field not in ("", None, [])}
 
 
+def join(*texts: Text) -> Text:
+    """Return texts as one."""
+    return tuple(part for text in texts for part in _parts(text))
+
+
 def _parts(text: Text) -> Iterator[Part]:
-    yield from (text,) if isinstance(text, str) else text
+    yield from text if isinstance(text, tuple) else (text,)
 
 
 def _render(text: Text, notation: Callable[[Setting | Step], str]) -> str:

@@ -46,7 +46,7 @@ import sys
 import warnings
 from collections.abc import Iterable
 
-from weigh.advice import Advised, Setting, Step, Text
+from weigh.advice import Advised, Setting, Step, Text, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -233,14 +233,14 @@ def did_you_mean(name: object, choices: Iterable[object]) -> str:
 
 
 def parameter_error(
-    owner: str, name: str, must: str, got: object, choices: Iterable[object] = ()
+    owner: str, name: str, must: Text, got: object, choices: Iterable[object] = ()
 ) -> ParameterError:
     """Return the error for an invalid parameter: its owner, its name, what it must be and what it is.
 
     One of the `choices` is suggested if its spelling is close.
     """
     return ParameterError(
-        (Setting(name, owner=owner), f" must be {must}, got {one_line_repr(got)}."),
+        join(Setting(name, owner=owner), " must be ", must, f", got {one_line_repr(got)}."),
         parameter=name,
         value=got if isinstance(got, str | int | float) else one_line_repr(got),
         suggestion=closest(got, choices),

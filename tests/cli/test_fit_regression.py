@@ -8,7 +8,6 @@ import pytest
 
 import weigh
 from weigh.cli.settings import read_settings
-from weigh.cli.terminology import to_command_line_terms
 from weigh.priors import Laplace, Normal, Penalty
 
 FLATS = """size,rooms,district,rent
@@ -231,14 +230,6 @@ def test_wrong_settings_are_wrong_usage(flats, learner, text, said):
 def test_library_errors_are_worded_in_command_line_terms(flats, learner, settings, said):
     result = fit(flats, "district" if learner == "logistic" else "rent", learner, *settings)
     assert (result.exit_code, result.output) == (1, f"weigh: {said}\n")
-
-
-def test_advice_on_solvers_names_options():
-    said = "State it, as in noise=Normal(1.0), or give the penalty itself: Penalty(l1=...). Or scale='unit'."
-    assert to_command_line_terms(said) == (
-        "State it, as in --set noise=normal:1.0, or give the penalty itself: penalty:l1=.... Or --set "
-        "scale=unit."
-    )
 
 
 def test_predict_writes_numbers_and_how_sure_they_are(flats):

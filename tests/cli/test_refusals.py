@@ -7,6 +7,10 @@ import sys
 
 import pytest
 
+import weigh
+from weigh.advice import Call, Setting, Step, set_kind
+from weigh.cli.notation import write_option
+
 PROGRAM = [sys.executable, "-m", "weigh.cli.main"]
 
 
@@ -155,37 +159,43 @@ def test_an_interrupt_ends_with_130(fitted, monkeypatch):
     assert main.run_for_exit_code(["diff", "mails.weigh", "mails.weigh"]) == 130
 
 
-def test_advice_on_missing_values_is_in_the_words_of_the_command_line():
-    from weigh.cli.terminology import to_command_line_terms
-
-    said = "'?' is not a number. Give missing='?' to open() if it means missing."
-    assert to_command_line_terms(said) == "'?' is not a number. Give --missing '?' if it means missing."
-
-
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("advice", "python", "expected"),
     [
-        ("Use model.uncalibrated.", "Use the model that was calibrated."),
-        ("Use model.keep('averaged').", "Train with --set keep=averaged."),
-        ("If they are none, give quotes=False.", "If they are none, give --no-quotes."),
+        (Setting("missing", ["?"]), "missing=['?']", "--missing '?'"),
+        (Setting("missing", ["?", "n/a"]), "missing=['?', 'n/a']", "--missing '?' --missing 'n/a'"),
+        (Setting("quotes", False), "quotes=False", "--no-quotes"),
+        (Setting("delimiter", ";"), "delimiter=';'", "--delimiter ';'"),
+        (Setting("format", "mail"), "format='mail'", "--format mail"),
+        (Setting("label"), "label=", "--label"),
+        (Setting("columns", "count"), "columns='count'", "--kind count"),
+        (set_kind("age", "number"), "columns={'age': 'number'}", "--kind 'age=number'"),
+        (set_kind("it's", "skip"), """columns={"it's": 'skip'}""", """--kind 'it'"'"'s=skip'"""),
         (
-            "See the rows with the largest errors: weigh.evaluate(model, data).largest.",
-            "`weigh evaluate` lists the rows with the largest errors.",
+            set_kind("a b", Call("Number", spread="shared")),
+            "columns={'a b': weigh.Number(spread='shared')}",
+            "--kind 'a b=number:spread=shared'",
         ),
+        (Setting("prior", 1), "prior=1", "--set prior=1"),
+        (Setting("prior", None), "prior=None", "--set prior=None"),
+        (Setting("noise", Call("Normal", 1.0)), "noise=Normal(1.0)", "--set noise=normal:1.0"),
+        (Setting("noise", weigh.Normal(1.5)), "noise=Normal(1.5)", "--set noise=normal:1.5"),
+        (Setting("", Call("Penalty", l1=..., l2=2)), "Penalty(l1=..., l2=2)", "penalty:l1=...,l2=2"),
+        (Setting("scale", "unit"), "scale='unit'", "--set scale=unit"),
+        (Setting("scale", "cv"), "scale='cv'", "--set prior=normal:cv"),
+        (Setting("folds", 3), "folds=3", "--folds 3"),
+        (Setting("seen", False), "seen=False", "--unseen"),
+        (Setting("prior", owner="NaiveBayes"), "NaiveBayes: prior", "NaiveBayes: prior"),
+        (Setting("sizes", owner="measure_learning_curve"), "measure_learning_curve: sizes", "--sizes"),
         (
-            "How sure it is of them: model.predict(rows, return_std=True).",
-            "`weigh predict --std` tells how sure it is of them.",
-        ),
-        (
-            "for example columns={'a b': weigh.Number(spread='shared')}, or",
-            "for example --kind 'a b=number:spread=shared', or",
+            Step("trained model", "Use model.uncalibrated."),
+            "Use model.uncalibrated.",
+            "Use the model that was calibrated.",
         ),
     ],
 )
-def test_python_terms_in_advice_become_options(said, expected):
-    from weigh.cli.terminology import to_command_line_terms
-
-    assert to_command_line_terms(said) == expected
+def test_advice_is_a_keyword_argument_in_python_and_an_option_on_the_command_line(advice, python, expected):
+    assert (str(advice), write_option(advice)) == (python, expected)
 
 
 def test_the_advice_for_a_voted_perceptron_names_an_option(fitted):

@@ -12,7 +12,6 @@ import click
 
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.notation import to_command_line
-from weigh.cli.terminology import to_command_line_terms
 
 MAILS = {
     "CS373": [0, 0, 0, 0, 1],
@@ -97,7 +96,7 @@ def _fit_model(train: str) -> tuple[Any, list[str]]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model = run(BayesTask.for_source(source), source)
-    return model, [to_command_line_terms(to_command_line(each.message)) for each in caught]
+    return model, [to_command_line(each.message) for each in caught]
 
 
 def _write_tables(folder: str) -> tuple[str, str]:

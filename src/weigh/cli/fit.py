@@ -15,7 +15,6 @@ import click
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.notation import to_command_line
 from weigh.cli.options import check_output_is_not_input, data_file_options, json_option, open_source
-from weigh.cli.terminology import to_command_line_terms
 
 if TYPE_CHECKING:
     from weigh.source.base import Source
@@ -154,7 +153,7 @@ def command(
         model = _fit_model(learner, source, settings, kinds, missing, threads)
     replaced = os.path.exists(target)
     model.save(target)
-    notes = list(dict.fromkeys(to_command_line_terms(to_command_line(each.message)) for each in caught))
+    notes = list(dict.fromkeys(to_command_line(each.message) for each in caught))
     facts = summarise_fit(model, learner, data) | {"notes": notes, "model": target}
     click.echo(
         json.dumps(facts, ensure_ascii=False, indent=2) if as_json else format_fit_summary(facts, replaced)
@@ -176,11 +175,12 @@ def _warn_if_numeric_labels(source: Source) -> None:
     numbers = {label for label in labels if isinstance(label, int | float) and label == label}
     fractions = any(number != round(number) for number in numbers if math.isfinite(number))
     if len(numbers) > max(MANY_CLASSES, len(labels) / MANY_CLASSES) or fractions:
-        warnings.warn(
-            f"{source.label!r} has {len(numbers):,} distinct numbers in the first {len(labels):,} rows, and "
-            f"each is a separate class. If they are measurements, use --learner linear.",
-            errors.OddClasses,
-            stacklevel=2,
+        errors.warn(
+            errors.OddClasses(
+                f"{source.label!r} has {len(numbers):,} distinct numbers in the first {len(labels):,} rows, "
+                "and each is a separate class.",
+                hint="If they are measurements, use --learner linear.",
+            )
         )
 
 

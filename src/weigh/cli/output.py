@@ -23,9 +23,8 @@ class CliError(click.ClickException):
 
     def __init__(self, message: object) -> None:
         from weigh.cli.notation import to_command_line
-        from weigh.cli.terminology import to_command_line_terms
 
-        super().__init__(to_command_line_terms(to_command_line(message)))
+        super().__init__(to_command_line(message))
 
     def show(self, file: Any = None) -> None:
         """Print the message on standard error."""
@@ -45,10 +44,8 @@ def show_error(error: click.ClickException) -> None:
 def show_note(message: object) -> None:
     """Print a warning on standard error."""
     from weigh.cli.notation import to_command_line
-    from weigh.cli.terminology import to_command_line_terms
 
-    note = to_command_line_terms(to_command_line(message))
-    click.echo(f"weigh: note: {escape_control_characters(note)}", err=True)
+    click.echo(f"weigh: note: {escape_control_characters(to_command_line(message))}", err=True)
 
 
 def escape_control_characters(text: str) -> str:

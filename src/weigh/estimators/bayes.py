@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
@@ -199,11 +198,12 @@ class NaiveBayes(CountingClassifier):
     def _replace_model(self, model: Any) -> None:
         super()._replace_model(model)
         if self.calibration is not None:
-            warnings.warn(
-                "The model has learned or forgotten rows and is not calibrated any more. Fit all rows at "
-                "once, or calibrate it on rows that it has not seen: weigh.calibrate(model, rows).",
-                errors.StaleCalibration,
-                stacklevel=3,
+            errors.warn(
+                errors.StaleCalibration(
+                    "The model has learned or forgotten rows and is not calibrated any more.",
+                    hint="Fit all rows at once, or calibrate it on rows that it has not seen: "
+                    "weigh.calibrate(model, rows).",
+                )
             )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
 from weigh import errors
+from weigh.advice import Setting, Step
 from weigh.features.blocks import Floats
 from weigh.learn.calibration import (
     CalibrationData,
@@ -81,11 +81,15 @@ def calibrate(
     source = _labelled_source(inner, data, label if y is None else y, sample_weight)
     rows = _score_rows(inner, source.with_missing(inner.schema.missing))
     if isinstance(inner, CountModel) and _are_training_rows(inner, source, rows):
-        warnings.warn(
-            "The model was trained on these very rows, on which it looks better than it is. Give rows that "
-            "it has not seen, or fit naive Bayes with calibration=, which uses leave-one-out scores.",
-            errors.SeenRows,
-            stacklevel=2,
+        errors.warn(
+            errors.SeenRows(
+                "The model was trained on these very rows, on which it looks better than it is.",
+                hint=(
+                    "Give rows that it has not seen, or fit naive Bayes with ",
+                    Setting("calibration"),
+                    ", which uses leave-one-out scores.",
+                ),
+            )
         )
     return fit_calibrated_model(inner, rows, method)
 
@@ -127,7 +131,8 @@ def fit_calibrated_model(model: Model, data: CalibrationData, method: str) -> Ca
     if is_infinite.any():
         raise errors.Unsupported(
             f"Row {int(np.argmax(is_infinite)):,} has probability 0 in some class, which calibration cannot "
-            f"change. Train with a prior above 0 (prior=1)."
+            "change.",
+            hint=("Train with a prior above 0 (", Setting("prior", 1), ")."),
         )
     data = data.select_rows(data.weights > 0)
     return CalibratedModel(model, _FIT_BY_METHOD[method](data), data.class_frequencies())
@@ -139,8 +144,8 @@ def _unwrap_classifier(learner: Any) -> Model:
     model = getattr(model, "uncalibrated", model)
     if isinstance(model, RegressionModel):
         raise errors.Unsupported(
-            "calibrate corrects class probabilities, but a regression predicts numbers. How sure it is of "
-            "them: model.predict(rows, return_std=True)."
+            "calibrate corrects class probabilities, but a regression predicts numbers.",
+            hint=Step("standard deviation", "How sure it is of them: model.predict(rows, return_std=True)."),
         )
     if not isinstance(model, Model):
         raise errors.Unsupported(
@@ -203,18 +208,20 @@ def _warn_unless_converged(
     def fit_map(data: CalibrationData) -> Calibration:
         result = fit(data)
         if result.derivative is None:
-            warnings.warn(
-                "The model's scores are unrelated or opposite to the labels of these rows, so its "
-                "probabilities were made nearly equal. Look at weigh.evaluate(model, rows).",
-                errors.UselessScores,
-                stacklevel=4,
+            errors.warn(
+                errors.UselessScores(
+                    "The model's scores are unrelated or opposite to the labels of these rows, so its "
+                    "probabilities were made nearly equal.",
+                    hint=Step("evaluation", "Look at weigh.evaluate(model, rows)."),
+                )
             )
         elif result.derivative > DERIVATIVE_TOLERANCE:
-            warnings.warn(
-                f"The calibration did not converge: the derivative of the loss per row is "
-                f"{result.derivative:.1g}. Give rows whose scores differ less in magnitude.",
-                errors.NotOptimal,
-                stacklevel=4,
+            errors.warn(
+                errors.NotOptimal(
+                    "The calibration did not converge: the derivative of the loss per row is "
+                    f"{result.derivative:.1g}.",
+                    hint="Give rows whose scores differ less in magnitude.",
+                )
             )
         return result.map
 

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.engines import run
 from weigh.estimators.base import BaseLearner, ProbabilisticClassifier
 from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
@@ -41,7 +42,10 @@ class InferenceMixin:
         check_is_fitted(self)
         certificate: Optimality | None = self.model_.certificate
         if certificate is None:
-            raise errors.Unsupported("Online learning has no certificate. Use method='exact' to get one.")
+            raise errors.Unsupported(
+                "Online learning has no certificate.",
+                hint=("Use ", Setting("method", "exact"), " to get one."),
+            )
         return certificate
 
     @property

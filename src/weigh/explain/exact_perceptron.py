@@ -17,6 +17,7 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.kinds import Number
 from weigh.features.schema import Schema
 from weigh.features.validation import check_integer
@@ -130,8 +131,8 @@ class PerceptronParameters:
 
 def _rescaling_error(source: str) -> errors.Unsupported:
     return errors.Unsupported(
-        f"{source} learns from rescaled rows, but a trace shows the arithmetic on the original values. Use "
-        f"scale=None, or rescale the rows first."
+        f"{source} learns from rescaled rows, but a trace shows the arithmetic on the original values.",
+        hint=("Use ", Setting("scale", None), ", or rescale the rows first."),
     )
 
 

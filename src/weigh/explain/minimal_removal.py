@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.features.blocks import Floats, Longs
 from weigh.features.kinds import Products
 from weigh.model.base import Model
@@ -332,7 +333,8 @@ def _(model: PerceptronModel) -> AdditiveModel:
 @as_additive_model.register
 def _(model: VotedModel) -> AdditiveModel:
     raise errors.Unsupported(
-        "The score of a voted perceptron is not a sum of feature contributions. Use model.keep('averaged')."
+        "The score of a voted perceptron is not a sum of feature contributions.",
+        hint=Step("keep averaged", "Use model.keep('averaged')."),
     )
 
 
@@ -341,7 +343,8 @@ def _(model: CalibratedModel) -> AdditiveModel:
     if not model.calibration.preserves_verdicts:
         raise errors.Unsupported(
             f"Calibration by {model.calibration.method} moves the decision boundaries, so the verdict does "
-            f"not follow from a sum of feature contributions. Use model.uncalibrated."
+            "not follow from a sum of feature contributions.",
+            hint=Step("trained model", "Use model.uncalibrated."),
         )
     return replace(as_additive_model(model.uncalibrated), calibration=model.calibration)
 

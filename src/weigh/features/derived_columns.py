@@ -45,8 +45,8 @@ def derive_column(chunk: Chunk, name: str, kind: Kind) -> Column:
     if not isinstance(kind, Derived) or kind.function is None:
         raise errors.ColumnError(
             f"Column {name!r} is derived by a function that is not stored in the model file.",
-            hint=(
-                Step("derived function", f"Pass it again: weigh.load(path, derived={{{name!r}: function}})."),
+            hint=Step(
+                "derived function", f"Pass it again: weigh.load(path, derived={{{name!r}: function}})."
             ),
         )
     values: Any = kind.function(DerivedInput(chunk))

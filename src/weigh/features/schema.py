@@ -163,7 +163,7 @@ class Schema:
                 raise errors.ColumnError(
                     f"The rows lack the column {errors.quote_names(absent)} that the model was trained on; "
                     f"they have {errors.quote_names(source.names)}.",
-                    hint=(Step("missing value", "Use None for missing values."),),
+                    hint=Step("missing value", "Use None for missing values."),
                 )
             extra = [n for n in source.names if n not in known]
             if extra:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from weigh.errors import CutJournal, JournalError, LostPlace, parameter_error
+from weigh.errors import CutJournal, JournalError, LostPlace, parameter_error, warn
 from weigh.journal.generation import Generation, MarkIndex, MarkTable, open_generation, write_generation
 from weigh.journal.storage import (
     JOURNAL_START,
@@ -75,11 +74,13 @@ class Journal:
             contextlib.closing(WriteTransaction(self.path, self._cache)) as transaction,
         ):
             if transaction.truncated_bytes:
-                warnings.warn(
-                    f"{self.path}: the last {transaction.truncated_bytes:,} bytes were incomplete and were "
-                    "removed. A writer was killed there, or the disk lost data; append those records again.",
-                    CutJournal,
-                    stacklevel=3,
+                warn(
+                    CutJournal(
+                        f"{self.path}: the last {transaction.truncated_bytes:,} bytes were incomplete and "
+                        "were removed.",
+                        hint="A writer was killed there, or the disk lost data; append those records again.",
+                    ),
+                    [self.path],
                 )
             yield transaction
             transaction.commit()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.judge.metrics.batches import LabelledBatch
 from weigh.judge.metrics.predictor import ClassPredictions, Predictor
 from weigh.model.base import Model
@@ -103,8 +104,12 @@ def choose_audit_predictor(
         return LeaveOneOutPredictor(predictor, fitted, True, True, base)
     if seen:
         raise errors.MergeError(
-            "The model was not trained on all of these rows, so they cannot be left out one by one. Give the "
-            "rows that it was trained on, or seen=False for rows that it has not seen."
+            "The model was not trained on all of these rows, so they cannot be left out one by one.",
+            hint=(
+                "Give the rows that it was trained on, or ",
+                Setting("seen", False),
+                " for rows that it has not seen.",
+            ),
         )
     return AuditPredictor(predictor, fitted, has_seen, True)
 

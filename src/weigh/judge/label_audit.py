@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.judge import label_audit_format
 from weigh.judge.audit_predictors import AuditPredictor, choose_audit_predictor
 from weigh.judge.metrics.accumulators import LossMoments
@@ -139,8 +140,11 @@ def audit_with_callback(
         raise errors.parameter_error("audit", "level", "a number between 0 and 1", level)
     if is_regression(model):
         raise errors.Unsupported(
-            "audit looks for wrong class labels, but a regression predicts numbers. See the rows with the "
-            "largest errors: weigh.evaluate(model, data).largest."
+            "audit looks for wrong class labels, but a regression predicts numbers.",
+            hint=Step(
+                "largest errors",
+                "See the rows with the largest errors: weigh.evaluate(model, data).largest.",
+            ),
         )
     y, label = resolve_labels(y, label)
     predictor = make_predictor(model)

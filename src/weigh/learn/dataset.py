@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints
 from weigh.features.columns import to_numbers
 from weigh.features.schema import Schema
@@ -255,8 +256,12 @@ def numeric_targets(chunk: Chunk) -> Floats:
         numbers = to_numbers(chunk.labels, "label")
     except errors.ColumnError as cause:
         raise errors.LabelError(
-            f"A regression predicts numbers, but the label {_first_non_numeric(chunk)!r} is not a number. "
-            f"For classes use LogisticRegression, NaiveBayes or Perceptron."
+            f"A regression predicts numbers, but the label {_first_non_numeric(chunk)!r} is not a number.",
+            hint=(
+                "For classes ",
+                Step("classifiers", "use LogisticRegression, NaiveBayes or Perceptron"),
+                ".",
+            ),
         ) from cause
     is_missing = np.isnan(numbers)
     if is_missing.any():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import _core, errors
+from weigh.advice import Call, set_kind
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
 from weigh.features.kinds import Category, Number
 from weigh.features.schema import ColumnGroup, Schema
@@ -182,13 +182,17 @@ def warn_zero_variance_columns(model: BayesModel) -> None:
     columns = list(find_zero_variance_columns(model))
     if columns:
         more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
-        warnings.warn(
-            f"Some numbers do not vary within a class, so any other value gets an enormous weight and "
-            f"decides alone: {'; '.join(map(str, columns[:3]))}{more}. Let the classes share one spread, "
-            f"for example columns={{{columns[0].column!r}: weigh.Number(spread='shared')}}, or give floor= "
-            f"of 0.1 or more, bins=, or 'skip'.",
-            errors.FlatColumns,
-            stacklevel=4,
+        errors.warn(
+            errors.FlatColumns(
+                "Some numbers do not vary within a class, so any other value gets an enormous weight and "
+                f"decides alone: {'; '.join(map(str, columns[:3]))}{more}.",
+                hint=(
+                    "Let the classes share one spread, for example ",
+                    set_kind(columns[0].column, Call("Number", spread="shared")),
+                    ", or give floor= of 0.1 or more, bins=, or 'skip'.",
+                ),
+            ),
+            [each.column for each in columns],
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.features.columns import to_numbers
 from weigh.features.kinds import Kind, Number
 from weigh.features.schema import Schema
@@ -82,13 +82,17 @@ class JointTask:
         model.class_distribution.check()
         n_rows = float(model.counts.rows.sum())
         if self.warns and model.n_cells > n_rows:
-            warnings.warn(
-                f"The table has {format_cell_count(model.n_cells)} cells per class but there are "
-                f"{n_rows:,.10g} rows, so most cells are empty. Use fewer columns or bins, or NaiveBayes, "
-                f"which has {format_cell_count(model.n_parameters_naive)} parameters here, not "
-                f"{format_cell_count(model.n_parameters)}.",
-                errors.UnfilledTable,
-                stacklevel=2,
+            errors.warn(
+                errors.UnfilledTable(
+                    f"The table has {format_cell_count(model.n_cells)} cells per class but there are "
+                    f"{n_rows:,.10g} rows, so most cells are empty.",
+                    hint=(
+                        "Use fewer columns or bins, or ",
+                        Step("naive Bayes", "NaiveBayes"),
+                        f", which has {format_cell_count(model.n_parameters_naive)} parameters here, not "
+                        f"{format_cell_count(model.n_parameters)}.",
+                    ),
+                )
             )
         return model
 

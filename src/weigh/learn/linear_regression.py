@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
 from weigh.learn.dataset import Progress
@@ -144,13 +145,14 @@ class LinearTask:
         problem = setup.problem
         if setup.priors.prior_to_tune is not None:
             raise errors.ParameterError(
-                f"{ESTIMATOR_NAME}: the scale of a prior can be chosen for squared loss only. Give a "
-                f"number, or noise='normal'."
+                f"{ESTIMATOR_NAME}: the scale of a prior can be chosen for squared loss only.",
+                hint=("Give a number, or ", Setting("noise", "normal"), "."),
             )
         if needs_conjugate_gradient(problem.X):
             raise errors.DataError(
                 f"{problem.X.n_rows:,} rows with {problem.X.width:,} features are too many for absolute "
-                f"loss. Use noise='normal'."
+                "loss.",
+                hint=("Use ", Setting("noise", "normal"), "."),
             )
         b = float(self.noise.scale) if isinstance(self.noise, Laplace) else None
         if b is None and any(p.penalty(1.0) != p.penalty(2.0) for p, _ in setup.priors.groups):

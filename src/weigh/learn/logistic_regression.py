@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
 from weigh.learn.class_weights import check_class_weight, compute_class_weights
@@ -122,8 +123,12 @@ class LogisticTask:
             return (*setup.priors.penalties(), "given")
         if getattr(prior_to_tune, "scale", None) == "evidence":
             raise errors.ParameterError(
-                f"{ESTIMATOR_NAME}: scale='evidence' is available for linear regression only. Give "
-                f"scale='cv', or a number."
+                (
+                    f"{ESTIMATOR_NAME}: ",
+                    Setting("scale", "evidence"),
+                    " is available for linear regression only.",
+                ),
+                hint=("Give ", Setting("scale", "cv"), ", or a number."),
             )
         l1, l2 = setup.priors.unit_penalties()
         n_classes, tol = len(setup.data.classes), max(self.tol, TUNING_TOLERANCE)
@@ -185,7 +190,7 @@ def solve_logistic_regression(
         solution = _solve_by_penalty(orthogonal, n_classes, tol, max_iter, start)
     except errors.Separated as cause:
         diverging = None if cause.features is None else transform.indices.tolist()
-        raise errors.Separated(str(cause), diverging) from None
+        raise errors.Separated((cause,), diverging) from None
     return uncentre_solution(transform.from_orthogonal(solution), shift)
 
 
@@ -204,7 +209,7 @@ def _solve_by_penalty(
         except errors.Separated as cause:
             indices = np.flatnonzero(is_free)
             diverging = None if cause.features is None else indices[cause.features].tolist()
-            raise errors.Separated(str(cause), diverging) from None
+            raise errors.Separated((cause,), diverging) from None
     return solve_l1_logistic(problem, n_classes, tol, max_iter, start)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import set_kind
 from weigh.features.kinds import Number
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
@@ -59,12 +59,13 @@ class BayesTask:
         if pairs:
             listed = "; ".join(str(pair) for pair in pairs[:3])
             more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
-            warnings.warn(
-                f"Some columns repeat each other, so naive Bayes counts the same evidence twice and is "
-                f"overconfident: {listed}{more}. Leave out one of each pair, for example "
-                f"columns={{{pairs[0].second!r}: 'skip'}}.",
-                errors.DependentColumns,
-                stacklevel=2,
+            errors.warn(
+                errors.DependentColumns(
+                    "Some columns repeat each other, so naive Bayes counts the same evidence twice and is "
+                    f"overconfident: {listed}{more}.",
+                    hint=("Leave out one of each pair, for example ", set_kind(pairs[0].second, "skip"), "."),
+                ),
+                [name for pair in pairs for name in (pair.first, pair.second)],
             )
 
     def count(self, chunk: Chunk) -> BayesCounts:

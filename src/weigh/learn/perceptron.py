@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.columns import to_numbers
 from weigh.features.kinds import Value
 from weigh.features.schema import Schema
@@ -228,11 +228,13 @@ def warn_unequal_scales(schema: Schema, source: Source) -> None:
     second = max([*others, *([1.0] if len(names) < len(schema.names) else [])])
     # Larger values than MAX_MAGNITUDE are an error, raised when the rows are read.
     if MAX_MAGNITUDE > magnitudes[largest] > MAX_SCALE_RATIO * second > 0:
-        warnings.warn(
-            f"Column {largest!r} has numbers of up to {magnitudes[largest]:,.6g}, the other features of up "
-            f"to {second:,.6g}, so the perceptron mostly learns from this column. Try scale='unit'.",
-            errors.UnlikeScales,
-            stacklevel=2,
+        errors.warn(
+            errors.UnlikeScales(
+                f"Column {largest!r} has numbers of up to {magnitudes[largest]:,.6g}, the other features of "
+                f"up to {second:,.6g}, so the perceptron mostly learns from this column.",
+                hint=("Try ", Setting("scale", "unit"), "."),
+            ),
+            [largest],
         )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Call, Setting
 from weigh.features.blocks import Floats
 from weigh.features.validation import check_finite, check_integer
 from weigh.learn.linear.cross_validation import ValidationCurve
@@ -88,7 +89,9 @@ class Path:
     def plot_errors(self) -> Any:
         """Plot the mean held-out loss against the penalty, with its standard error."""
         if self.errors is None or self.uncertainty is None:
-            raise errors.Unsupported("The path was not cross-validated. Give folds=5 to path.")
+            raise errors.Unsupported(
+                "The path was not cross-validated.", hint=("Give ", Setting("folds", 5), " to path.")
+            )
         rows = [
             {"series": "rows held out", "x": float(t), "y": e, "low": e - u, "high": e + u}
             for t, e, u in zip(self.penalties, self.errors.tolist(), self.uncertainty.tolist(), strict=True)
@@ -178,7 +181,9 @@ def compute_feature_path(
     """Return the weights of a task for n penalties, cross-validated if `folds` is given."""
     is_linear = isinstance(task, LinearTask)
     if isinstance(task, LinearTask) and task.is_absolute:
-        raise errors.Unsupported("Paths exist for squared and log loss only. Give noise='normal'.")
+        raise errors.Unsupported(
+            "Paths exist for squared and log loss only.", hint=("Give ", Setting("noise", "normal"), ".")
+        )
     setup = task.set_up(load_training_data(task.schema, source, is_regression=is_linear))
     l1, l2 = _penalty_direction(setup)
     solver: LinearPathSolver | LogisticPathSolver
@@ -198,8 +203,15 @@ def _penalty_direction(setup: ProblemSetup) -> tuple[Floats, Floats]:
     l1, l2 = priors.penalties() if priors.prior_to_tune is None else priors.unit_penalties()
     if not (l1.any() or l2.any()):
         raise errors.ParameterError(
-            "path needs a prior whose strength can change: prior=Normal('cv') for ridge, Laplace('cv') for "
-            "lasso, or Penalty(l1=1, l2=1) for an elastic net."
+            (
+                "path needs a prior whose strength can change: ",
+                Setting("prior", Call("Normal", "cv")),
+                " for ridge, ",
+                Setting("", Call("Laplace", "cv")),
+                " for lasso, or ",
+                Setting("", Call("Penalty", l1=1, l2=1)),
+                " for an elastic net.",
+            )
         )
     # Dividing by the largest penalty in standardised units makes the scales themselves penalties.
     largest = max(float(penalty.max(initial=0.0)) for penalty in priors.standardise_penalties(l1, l2))

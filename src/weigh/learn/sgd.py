@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from weigh import _core, errors
+from weigh.advice import Setting
 from weigh.features.blocks import Floats, Longs
 from weigh.features.schema import Schema
 from weigh.features.validation import check_bool, check_finite, check_integer
@@ -349,11 +350,18 @@ def online_penalty(prior: Any, offset: Any = None) -> float:
     )
     if not is_supported:
         raise errors.ParameterError(
-            f"{ESTIMATOR_NAME}: method='online' supports one Normal prior with mean zero for all columns, "
-            f"or None, got prior={prior!r}. Give a number, or method='exact'."
+            (
+                f"{ESTIMATOR_NAME}: ",
+                Setting("method", "online"),
+                " supports one Normal prior with mean zero for all columns, or None, got ",
+                Setting("prior", prior),
+                ".",
+            ),
+            hint=("Give a number, or ", Setting("method", "exact"), "."),
         )
     if offset is not None:
         raise errors.ParameterError(
-            f"{ESTIMATOR_NAME}: method='online' does not support offset. Use method='exact'."
+            (f"{ESTIMATOR_NAME}: ", Setting("method", "online"), " does not support offset."),
+            hint=("Use ", Setting("method", "exact"), "."),
         )
     return 0.0 if checked is None else checked.penalty()[1]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
 from weigh.model.base import Model
@@ -131,8 +132,11 @@ class CountModel(Model):
             raise errors.MergeError("A model from stated numbers has no rows, so it cannot merge.")
         if self.schema.to_json() != other.schema.to_json():
             raise errors.MergeError(
-                f"The models cannot merge: {_schema_difference(self.schema, other.schema)}. Train the second "
-                f"with the columns of the first: columns=first.schema."
+                f"The models cannot merge: {_schema_difference(self.schema, other.schema)}.",
+                hint=Step(
+                    "same columns",
+                    "Train the second with the columns of the first: columns=first.schema.",
+                ),
             )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.priors.exact import MAX_MAGNITUDE, to_fraction
 
@@ -75,8 +76,8 @@ class Decision:
             new_log_prior = log_class_prior(self.class_prior, classes, "Decision")
             if not np.isfinite(log_prior).all():
                 raise errors.Unsupported(
-                    "A class has prior probability 0 in the model, so the prior cannot be replaced. Train "
-                    "with class_prior='uniform' instead."
+                    "A class has prior probability 0 in the model, so the prior cannot be replaced.",
+                    hint=("Train with ", Setting("class_prior", "uniform"), " instead."),
                 )
             scores = scores - log_prior + new_log_prior
         verdicts = np.array([*classes, UNSURE], dtype=object)

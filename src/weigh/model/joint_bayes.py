@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.blocks import CategoryBlock, Floats, Level
 from weigh.features.schema import Schema
 from weigh.model.count_model import UNCHANGED, CountModel, explicit_settings
@@ -134,8 +135,12 @@ class JointModel(CountModel):
         text = self.table.describe_row(encode_cells(chunk, self.schema), row)
         return errors.ImpossibleEvidence(
             f"Row {chunk.first_row + row:,} has probability 0 in every class: the combination {text} never "
-            f"occurred in training, or only in classes with prior probability 0. A prior above 0 (prior=1) "
-            f"gives every combination a positive probability."
+            "occurred in training, or only in classes with prior probability 0.",
+            hint=(
+                "A prior above 0 (",
+                Setting("prior", 1),
+                ") gives every combination a positive probability.",
+            ),
         )
 
     def predictive_proba(self, rows: Any) -> Floats:
@@ -195,7 +200,8 @@ class JointModel(CountModel):
         if not total:
             raise errors.Unsupported(
                 f"Class {self.classes[c]!r} has no row without missing values, so its table has no "
-                f"probabilities. Train with a prior above 0 (prior=1)."
+                "probabilities.",
+                hint=("Train with a prior above 0 (", Setting("prior", 1), ")."),
             )
         for codes in itertools.product(*map(range, self.table.sizes)):
             cell = tuple(levels[k] for levels, k in zip(self.table.levels, codes, strict=True))

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weigh import _core, errors
+from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import MAX_BUCKETS
@@ -127,7 +128,8 @@ class LinearModel(Model, LinearPredictor):
             difference = np.asarray(by_class[1] - by_class[0])
         if not np.isfinite(difference).all():
             raise errors.Unsupported(
-                "A probability of zero has no finite weight. Train with a prior above 0 (prior=1)."
+                "A probability of zero has no finite weight.",
+                hint=("Train with a prior above 0 (", Setting("prior", 1), ")."),
             )
         return difference
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.blocks import Floats, Level
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.words import Block
@@ -191,8 +192,8 @@ class BayesModel(CountModel):
     def _class_products(self, blocks: Sequence[Block]) -> list[ClassProduct]:
         if self.complement:
             raise errors.Unsupported(
-                "Complement scores are not products of probabilities, so there is no calculation to show. "
-                "Train with complement=False."
+                "Complement scores are not products of probabilities, so there is no calculation to show.",
+                hint=("Train with ", Setting("complement", False), "."),
             )
         return [self._class_product(blocks, c) for c in range(len(self.classes))]
 
@@ -330,8 +331,8 @@ def impossible_evidence_error(model: BayesModel, chunk: Chunk, row: int) -> erro
         causes.append(f"{label!r} by {errors.quote_names(names)}" if names else f"{label!r} by its prior")
     return errors.ImpossibleEvidence(
         f"Row {chunk.first_row + row:,} has probability 0 in every class, ruled out as follows: "
-        f"{'; '.join(causes[:8])}. These values never occurred in these classes in training. A prior above 0 "
-        f"(prior=1) gives them a positive probability."
+        f"{'; '.join(causes[:8])}. These values never occurred in these classes in training.",
+        hint=("A prior above 0 (", Setting("prior", 1), ") gives them a positive probability."),
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weigh import _core, errors
+from weigh.advice import Setting, Step
 from weigh.features.blocks import Floats, Ints, Longs
 from weigh.features.schema import Schema
 from weigh.model.base import Model
@@ -58,8 +59,12 @@ class ScoreOnlyModel(Model):
 
     def _no_probabilities_error(self) -> errors.Unsupported:
         return errors.Unsupported(
-            "A perceptron's scores are not probabilities; only their order is meaningful. Use predict or "
-            "scores; for probabilities, calibrate the model with weigh.calibrate or train NaiveBayes."
+            "A perceptron's scores are not probabilities; only their order is meaningful.",
+            hint=(
+                "Use predict or scores; for probabilities, ",
+                Step("probabilities", "calibrate the model with weigh.calibrate or train NaiveBayes"),
+                ".",
+            ),
         )
 
     def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
@@ -120,8 +125,8 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
             return self
         if self.record is None:
             raise errors.Unsupported(
-                f"Only the {self.kept} hypothesis of the run was kept. Train with record=True to keep all of "
-                f"them."
+                f"Only the {self.kept} hypothesis of the run was kept.",
+                hint=("Train with ", Setting("record", True), " to keep all of them."),
             )
         if how == "voted":
             last = self.keep("last")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.priors import exact
 from weigh.priors.location_scale import Laplace, Normal, mean_from_json
 from weigh.priors.penalty import Penalty
@@ -20,8 +21,8 @@ def check_weight_prior(prior: object, owner: str, name: str) -> WeightPrior | No
     number = exact.positive_fraction(prior)
     if number is not None:
         return Normal(float(number))
-    rule = "a number above zero, None, Normal(s), Laplace(t) or Penalty(l1=a, l2=b)"
-    raise errors.parameter_error(owner, name, rule, prior)
+    rule = Step("weight prior", "a number above zero, None, Normal(s), Laplace(t) or Penalty(l1=a, l2=b)")
+    raise errors.parameter_error(owner, name, (rule,), prior)
 
 
 def weight_prior_to_json(prior: WeightPrior | None) -> object:

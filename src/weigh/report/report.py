@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from weigh import errors, text
+from weigh.advice import Step
 from weigh.atomic_files import atomic_write, error_reason
 from weigh.report.facts import ReportFacts, format_share, keep_percent_together
 from weigh.report.figures import Figure, draw_figures
@@ -177,6 +178,7 @@ def check_report_packages() -> None:
     if missing:
         raise errors.Unsupported(
             f"The report needs {', '.join(REQUIRED_PACKAGES.values())}, but {' and '.join(missing)} "
-            f"{'is' if len(missing) == 1 else 'are'} not installed. In a checkout of weigh: "
-            f"pip install '.[report]'. The facts alone (--json) need no other package."
+            f"{'is' if len(missing) == 1 else 'are'} not installed. In a checkout of weigh: pip install "
+            "'.[report]'.",
+            hint=(Step("facts alone", "The facts alone (to_dict())"), " need no other package."),
         )

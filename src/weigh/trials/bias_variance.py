@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.validation import check_finite, check_integer
 from weigh.judge.metrics.losses import Floats
 from weigh.result import Section, TabularResult
@@ -201,8 +202,11 @@ def bias_variance(
 def _check_loss(loss: str, which: str) -> str:
     if loss not in DECOMPOSABLE_LOSSES:
         raise errors.Unsupported(
-            f"{OWNER}: loss={loss!r} has no bias–variance decomposition; use one of "
-            f"{errors.quote_names(DECOMPOSABLE_LOSSES)}."
+            (
+                f"{OWNER}: ",
+                Setting("loss", loss),
+                f" has no bias–variance decomposition; use one of {errors.quote_names(DECOMPOSABLE_LOSSES)}.",
+            )
         )
     if which not in ZERO_ONE_DECOMPOSITIONS:
         must = f"one of {errors.quote_names(ZERO_ONE_DECOMPOSITIONS)}"
@@ -337,8 +341,12 @@ def _check_truth(truth: Any, n_rows: int, k: int, loss: str) -> Floats:
     """Return true means [rows, 1] or true probabilities [rows, classes] after checking them."""
     if loss == "squared":
         raise errors.Unsupported(
-            f"{OWNER}: truth cannot be used with loss='squared', which depends on a single class per "
-            f"row. Use loss='brier'."
+            (
+                f"{OWNER}: truth cannot be used with ",
+                Setting("loss", "squared"),
+                ", which depends on a single class per row.",
+            ),
+            hint=("Use ", Setting("loss", "brier"), "."),
         )
     try:
         table = np.asarray(truth, np.float64)

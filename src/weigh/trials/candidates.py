@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.estimators.base import BaseLearner
 from weigh.judge.metrics.losses import Floats, brier_scores, log_losses, select_true_class, squared_losses
 from weigh.judge.metrics.predictor import (
@@ -62,11 +62,13 @@ class Experiment:
         label = dict(zip(self.groups.tolist(), self.rows.labels.tolist(), strict=True))
         rare = [label[group] for group, size in sizes.items() if len(sizes) > 1 and size < folds]
         if rare:
-            warnings.warn(
-                f"{owner}: {errors.quote_names(rare)} have fewer rows than there are folds ({folds}), so "
-                f"some training or test sets contain none of them. Add such rows, or use fewer folds.",
-                errors.OddClasses,
-                stacklevel=3,
+            errors.warn(
+                errors.OddClasses(
+                    f"{owner}: {errors.quote_names(rare)} have fewer rows than there are folds ({folds}), so "
+                    "some training or test sets contain none of them.",
+                    hint="Add such rows, or use fewer folds.",
+                ),
+                rare,
             )
         return splits
 
@@ -106,7 +108,7 @@ class Candidate:
         except (errors.WeighError, MemoryError):
             raise
         except Exception as cause:
-            raise errors.DataError(f"{self.name} failed in {where}: {cause}") from cause
+            raise errors.DataError((f"{self.name} failed in {where}: ", cause)) from cause
 
 
 def _has_missing(matrix: Any) -> bool:
@@ -245,8 +247,12 @@ def resolve_loss(loss: str | None, learners: dict[str, Any], owner: str) -> str:
     unsuitable = _without_probabilities(learners.items()) if LOSSES[loss].needs_probabilities else []
     if unsuitable:
         raise errors.Unsupported(
-            f"{owner}: loss={loss!r} needs probabilities, which {errors.quote_names(unsuitable)} cannot "
-            f"give. Leave them out, or use loss='zero_one'."
+            (
+                f"{owner}: ",
+                Setting("loss", loss),
+                f" needs probabilities, which {errors.quote_names(unsuitable)} cannot give.",
+            ),
+            hint=("Leave them out, or use ", Setting("loss", "zero_one"), "."),
         )
     return loss
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.validation import check_bool, check_finite, check_integer, check_level
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import Estimate, holm_adjust
@@ -97,7 +98,8 @@ class Comparison(TabularResult):
             if {each.first, each.second} == {self[first].learner, self[second].learner}:
                 return each
         raise errors.ParameterError(
-            f"{OWNER}: {first!r} and {second!r} were not compared. Call compare with reference={first!r}."
+            f"{OWNER}: {first!r} and {second!r} were not compared.",
+            hint=("Call compare with ", Setting("reference", first), "."),
         )
 
     @property

@@ -89,7 +89,7 @@ def _iterate_results(
 
 def _warn_once_per_type(captured: Sequence[Warning]) -> None:
     for warning in {type(each): each for each in reversed(captured)}.values():
-        warnings.warn(warning, stacklevel=4)
+        errors.warn(warning)
 
 
 class _WarningOverride:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.trials.rows import RowIndices
 
 Groups = npt.NDArray[np.int64]
@@ -43,11 +43,12 @@ def stratification_groups(labels: npt.NDArray[Any], is_regression: bool) -> Grou
     codes: dict[Any, int] = {}
     groups = np.array([codes.setdefault(label, len(codes)) for label in labels.tolist()], np.int64)
     if labels.dtype.kind in "iuf" and len(codes) > max(MANY_CLASSES, len(labels) / MANY_CLASSES):
-        warnings.warn(
-            f"The labels are {len(codes):,} different whole numbers in {len(labels):,} rows, and the "
-            f"learners treat each as a class. If they are measurements, use a regression, such as 'linear'.",
-            errors.OddClasses,
-            stacklevel=4,
+        errors.warn(
+            errors.OddClasses(
+                f"The labels are {len(codes):,} different whole numbers in {len(labels):,} rows, and the "
+                "learners treat each as a class.",
+                hint="If they are measurements, use a regression, such as 'linear'.",
+            )
         )
     return groups
 
@@ -59,8 +60,8 @@ def repeated_folds(groups: Groups, folds: int, repeats: int, seed: int, owner: s
     """
     if folds > len(groups):
         raise errors.DataError(
-            f"{owner}: {folds} folds need at least {folds} rows, got {len(groups):,}. Use more rows, or "
-            f"folds={max(2, len(groups) // 2)}."
+            f"{owner}: {folds} folds need at least {folds} rows, got {len(groups):,}.",
+            hint=("Use more rows, or ", Setting("folds", max(2, len(groups) // 2)), "."),
         )
     sizes = np.bincount(groups)
     if len(sizes) > 1 and np.sum(sizes > 1) < 2:

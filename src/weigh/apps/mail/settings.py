@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from weigh.advice import Step
 from weigh.apps.mail.features import FEATURES_VERSION, FeatureExtractor
 from weigh.apps.mail.filter import new_ledger
 from weigh.apps.mail.folder import (
@@ -51,9 +52,13 @@ class StoreSettings:
         for name, value in requested.items():
             if value != actual[name]:
                 raise ParameterError(
-                    f"{folder}: this store was created {_describe_setting(name, actual[name])}, "
-                    f"not {_describe_setting(name, value)}. "
-                    "Give another folder (--store DIR), or remove this one and learn all mail again."
+                    f"{folder}: this store was created {_describe_setting(name, actual[name])}, not "
+                    f"{_describe_setting(name, value)}.",
+                    hint=(
+                        "Give ",
+                        Step("another store", "another folder"),
+                        ", or remove this one and learn all mail again.",
+                    ),
                 )
 
     def write(self, path: str) -> None:

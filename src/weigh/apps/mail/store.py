@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, TypeVar
 
+from weigh.advice import Step
 from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.folder import (
     ARCHIVE_FILE,
@@ -125,8 +126,11 @@ class MailStore:
         if settings is None:
             if not create:
                 raise ModelFileError(
-                    f"{path}: there is no mail store. Create one by learning mail: "
-                    "weigh mail learn --ham FOLDER --spam FOLDER, or MailStore.open(folder, create=True)."
+                    f"{path}: there is no mail store.",
+                    hint=(
+                        "Create one by learning mail: ",
+                        Step("new store", "MailStore.open(folder, create=True)."),
+                    ),
                 )
             settings = create_store(path, new_settings(requested, costs))
         settings.check_matches(path, requested)
@@ -186,8 +190,14 @@ class MailStore:
         """
         if not self.settings.words:
             raise Unsupported(
-                f"{self.folder}: this store keeps no words, only their hashes. Create one with words in "
-                "another folder: MailStore.open(folder, create=True, words=True), and learn all mail there."
+                f"{self.folder}: this store keeps no words, only their hashes.",
+                hint=(
+                    "Create one with words in another folder: ",
+                    Step(
+                        "store with words",
+                        "MailStore.open(folder, create=True, words=True), and learn all mail there.",
+                    ),
+                ),
             )
         with self._lock, self._journal.transaction() as transaction:
             self._fold_journal(transaction)

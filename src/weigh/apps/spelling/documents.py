@@ -12,6 +12,7 @@ from itertools import chain
 from pathlib import Path
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.apps.spelling.markup.prose import (
     DATA_SUFFIXES,
     MARKUP_SUFFIXES,
@@ -223,9 +224,13 @@ def read_text_blocks(path: Path, encoding: str) -> Iterator[bytes]:
 def binary_file_error(path: Path) -> SourceError:
     """Return the error for a file with NUL bytes."""
     return SourceError(
-        f"{path} is a binary file: it has NUL bytes. Leave it out; extract it if it is an archive; "
-        f"give encoding='utf-16' if it is UTF-16 text.",
+        f"{path} is a binary file: it has NUL bytes.",
         path,
+        hint=(
+            "Leave it out; extract it if it is an archive; give ",
+            Setting("encoding", "utf-16"),
+            " if it is UTF-16 text.",
+        ),
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import pathlib
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from textwrap import wrap
@@ -25,7 +24,7 @@ from weigh.apps.spelling.speller_data import (
     to_file_content,
 )
 from weigh.apps.spelling.suggestions import Suggestion
-from weigh.errors import DataError, SkippedFiles, one_line_repr, parameter_error
+from weigh.errors import DataError, SkippedFiles, one_line_repr, parameter_error, warn
 from weigh.features.validation import check_finite
 from weigh.model.file import store
 from weigh.source.files.text_files import UTF8_BOM
@@ -89,7 +88,7 @@ class Speller:
         documents = read_documents(paths, encoding=encoding, skipped=skipped)
         speller = train_speller(documents, ConfusionSets.parse(sets), speller_settings, progress=progress)
         if skipped:
-            warnings.warn(skipped_summary(skipped), SkippedFiles, stacklevel=2)
+            warn(SkippedFiles(skipped_summary(skipped)))
         return speller
 
     @classmethod

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh import _core, errors
+from weigh.advice import Step
 from weigh.apps.spelling.classifiers import LinearWordClassifier
 from weigh.apps.spelling.confusion_sets import ConfusionSets
 from weigh.apps.spelling.contexts import DEFAULT_WINDOW, MAX_WINDOW
@@ -234,8 +235,11 @@ def _check_is_speller(content: FileContent) -> None:
     model_type = content.meta.get("model")
     if model_type != SPELLER_TYPE:
         raise ModelFileError(
-            f"{content.path} is a model for rows ({model_type}), not a speller. "
-            f"Open it with weigh.load({content.path!r}), or give the file of weigh spell learn."
+            f"{content.path} is a model for rows ({model_type}), not a speller.",
+            hint=Step(
+                "model instead of speller",
+                f"Open it with weigh.load({content.path!r}), or give the file of a speller.",
+            ),
         )
     versions = (content.meta.get("contexts"), content.meta.get("unicode"))
     if versions != (CONTEXTS_VERSION, _core.UNICODE_VERSION):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ from typing import TypeVar
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.apps.spelling.classifiers import LinearWordClassifier
 from weigh.apps.spelling.confusion_sets import ConfusionSets
 from weigh.apps.spelling.contexts import Corpus, Occurrences, Progress
@@ -59,7 +59,7 @@ def train_on_corpus(
     alarm_probabilities = np.concatenate([result.alarm_probabilities for result in results])
     bound = FalseAlarmBound.for_rate(settings.alarms, alarm_probabilities, corpus.n_held_out_words)
     if bound.shortfall_warning:
-        warnings.warn(bound.shortfall_warning, errors.LittleText, stacklevel=2)
+        errors.warn(errors.LittleText(bound.shortfall_warning))
     trained = _map_sets(partial(_train_set, settings), sets, progress)
     classifiers = tuple(
         classifier.with_temperature(result.temperature)
@@ -198,8 +198,10 @@ def _no_examples_error(corpus: Corpus, name: str, settings: SpellerSettings) -> 
     )
     return errors.DataError(
         f"No set of {name!r} can be learned from {format_quantity(corpus.n_words, 'word')} of text: "
-        f"{counted}, and "
-        f"two words of a set must occur at least {settings.at_least:,} times each. Give more text, sets of "
-        "words "
-        f"that occur in it, or a smaller at_least."
+        f"{counted}, and two words of a set must occur at least {settings.at_least:,} times each.",
+        hint=(
+            "Give more text, sets of words that occur in it, or a smaller ",
+            Step("minimum of occurrences", "at_least"),
+            ".",
+        ),
     )

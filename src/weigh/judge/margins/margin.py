@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -163,11 +162,11 @@ def margin(
     rows, signs = check_two_classes("margin", as_design(X, y, columns, missing))
     result = _compute_margin(rows, signs, tol, max_iter)
     if result.separable and result.gap > tol:
-        warnings.warn(
-            f"margin: the relative width of the interval is {result.gap:.1e}, more than tol={tol:g}; "
-            f"raise max_iter, or bring the columns to similar scales.",
-            errors.WeighWarning,
-            stacklevel=2,
+        errors.warn(
+            errors.WeighWarning(
+                f"margin: the relative width of the interval is {result.gap:.1e}, more than tol={tol:g}; "
+                "raise max_iter, or bring the columns to similar scales."
+            )
         )
     return result
 

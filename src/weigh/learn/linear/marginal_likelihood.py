@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from weigh import algebra
+from weigh.advice import Call, Setting
 from weigh.errors import DataError
 from weigh.features.blocks import Floats
 from weigh.learn.linear.moments import Moments
@@ -120,7 +121,8 @@ def residual_noise_std(moments: Moments, w: Floats, l2: Floats) -> float:
     if dof <= 0.5:
         raise DataError(
             f"The weights fit all {moments.n_rows} rows, so the noise cannot be estimated from the "
-            "residuals. State it, for example noise=Normal(1.0), or give more rows."
+            "residuals.",
+            hint=("State it, for example ", Setting("noise", Call("Normal", 1.0)), ", or give more rows."),
         )
     return math.sqrt(float(moments.squared_error(w)) / dof)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from weigh.advice import Setting
 from weigh.errors import Separated, quote_names
 from weigh.features.blocks import Floats, Mask
 from weigh.learn.linear.conjugate_gradient import newton_cg_step
@@ -129,9 +130,8 @@ def check_not_separable(loss: CrossEntropyLoss, X: Matrix, free: Mask, W: Floats
     margins = loss.margins(X.times(np.where(free[:, None], W, 0.0)))
     if len(margins) and margins.min() > 0:
         raise Separated(
-            "A plane separates the classes, so without a prior the weights have no finite optimum. Give a "
-            "prior, for example prior=1.",
-            None,
+            "A plane separates the classes, so without a prior the weights have no finite optimum.",
+            hint=("Give a prior, for example ", Setting("prior", 1), "."),
         )
 
 
@@ -143,20 +143,21 @@ def check_not_diverging(loss: CrossEntropyLoss, X: Matrix, free: Mask, step: Flo
         return
     sizes = np.abs(free_step[:n_features]).max(axis=1, initial=0.0)
     features = np.flatnonzero(sizes > MAX_STATIONARY_SHARE * np.abs(free_step).max()).tolist()
-    raise Separated(_divergence_message(f"numbers {quote_names(features)}"), features)
+    raise _diverging_error(f"numbers {quote_names(features)}", features)
 
 
 def name_diverging_features(error: Separated, names: Sequence[str]) -> Separated:
     """Return the error with the names of the diverging features instead of their numbers."""
     if error.features is None:
         return error
+    return _diverging_error(quote_names(names[index] for index in error.features), error.features)
+
+
+def _diverging_error(names: str, features: list[int]) -> Separated:
     return Separated(
-        _divergence_message(quote_names(names[index] for index in error.features)), error.features
-    )
-
-
-def _divergence_message(features: str) -> str:
-    return (
-        f"Some features have values that occur with one class only ({features}), so without a prior their "
-        f"weights have no finite optimum. Give a prior, for example prior=1, or leave these features out."
+        f"Some features have values that occur with one class only ({names}), so without a prior their "
+        "weights "
+        "have no finite optimum.",
+        features,
+        hint=("Give a prior, for example ", Setting("prior", 1), ", or leave these features out."),
     )

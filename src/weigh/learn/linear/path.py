@@ -12,6 +12,7 @@ from functools import reduce
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Call, Setting
 from weigh.features.blocks import Floats, Mask
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
 from weigh.learn.linear.cross_validation import ValidationCurve, consecutive_folds, stratified_folds
@@ -56,7 +57,8 @@ class LinearPathSolver:
         if not l1.any() and needs_conjugate_gradient(problem.X):
             raise errors.DataError(
                 f"{problem.X.n_rows:,} rows of {problem.X.width:,} features are too many for a path of ridge "
-                f"penalties. Give one penalty: Penalty(l2=...)."
+                "penalties.",
+                hint=("Give one penalty: ", Setting("", Call("Penalty", l2=...)), "."),
             )
 
     def make_scales(self, n: int, ratio: float, moments: Moments | None = None) -> Floats:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import dataclass, replace
 from functools import reduce
 
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Call, Setting
 from weigh.features.blocks import Floats
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
 from weigh.learn.linear.cross_validation import Folds, consecutive_folds, ridge_loo_validation
@@ -130,8 +130,9 @@ class PenalisedLeastSquares:
     def _compute_moments(self) -> Moments:
         if self._needs_conjugate_gradient:
             raise errors.DataError(
-                f"{self._problem.X.n_rows:,} rows of {self._problem.X.width:,} features are too many for "
-                "the Gram matrix that this prior needs. Give the penalty itself: Penalty(l2=...)."
+                f"{self._problem.X.n_rows:,} rows of {self._problem.X.width:,} features are too many for the "
+                "Gram matrix that this prior needs.",
+                hint=("Give the penalty itself: ", Setting("", Call("Penalty", l2=...)), "."),
             )
         moments = Moments.from_problem(self._problem)
         if self._full_moments is None:
@@ -181,12 +182,18 @@ class PenalisedLeastSquares:
 
     def _assume_noise(self, sigma: float) -> NoiseEstimate:
         X = self._problem.X
-        warnings.warn(
-            f"The noise cannot be estimated from {X.n_rows:,} rows of {X.width:,} features; it is assumed "
-            f"to be the targets' standard deviation, {sigma:.3g}, which makes the prior strong. State it, "
-            "for example noise=Normal(1.0), or give the penalty itself: Penalty(l2=...).",
-            errors.UnknownNoise,
-            stacklevel=2,
+        errors.warn(
+            errors.UnknownNoise(
+                f"The noise cannot be estimated from {X.n_rows:,} rows of {X.width:,} features; it is "
+                f"assumed to be the targets' standard deviation, {sigma:.3g}, which makes the prior strong.",
+                hint=(
+                    "State it, for example ",
+                    Setting("noise", Call("Normal", 1.0)),
+                    ", or give the penalty itself: ",
+                    Setting("", Call("Penalty", l2=...)),
+                    ".",
+                ),
+            )
         )
         return NoiseEstimate(sigma, "assumed")
 
@@ -200,15 +207,25 @@ class PenalisedLeastSquares:
         l1, direction = self._priors.unit_penalties()
         if self._noise.sigma is not None:
             raise errors.ParameterError(
-                "LinearRegression: scale='evidence' estimates the scale of the prior and the noise together. "
-                "Leave noise='normal'."
+                (
+                    "LinearRegression: ",
+                    Setting("scale", "evidence"),
+                    " estimates the scale of the prior and the noise together.",
+                ),
+                hint=("Leave ", Setting("noise", "normal"), "."),
             )
         moments, reduced_direction = self._marginal_likelihood_moments(direction)
         estimate = estimate_scales(moments, reduced_direction)
         if estimate.sigma**2 * moments.total_weight <= MIN_NOISE_SHARE * moments.yy:
             raise errors.DataError(
-                "scale='evidence' found no noise, because the features can fit all rows. Give the scale as a "
-                "number with noise=Normal(...), or use scale='cv'."
+                (Setting("scale", "evidence"), " found no noise, because the features can fit all rows."),
+                hint=(
+                    "Give the scale as a number with ",
+                    Setting("noise", Call("Normal", ...)),
+                    ", or use ",
+                    Setting("scale", "cv"),
+                    ".",
+                ),
             )
         l2 = direction * (estimate.sigma / estimate.gamma) ** 2
         noise = NoiseEstimate(estimate.sigma, "evidence")
@@ -220,8 +237,8 @@ class PenalisedLeastSquares:
         l1, l2 = self._priors.unit_penalties()
         if self._full_moments is not None:
             raise errors.DataError(
-                "Cross-validation needs the rows in memory, and the file is too large for that. Use "
-                "scale='evidence', or give a number."
+                "Cross-validation needs the rows in memory, and the file is too large for that.",
+                hint=("Use ", Setting("scale", "evidence"), ", or give a number."),
             )
         path = LinearPathSolver(self._problem, l1, l2, tol, max_iter)
         if self._folds == "loo":
@@ -241,7 +258,8 @@ class PenalisedLeastSquares:
         """Return the ridge scale with the smallest leave-one-out error."""
         if l1.any():
             raise errors.ParameterError(
-                "LinearRegression: folds='loo' is available for Normal priors only. Give a number of folds."
+                ("LinearRegression: ", Setting("folds", "loo"), " is available for Normal priors only."),
+                hint="Give a number of folds.",
             )
         has_few_rows = self._problem.X.n_rows < self._problem.X.width
         moments = None if has_few_rows else self.moments
@@ -304,7 +322,13 @@ class PenalisedLeastSquares:
 def unknown_noise_error(X: Matrix) -> errors.DataError:
     """Return the error for rows that do not determine the noise."""
     return errors.DataError(
-        f"The noise, which the prior's strength depends on, cannot be estimated from "
-        f"{format_quantity(X.n_rows, 'row')} of {format_quantity(X.width, 'feature')}. State it, for example "
-        f"noise=Normal(1.0), or give the penalty itself: Penalty(l1=..., l2=...)."
+        "The noise, which the prior's strength depends on, cannot be estimated from "
+        f"{format_quantity(X.n_rows, 'row')} of {format_quantity(X.width, 'feature')}.",
+        hint=(
+            "State it, for example ",
+            Setting("noise", Call("Normal", 1.0)),
+            ", or give the penalty itself: ",
+            Setting("", Call("Penalty", l1=..., l2=...)),
+            ".",
+        ),
     )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.linear.training_data import TrainingData
 from weigh.priors.conversion import WeightPrior, check_weight_prior
@@ -22,8 +23,14 @@ def check_prior(prior: Any, owner: str) -> WeightPrior | ColumnPriors | None:
         priors = {str(name): check_weight_prior(value, owner, "prior") for name, value in prior.items()}
         if any(value is not None and value.is_scale_automatic for value in priors.values()):
             raise errors.ParameterError(
-                f"{owner}: scale='cv' and scale='evidence' choose one scale for all columns. Give one prior "
-                "for all columns, or a number for every column."
+                (
+                    f"{owner}: ",
+                    Setting("scale", "cv"),
+                    " and ",
+                    Setting("scale", "evidence"),
+                    " choose one scale for all columns.",
+                ),
+                hint="Give one prior for all columns, or a number for every column.",
             )
         return priors
     return check_weight_prior(prior, owner, "prior")
@@ -65,6 +72,7 @@ class FeaturePriors:
                 unknown[0],
                 [column for column, _ in columns],
                 f"{owner}: prior names an unknown column: the table",
+                "prior",
             )
         groups: dict[int, tuple[WeightPrior, list[Longs]]] = {}
         for column, indices in columns:

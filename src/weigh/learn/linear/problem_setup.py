@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting, Step
 from weigh.features.blocks import Floats, Longs
 from weigh.features.kinds import Value
 from weigh.features.validation import check_bool, check_finite, check_integer
@@ -115,11 +115,11 @@ def _warn_missing_numbers(data: TrainingData) -> None:
     if data.n_missing:
         one = "1 number is missing and counts as zero. Fill it in"
         many = f"{data.n_missing:,} numbers are missing and count as zero. Fill them in"
-        warnings.warn(
-            f"{one if data.n_missing == 1 else many} first (for example with the column's mean), or leave "
-            "such rows out.",
-            errors.MissingNumbers,
-            stacklevel=2,
+        errors.warn(
+            errors.MissingNumbers(
+                f"{one if data.n_missing == 1 else many} first (for example with the column's mean), or "
+                "leave such rows out."
+            )
         )
 
 
@@ -128,7 +128,7 @@ def _offset_index(data: TrainingData, offset: str, owner: str) -> int:
     columns = dict(data.column_features)
     if offset not in columns:
         raise errors.unknown_column_error(
-            offset, columns, f"{owner}: offset names an unknown column: the table"
+            offset, columns, f"{owner}: offset names an unknown column: the table", "offset"
         )
     if len(columns[offset]) != 1 or len(columns) < 2:
         raise errors.ParameterError(
@@ -146,7 +146,7 @@ def _feature_scales(data: TrainingData, stds: Floats) -> Floats:
     return np.where(is_number & (stds > 0), stds, 1.0)
 
 
-NOISE_CONSTRAINT = "'normal', 'laplace', Normal(σ) or Laplace(b)"
+NOISE_CONSTRAINT = Step("noise", "'normal', 'laplace', Normal(σ) or Laplace(b)")
 
 
 def check_noise(noise: Any, owner: str) -> Normal | Laplace | str:
@@ -184,13 +184,19 @@ def warn_unless_optimal(certificate: Optimality, owner: str, max_iter: int) -> N
     """Warn if the gap of a fit is above its tolerance."""
     if not certificate.converged:
         iterations = format_quantity(certificate.iterations, "iteration")
-        warnings.warn(
-            f"{owner} stopped with its objective up to {certificate.gap:.3g} above the minimum, "
-            f"{certificate.relative_gap:.1g} of the objective without features; tol={certificate.tol:g} was "
-            f"not reached ({certificate.method}, {iterations}). Raise max_iter={max_iter:,} or tol, give a "
-            "stronger prior, or set scale='unit' if the columns have very different scales.",
-            errors.NotOptimal,
-            stacklevel=3,
+        errors.warn(
+            errors.NotOptimal(
+                f"{owner} stopped with its objective up to {certificate.gap:.3g} above the minimum, "
+                f"{certificate.relative_gap:.1g} of the objective without features; tol={certificate.tol:g} "
+                f"was not reached ({certificate.method}, {iterations}).",
+                hint=(
+                    "Raise ",
+                    Setting("max_iter", max_iter),
+                    " or tol, give a stronger prior, or set ",
+                    Setting("scale", "unit"),
+                    " if the columns have very different scales.",
+                ),
+            )
         )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from weigh import _core, errors
+from weigh.advice import Call, set_kind
 from weigh.features.blocks import Floats, Ints, NumberBlock
 from weigh.features.kinds import Number
 from weigh.features.schema import ColumnGroup
@@ -127,8 +128,9 @@ class Gaussian:
             return NumberWeights(name, np.zeros(len(deviation)), np.zeros(len(deviation)))
         if not (deviation == deviation[0]).all():
             raise errors.Unsupported(
-                f"Column {name!r} has its own spread in each class, so the score is quadratic in it "
-                f"and not linear. Train with columns={{{name!r}: weigh.Number(spread='shared')}}."
+                f"Column {name!r} has its own spread in each class, so the score is quadratic in it and not "
+                "linear.",
+                hint=("Train with ", set_kind(name, Call("Number", spread="shared")), "."),
             )
         slope = self.mean / deviation[0] ** 2
         return NumberWeights(name, slope, -0.5 * slope * self.mean)

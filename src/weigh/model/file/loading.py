@@ -9,6 +9,7 @@ from typing import Any
 
 from weigh import errors
 from weigh import model as families
+from weigh.advice import Step
 from weigh.features.kind_registry import Derived
 from weigh.features.schema import Schema
 from weigh.model.file import store
@@ -41,8 +42,8 @@ def load(
     stored = store.read(path, check)
     if stored.meta.get("model") == SPELLER_TYPE:
         raise errors.ModelFileError(
-            f"{stored.path} contains a speller, not a model. "
-            f"Open it with weigh.Speller.load({stored.path!r})."
+            f"{stored.path} contains a speller, not a model.",
+            hint=Step("speller instead of model", f"Open it with weigh.Speller.load({stored.path!r})."),
         )
     try:
         model_type = find_model_type(stored.meta["model"], MODEL_TYPES)

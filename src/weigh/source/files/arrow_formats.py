@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from weigh.advice import join
 from weigh.errors import ColumnError, SourceError
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
 from weigh.source.chunk import Chunk
@@ -22,6 +23,7 @@ from weigh.source.files.text_files import (
     compression_codec,
     find_invalid_json_line,
     is_utf8,
+    missing_setting,
     open_decompressing,
     read_line_parts,
 )
@@ -168,7 +170,7 @@ class JsonLinesSource(ArrowFileSource):
         try:
             for line in islice(lines, max_lines):
                 if len(line) > self._max_line_bytes:
-                    raise ValueError(ROW_TOO_LONG)
+                    raise ValueError("straddling")
                 check_json_line(line)
                 result.append(line)
                 n_bytes -= len(line)
@@ -235,11 +237,9 @@ class JsonLinesSource(ArrowFileSource):
             invalid = None
         if invalid is not None:
             line, problem = invalid
-            return SourceError(f"{self.path}, line {line:,}{problem}", self.path, line)
-        if "straddling" in text:
-            text = ROW_TOO_LONG
-        reason = text.splitlines()[0].rstrip(".")
-        return SourceError(f"{self.path} cannot be read: {reason}.", self.path)
+            return SourceError(join(f"{self.path}, line {line:,}", problem), self.path, line)
+        reason = ROW_TOO_LONG if "straddling" in text else text.splitlines()[0].rstrip(".")
+        return SourceError(join(f"{self.path} cannot be read: ", reason, "."), self.path)
 
 
 def frozen_type(inferred: Any) -> Any:
@@ -348,8 +348,9 @@ class ParquetSource(ArrowFileSource):
         )
         return SourceError(
             f"{self.path}, row {first_row + row + 1:,}, column {name!r}: {shorten_repr(value)} is not a "
-            f"number. Give missing={value!r} to open() if it means missing.",
+            "number.",
             self.path,
+            hint=("Give ", *missing_setting(value), " if it means missing."),
         )
 
 

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from weigh.errors import SourceError, did_you_mean, quote_names
+from weigh.advice import Setting, join
+from weigh.errors import SourceError, closest, quote_names
 from weigh.source.base import ColumnKinds, Source, find_duplicate
 from weigh.source.chunk import Chunk, Column, DictionaryColumn
 from weigh.source.files.text_files import TextFileErrors
@@ -71,16 +72,18 @@ class FileSource(Source):
 
     def missing_column_error(self, label: str, names: list[str]) -> SourceError:
         """Return the error for a column that does not exist."""
-        message = (
-            f"{self.path} has no column {label!r}; it has {quote_names(names)}.{did_you_mean(label, names)}"
+        found = [sign for sign in (";", "\t", "|", ",") if len(names) == 1 and sign in names[0]][:1]
+        settings = [
+            ("Give ", Setting("delimiter", sign), " if that separates its columns.") for sign in found
+        ]
+        return SourceError(
+            f"{self.path} has no column {label!r}; it has {quote_names(names)}.",
+            self.path,
+            hint=join(*settings),
+            parameter="label",
+            value=label,
+            suggestion=closest(label, names),
         )
-        if len(names) == 1:
-            message += "".join(
-                f" Give delimiter={delimiter!r} if that separates its columns."
-                for delimiter in (";", "\t", "|", ",")
-                if delimiter in names[0]
-            )
-        return SourceError(message, self.path)
 
     def check_unique_columns(self, names: list[str]) -> None:
         """Raise SourceError if a column name occurs more than once."""

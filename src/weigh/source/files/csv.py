@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh import _core, errors
+from weigh.advice import Setting
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
 from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn
 from weigh.source.files.base import (
@@ -251,12 +251,17 @@ class CsvSource(FileSource):
     def _warn_of_joined_lines(self, data: Bytes, width: int, n_rows: int) -> None:
         lines = count_row_like_lines(data, self.dialect.delimiter, width, n_rows)
         if lines:
-            warnings.warn(
-                f"{self.path}: {lines:,} lines look like rows, but quotes join them into {n_rows:,}: a field "
-                f"that begins with a quote extends to the next quote, across line breaks. If quotes are "
-                f"ordinary characters in this file, give quotes=False.",
-                errors.SwallowedLines,
-                stacklevel=2,
+            errors.warn(
+                errors.SwallowedLines(
+                    f"{self.path}: {lines:,} lines look like rows, but quotes join them into {n_rows:,}: a "
+                    "field that begins with a quote extends to the next quote, across line breaks.",
+                    hint=(
+                        "If quotes are ordinary characters in this file, give ",
+                        Setting("quotes", False),
+                        ".",
+                    ),
+                ),
+                [self.path],
             )
 
     def _read_rows(self, text: TextReader, start: int, n: int) -> tuple[Bytes, int, int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from weigh.advice import Setting, Step, Text
 from weigh.errors import SourceError
 from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, check_chunk_size
 from weigh.source.chunk import Chunk, TextColumn
@@ -95,8 +96,9 @@ class FolderSource(TextSource):
                 data: bytes = stream.read(max_bytes + 1)
             if len(data) > max_bytes:
                 raise SourceError(
-                    f"{path} is longer than {max_bytes:,} bytes. Give block= the size of the longest file.",
+                    f"{path} is longer than {max_bytes:,} bytes.",
                     path,
+                    hint=Step("block for a file", "Give block= the size of the longest file."),
                 )
             text = data.decode("utf-8" if self._is_utf8 else self.encoding)
         except READ_ERRORS as error:
@@ -142,9 +144,9 @@ def class_names(path: Path) -> list[str]:
 
 def _no_classes_error(path: Path) -> SourceError:
     suffix = find_data_suffix(path)
-    message = f"{path} is a folder without a folder per class."
+    hint: Text = ""
     if suffix is not None and detect_format(Path(f"x{suffix}"), "utf-8") == "mail":
-        message += " To read the messages in it, give format='mail'."
+        hint = ("To read the messages in it, give ", Setting("format", "mail"), ".")
     elif suffix is not None:
-        message += f" To read the files in it as one table, give {str(path / ('*' + suffix))!r}."
-    return SourceError(message, path)
+        hint = f"To read the files in it as one table, give {str(path / ('*' + suffix))!r}."
+    return SourceError(f"{path} is a folder without a folder per class.", path, hint=hint)

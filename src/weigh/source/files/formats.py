@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
+from weigh.advice import Step
 from weigh.errors import SourceError
 from weigh.source.files.text_files import UTF8_BOM, compression_codec, open_text
 from weigh.source.paths import READ_ERRORS, SpooledStdin
@@ -29,13 +30,14 @@ _FORMAT_BY_SUFFIX = {
     ".eml": "mail",
 }
 LABEL_PREFIX = b"__label__"
-_FORMAT_ADVICE = "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'."
+_FORMATS = Step("formats", "format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'")
+_FORMAT_HINT = ("Give ", _FORMATS, ".")
 
 
 def detect_format(path: Path, encoding: str) -> str:
     """Return the format of a file by its suffix or, for .txt, by its first word."""
     if isinstance(path, SpooledStdin):
-        raise SourceError(f"Standard input has no ending that tells its format. {_FORMAT_ADVICE}", path)
+        raise SourceError("Standard input has no ending that tells its format.", path, hint=_FORMAT_HINT)
     if path.is_dir():
         # Imported here because a table in a file needs no reader of mail.
         from weigh.source.mail.mailboxes import is_maildir
@@ -46,7 +48,7 @@ def detect_format(path: Path, encoding: str) -> str:
     if file_format is None and suffix == ".txt" and _starts_with_label(path, encoding):
         return "fasttext"
     if file_format is None:
-        raise SourceError(f"The ending of {path} does not tell its format. {_FORMAT_ADVICE}", path)
+        raise SourceError(f"The ending of {path} does not tell its format.", path, hint=_FORMAT_HINT)
     return file_format
 
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from weigh.advice import Part, Setting, Step, Text, join
 from weigh.errors import SourceError
 from weigh.source.paths import READ_ERRORS
 from weigh.source.values import shorten_repr
@@ -165,7 +166,10 @@ class StreamTextReader(TextReader):
         return self._decoder.decode(data, final=self._at_end).encode("utf-8", "surrogatepass")
 
 
-ROW_TOO_LONG = "a row is longer than a block; give block= more bytes than the longest row has"
+ROW_TOO_LONG: Text = (
+    "a row is longer than a block",
+    Step("block for a row", "; give block= more bytes than the longest row has"),
+)
 MAX_UNCHECKED_BRACKETS = 200  # a line with fewer cannot be nested too deeply
 MAX_LINE_BYTES = 32 << 20
 
@@ -235,7 +239,7 @@ def check_json_line(line: bytes) -> None:
 
 def find_invalid_json_line(
     path: Path, encoding: str, integer_columns: frozenset[str], max_bytes: int = MAX_LINE_BYTES
-) -> tuple[int, str] | None:
+) -> tuple[int, Text] | None:
     """Return the number of the first invalid line and the end of a message; None if all lines are valid.
 
     The message begins with the file and the line.
@@ -247,11 +251,12 @@ def find_invalid_json_line(
         if not line.strip():
             continue
         if len(line) > max_bytes:
-            return number, f": {ROW_TOO_LONG}."
+            return number, join(": ", ROW_TOO_LONG, ".")
         try:
             row = json.loads(line.decode(encoding))
         except UnicodeDecodeError:
-            return number, f" is not text in {encoding}. Give encoding='latin-1' if it is that."
+            advice = ("Give ", Setting("encoding", "latin-1"), " if it is that.")
+            return number, (f" is not text in {encoding}. ", *advice)
         except RecursionError:
             return number, " is nested too deeply. Write fields side by side."
         except ValueError as error:
@@ -299,6 +304,11 @@ _EXPECTED_VALUES = {
 }
 
 
+def missing_setting(value: object) -> tuple[Part, ...]:
+    """Return the setting that makes a value mean missing."""
+    return Setting("missing", value), Step("to open", " to open()")
+
+
 class TextFileErrors:
     """Creates the errors that are common to text files of all formats."""
 
@@ -310,9 +320,9 @@ class TextFileErrors:
         """Return the error for a file that cannot be read or decoded."""
         if isinstance(error, LookupError):
             return SourceError(
-                f"{self.path}: {self.encoding!r} is not an encoding Python knows. "
-                f"Give encoding='utf-8' or 'latin-1', for example.",
+                f"{self.path}: {self.encoding!r} is not an encoding Python knows.",
                 self.path,
+                hint=("Give ", Setting("encoding", "utf-8"), " or 'latin-1', for example."),
             )
         if isinstance(error, UnicodeError):
             return self.encoding_error()
@@ -330,7 +340,9 @@ class TextFileErrors:
             start = file.read(2)
         suggestion = "utf-16" if start in {b"\xff\xfe", b"\xfe\xff"} else "latin-1"
         name = "UTF-8" if is_utf8(self.encoding) else self.encoding
-        return self.line_error(f" is not {name} text. Give encoding={suggestion!r} if it is that.", line)
+        return self.line_error(
+            f" is not {name} text.", line, ("Give ", Setting("encoding", suggestion), " if it is that.")
+        )
 
     def no_rows_error(self) -> SourceError:
         """Return the error for a file without rows."""
@@ -338,16 +350,16 @@ class TextFileErrors:
 
     def long_row_error(self, offset: int) -> SourceError:
         """Return the error for a row that exceeds the maximum size."""
-        return self.line_error(f": {ROW_TOO_LONG}.", self.line_number(offset))
+        return self.line_error(join(": ", ROW_TOO_LONG, "."), self.line_number(offset))
 
     def line_number(self, offset: int) -> int:
         """Return the number of the line that contains an offset of the text."""
         return line_number_at(self.path, self.encoding, offset)
 
-    def line_error(self, problem: str, line: int | None) -> SourceError:
+    def line_error(self, problem: Text, line: int | None, hint: Text = "") -> SourceError:
         """Return the error for a problem in a line, or in the file if `line` is None."""
         location = "" if line is None else f", line {line:,}"
-        return SourceError(f"{self.path}{location}{problem}", self.path, line)
+        return SourceError(join(f"{self.path}{location}", problem), self.path, line, hint=hint)
 
 
 class CsvFileErrors(TextFileErrors):
@@ -383,9 +395,12 @@ class CsvFileErrors(TextFileErrors):
     def long_row_error(self, offset: int) -> SourceError:
         """Return the error for a row that exceeds the maximum size."""
         return self.line_error(
-            ": a row is longer than a block. Close the quote that is open there, or give block= more "
-            "bytes than the longest row has.",
+            ": a row is longer than a block.",
             self.line_number(offset),
+            Step(
+                "block for a quoted row",
+                "Close the quote that is open there, or give block= more bytes than the longest row has.",
+            ),
         )
 
     def _field_count_error(self, line: int, actual: int, expected: int) -> SourceError:
@@ -398,10 +413,16 @@ class CsvFileErrors(TextFileErrors):
         )
 
     def _value_error(self, line: int, name: str, column_type: str, value: str) -> SourceError:
-        advice = f"Give missing={value!r} to open() if it means missing"
-        if column_type != "number":
-            advice += f", or strings=[{name!r}] to read the column as text"
+        is_text: Text = (", or ", Setting("strings", [name]), " to read the column as text")
+        advice = join(
+            "Give ",
+            missing_setting(value),
+            " if it means missing",
+            is_text if column_type != "number" else "",
+            ".",
+        )
         return self.line_error(
-            f", column {name!r}: {shorten_repr(value)} is not {_EXPECTED_VALUES[column_type]}. {advice}.",
+            f", column {name!r}: {shorten_repr(value)} is not {_EXPECTED_VALUES[column_type]}.",
             line,
+            advice,
         )

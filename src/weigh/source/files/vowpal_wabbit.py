@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh import _core
+from weigh.advice import Setting, Text
 from weigh.errors import SourceError, quote_names
 from weigh.source.base import PREFIX_ROWS, ColumnKinds, Source
 from weigh.source.chunk import Chunk, ListColumn, TextColumn
@@ -28,9 +29,10 @@ _IS_SEPARATOR[[NEWLINE, _PIPE]] = True
 class VwSyntaxError(ValueError):
     """A syntax error at an offset of a block."""
 
-    def __init__(self, offset: int, problem: str) -> None:
+    def __init__(self, offset: int, problem: str, hint: Text = "") -> None:
         super().__init__(problem)
         self.offset = int(offset)
+        self.hint = hint
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,9 +207,9 @@ class VwSource(LineSource):
     def _set_namespaces(self, namespaces: Sequence[str]) -> VwSource:
         if self.label_column in namespaces:
             raise SourceError(
-                f"{self.path} has a namespace {self.label_column!r}, which is also the name of its labels. "
-                f"Give label= another name.",
+                f"{self.path} has a namespace {self.label_column!r}, which is also the name of its labels.",
                 self.path,
+                hint=("Give ", Setting("label"), " another name."),
             )
         self.kinds = dict.fromkeys(namespaces, "tokens")
         return self.set_columns({self.label_column: "mixed", **self.kinds}, self.label_column)
@@ -231,7 +233,8 @@ class VwSource(LineSource):
                 raise VwSyntaxError(
                     tokens.first_offset(unknown[0]),
                     f"the namespace {unknown[0]!r} is not among those of the first rows, "
-                    f"{quote_names(self.kinds)}. Give names= all namespaces.",
+                    f"{quote_names(self.kinds)}.",
+                    ("Give ", Setting("names"), " all namespaces."),
                 )
             head, features = tokens.heads(), tokens.features()
         except VwSyntaxError as fault:
@@ -253,7 +256,9 @@ class VwSource(LineSource):
         before = block.data[: fault.offset].tobytes()
         column = len(before[before.rfind(b"\n") + 1 :].decode()) + 1
         return self.file_errors.line_error(
-            f", column {column:,}: {fault}", self.file_errors.line_number(block.offset + fault.offset)
+            f", column {column:,}: {fault}",
+            self.file_errors.line_number(block.offset + fault.offset),
+            fault.hint,
         )
 
 

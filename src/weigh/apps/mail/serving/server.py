@@ -14,6 +14,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from weigh.advice import Step
 from weigh.apps.mail.serving.service import (
     MAX_LINE_BYTES,
     MAX_MESSAGE_BYTES,
@@ -36,6 +37,7 @@ MAX_CLIENTS = 64
 # More threads than cores, so that messages are judged while others wait for the disk.
 N_THREADS = 4
 _READ_BYTES = 1 << 16
+_ANOTHER_PATH = Step("another socket", "another path")
 _MAX_SOCKET_PATH_BYTES = 103  # what every Unix allows, without the terminating zero
 _BACKLOG = 128
 
@@ -156,8 +158,8 @@ def listening_socket(path: str) -> Iterator[socket.socket]:
     """
     if len(os.fsencode(path)) > _MAX_SOCKET_PATH_BYTES:
         raise FileError(
-            f"{path} is too long for a socket path (at most {_MAX_SOCKET_PATH_BYTES} bytes). "
-            "Choose a shorter path: --socket PATH."
+            f"{path} is too long for a socket path (at most {_MAX_SOCKET_PATH_BYTES} bytes).",
+            hint=("Choose ", _ANOTHER_PATH, "."),
         )
     with _lock_socket(path):
         listener = _bind_socket(path)
@@ -216,7 +218,7 @@ def _remove_stale_socket(path: str) -> None:
     except FileNotFoundError:
         return
     if not stat.S_ISSOCK(status.st_mode):
-        raise FileError(f"{path} exists and is not a socket. Choose another path: --socket PATH.")
+        raise FileError(f"{path} exists and is not a socket.", hint=("Choose ", _ANOTHER_PATH, "."))
     with socket.socket(socket.AF_UNIX) as probe:
         probe.settimeout(1)
         code = probe.connect_ex(path)
@@ -228,8 +230,8 @@ def _remove_stale_socket(path: str) -> None:
 
 def _already_running_error(path: str) -> FileError:
     return FileError(
-        f"A server is already running at {path}. "
-        "Stop it first, or let this one listen elsewhere: --socket PATH."
+        f"A server is already running at {path}.",
+        hint=("Stop it first, or let this one listen at ", _ANOTHER_PATH, "."),
     )
 
 

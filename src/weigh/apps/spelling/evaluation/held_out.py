@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.apps.spelling.contexts import Corpus, Occurrences
 from weigh.apps.spelling.documents import NO_FILE, Document
 from weigh.apps.spelling.learners import LEARNERS, majority_classifier, train_classifier
@@ -83,8 +84,8 @@ def read_split(
     if n_training < 1 or split.training_words.sum() == 0 or split.test_words.sum() == 0:
         raise errors.DataError(
             f"There is too little text: {format_quantity(int(split.training_words.sum()), 'word')} to learn "
-            "from "
-            f"and {n_test_words} to test on. Give at least two documents, or give test documents."
+            f"from and {n_test_words} to test on.",
+            hint=("Give at least two documents, or ", Step("test documents", "give test documents"), "."),
         )
     if not any(len(split.test_occurrences(i)) for i in range(len(split.occurrences))):
         raise errors.DataError(

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.apps.spelling.contexts import ContextReader, Occurrences
 from weigh.apps.spelling.evaluation.compare import (
     MAX_SETS_DRAWN,
@@ -178,8 +179,8 @@ def evaluate_swaps(
     if not tally.counts["swapped"]:
         raise errors.DataError(
             f"No word was swapped: {len(tally):,} of {tally.words:,} words belong to a set of the speller, "
-            "and one word "
-            f"in {one_in:,} is swapped. Give more text, or a smaller one_in."
+            f"and one word in {one_in:,} is swapped.",
+            hint=("Give more text, or a smaller ", Step("share of swaps", "one_in"), "."),
         )
     return SwapEvaluation(
         len(texts),
