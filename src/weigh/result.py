@@ -45,16 +45,19 @@ class Table:
     bars: Sequence[float | None] = ()
     has_header: bool = True
 
+    @property
+    def width(self) -> int:
+        """The number of columns of text that the table needs."""
+        rows = self._shown_rows(self.widths)
+        return max(map(display_width, text_table(rows, self.left, self.indent).splitlines()))
+
     def to_text(self) -> str:
         """Format as text; the first column is truncated if lines are too long, unless it names facts."""
-        rows = self._shown_rows(self.widths)
-        lines = text_table(rows, self.left, self.indent).splitlines()
-        excess = max(map(display_width, lines)) - LINE_WIDTH
+        rows, excess = self._shown_rows(self.widths), self.width - LINE_WIDTH
         if excess > 0 and self.has_header:
             width = max(display_width(row[0]) for row in rows) - excess
             rows = [[truncate(row[0], max(MIN_NAME_WIDTH, width)), *row[1:]] for row in rows]
-            lines = text_table(rows, self.left, self.indent).splitlines()
-        return "\n".join(lines)
+        return text_table(rows, self.left, self.indent)
 
     def to_html(self, title: str = "") -> str:
         """Format as an HTML table."""

@@ -19,9 +19,10 @@ from weigh.errors import (
     parameter_error,
     quote_names,
 )
+from weigh.result import Result, Section, Table
 from weigh.source.files.text_files import UTF8_BOM, find_undecodable_line
 from weigh.source.paths import PathLike, check_readable
-from weigh.text import format_quantity, html_table, truncate
+from weigh.text import format_quantity, truncate
 
 LIST_NAMES = ("english", "golding-schabes", "banko-brill")
 MAX_SET_SIZE = 8  # words
@@ -33,8 +34,8 @@ _WORD = re.compile(r"[^\W_](?:\w|'(?=[^\W_]))*")
 _SAVE_ADVICE = ", not a list. Save it to a file first."
 
 
-@dataclass(frozen=True)
-class ConfusionSets:
+@dataclass(frozen=True, repr=False)
+class ConfusionSets(Result):
     """Sets of two to eight words that people confuse.
 
     Words are in NFC, with ' as apostrophe and the capitalisation of their list. Ignoring case, no word occurs
@@ -109,17 +110,11 @@ class ConfusionSets:
     def __iter__(self) -> Iterator[tuple[str, ...]]:
         return iter(self.sets)
 
-    def __str__(self) -> str:
-        head = f"{format_quantity(len(self.sets), 'confusion set')} ({truncate(self.name, 40)})"
-        return "\n".join([head, *(f"  {truncate(' '.join(words), 78)}" for words in self.sets)])
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sets as plain data."""
-        return {"name": self.name, "sets": [list(words) for words in self.sets]}
-
-    def _repr_html_(self) -> str:
-        rows = [["words"], *([" ".join(words)] for words in self.sets)]
-        return html_table(f"{format_quantity(len(self.sets), 'confusion set')} ({self.name})", rows)
+    def sections(self) -> list[Section]:
+        """Return the words of every set."""
+        title = f"{format_quantity(len(self.sets), 'confusion set')} ({truncate(self.name, 40)})"
+        rows = [[" ".join(words)] for words in self.sets]
+        return [Section("sets", [Table(rows, indent="  ", widths=(78,), has_header=False)], title)]
 
 
 _EXAMPLE_ADVICE = "Give one set of words per line, such as: their there they're"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from weigh.features.blocks import Floats, Ints, Longs, Mask
 from weigh.priors.quantiles import binomial_limit
+from weigh.result import Facts
 from weigh.text import format_count, format_float, format_quantity
 
 RATE_WORDS = 10_000  # the rate of alarms is per this many words
@@ -25,7 +26,7 @@ MIN_THRESHOLD = 0.5  # a suggestion must be more likely than not
 
 
 @dataclass(frozen=True)
-class FalseAlarmBound:
+class FalseAlarmBound(Facts):
     """At most `rate` false alarms per 10,000 words if only words with P > `threshold` are suggested.
 
     A false alarm is a suggestion for a word of correct text. There were `alarms` of them in `words` held-out
@@ -77,10 +78,6 @@ class FalseAlarmBound:
             f"{format_float(self.promised)}. "
             f"{more} more alarms."
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the bound as plain values."""
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> FalseAlarmBound:

@@ -27,23 +27,16 @@ from weigh.apps.spelling.suggestions import Suggestion
 from weigh.errors import DataError, SkippedFiles, one_line_repr, parameter_error, warn
 from weigh.features.validation import check_finite
 from weigh.model.file import store
+from weigh.result import LINE_WIDTH, Lines, Result, Section, Table
 from weigh.source.files.text_files import UTF8_BOM
-from weigh.text import (
-    format_count,
-    format_percent,
-    format_quantity,
-    html_paragraph,
-    html_table,
-    text_table,
-    truncate,
-)
+from weigh.text import format_count, format_percent, format_quantity, truncate
 
 SpellerPath = str | os.PathLike[str]
 THRESHOLD_CONSTRAINT = "a probability from 0.5 to 1"
 
 
 @dataclass(frozen=True, eq=False)
-class Speller:
+class Speller(Result):
     """A context-sensitive speller for confused words: weather and whether, their and there and they're.
 
     It is trained on any correct text, without labels, and suggests another word only above a probability that
@@ -181,14 +174,21 @@ class Speller:
             most=MAX_SETS_SHOWN,
         )
 
-    def __str__(self) -> str:
-        return format_speller(self._parts)
+    def _title(self) -> str:
+        n_words = sum(len(one.words) for one in self.sets)
+        sets = format_quantity(len(self.sets), "confusion set")
+        return f"Speller for {sets} ({format_quantity(n_words, 'word')})"
+
+    def sections(self) -> list[Section]:
+        """Return how the speller was trained, and the results of every set on held-out text."""
+        lines = [line for sentence in _summary_sentences(self._parts) for line in _wrap_sentence(sentence)]
+        rows = [_TABLE_HEADINGS, *_table_rows(self._parts)]
+        table = Table(rows, indent="  ", most=MAX_SETS_SHOWN, caption="Sets")
+        notes = map(Lines, _table_notes(self._parts))
+        return [Section("speller", [Lines("\n".join(lines)), table, *notes], self._title())]
 
     def __repr__(self) -> str:
-        return speller_headline(self._parts)
-
-    def _repr_html_(self) -> str:
-        return speller_html(self._parts)
+        return self._title()
 
 
 def _encode_utf8(text: str | bytes) -> bytes:
@@ -212,38 +212,12 @@ def _encode_utf8(text: str | bytes) -> bytes:
 
 MAX_SETS_SHOWN = 60
 MAX_RARE_WORDS_SHOWN = 30  # dropped sets, and dropped words
-_PAGE_WIDTH = 80
 _SET_NAME_WIDTH = 23
 _TABLE_HEADINGS = ["set", "examples", "accuracy", "majority", "recall", "features"]
 _LOW_RECALL = 0.1  # advice is given below this
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
 _NO_GAIN_MARK = "*"
 _NO_GAIN_NOTE = "no better on held-out text than always choosing the more frequent word"
-
-
-def format_speller(parts: SpellerParts) -> str:
-    """Format a speller in at most 80 columns."""
-    sentences = _summary_sentences(parts)
-    lines = [
-        speller_headline(parts),
-        *(f"  {line}" for sentence in sentences for line in _wrap_sentence(sentence)),
-    ]
-    table = text_table([_TABLE_HEADINGS, *_table_rows(parts)[:MAX_SETS_SHOWN]], indent="  ")
-    more = [f"  … and {len(parts.sets) - MAX_SETS_SHOWN} more"] if len(parts.sets) > MAX_SETS_SHOWN else []
-    return "\n".join([*lines, table, *more, *(f"  {note}" for note in _table_notes(parts))])
-
-
-def speller_html(parts: SpellerParts) -> str:
-    """Format a speller as HTML."""
-    notes = "".join(map(html_paragraph, [*_table_notes(parts), *_summary_sentences(parts)]))
-    return html_table(speller_headline(parts), [_TABLE_HEADINGS, *_table_rows(parts)]) + notes
-
-
-def speller_headline(parts: SpellerParts) -> str:
-    """Describe a speller in one line."""
-    n_words = sum(len(one.words) for one in parts.sets)
-    sets = format_quantity(len(parts.sets), "confusion set")
-    return f"Speller for {sets} ({format_quantity(n_words, 'word')})"
 
 
 def speller_plot_rows(parts: SpellerParts) -> list[dict[str, Any]]:
@@ -279,8 +253,8 @@ def _wrap_sentence(sentence: str) -> list[str]:
     """Wrap a sentence without separating equations and parentheses from the word before them."""
     joined = sentence.replace(" = ", _NO_BREAK_SPACE + "=" + _NO_BREAK_SPACE)
     joined = joined.replace(" (", _NO_BREAK_SPACE + "(")
-    lines = wrap(joined, _PAGE_WIDTH - 2, break_on_hyphens=False)
-    return [line.replace(_NO_BREAK_SPACE, " ") for line in lines]
+    lines = wrap(joined, LINE_WIDTH - 2, break_on_hyphens=False)
+    return ["  " + line.replace(_NO_BREAK_SPACE, " ") for line in lines]
 
 
 def _format_recall(recall: float) -> str:
@@ -310,7 +284,7 @@ def _format_remainder(n: int) -> str:
 
 
 def _table_notes(parts: SpellerParts) -> list[str]:
-    return [] if all(one.is_better for one in parts.facts.sets) else [f"{_NO_GAIN_MARK} {_NO_GAIN_NOTE}"]
+    return [] if all(one.is_better for one in parts.facts.sets) else [f"  {_NO_GAIN_MARK} {_NO_GAIN_NOTE}"]
 
 
 def _table_rows(parts: SpellerParts) -> list[list[str]]:

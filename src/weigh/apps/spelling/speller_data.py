@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import chain, groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -28,6 +28,7 @@ from weigh.features.validation import check_finite, check_integer
 from weigh.model.file import store
 from weigh.model.file.loading import SPELLER_TYPE
 from weigh.model.file.store import FileContent, check_names, damaged_file_error
+from weigh.result import Facts
 
 PARAMETER_OWNER = "Speller"
 LINEAR_LEARNERS = ("logistic", "naive-bayes", "bernoulli", "perceptron")
@@ -38,7 +39,7 @@ MAX_INTERCEPT = float(np.finfo(np.float32).max)
 
 
 @dataclass(frozen=True)
-class SpellerSettings:
+class SpellerSettings(Facts):
     """How a speller is trained.
 
     Parameters
@@ -68,10 +69,6 @@ class SpellerSettings:
         if self.window > MAX_WINDOW:
             raise errors.parameter_error(PARAMETER_OWNER, "window", f"at most {MAX_WINDOW:,}", self.window)
         object.__setattr__(self, "alarms", float(self.alarms))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the settings as plain values."""
-        return asdict(self)
 
 
 @dataclass(frozen=True)
@@ -106,7 +103,7 @@ class SetStatistics:
 
 
 @dataclass(frozen=True)
-class TrainingStatistics:
+class TrainingStatistics(Facts):
     """The size of the training text, the name of the list of confusion sets, and the results of each set."""
 
     words: int
@@ -143,10 +140,6 @@ class TrainingStatistics:
     @property
     def _rare_by_set(self) -> list[tuple[RareWord, ...]]:
         return [tuple(rare) for _, rare in groupby(self.left_out, key=lambda one: one.words)]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the statistics as plain values."""
-        return asdict(self)
 
     @classmethod
     def from_dict(cls, plain: dict[str, Any]) -> TrainingStatistics:

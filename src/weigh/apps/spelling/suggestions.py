@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from weigh.text import format_signed, html_table, truncate
+from weigh.result import Section, Table, TabularResult
+from weigh.text import format_signed, truncate
 
 MAX_REASONS_SHOWN = 2
 _MAX_NAME_LENGTH = 4096
@@ -40,7 +41,7 @@ _TOKEN_WORDING = {"0": "a number", "<code>": "code", "<long>": "a long word"}
 
 
 @dataclass(frozen=True)
-class Suggestion:
+class Suggestion(TabularResult):
     """A word that was probably confused with another word of its set.
 
     `line` and `column` count from 1, in characters; `text[begin:end]` is the word. `reasons` are the reasons
@@ -57,6 +58,19 @@ class Suggestion:
     suggested: str
     probability: float
     reasons: tuple[SuggestionReason, ...]
+    _json = (
+        "name",
+        "line",
+        "column",
+        "begin",
+        "end",
+        "written",
+        "suggested",
+        "probability",
+        "reasons",
+        "log_odds",
+    )
+    _frames = ("reasons",)
 
     def __str__(self) -> str:
         name = self.name if self.name.isprintable() else truncate(self.name, _MAX_NAME_LENGTH)
@@ -78,11 +92,6 @@ class Suggestion:
         reasons = ", ".join(str(reason) for reason in self.reasons[:MAX_REASONS_SHOWN] if reason.weight > 0)
         return _format_probability(self.probability) + (f"; because: {reasons}" if reasons else "")
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the suggestion as plain values."""
-        reasons = [reason.to_dict() for reason in self.reasons]
-        return {**asdict(self), "log_odds": self.log_odds, "reasons": reasons}
-
     def plot(self) -> Any:
         """Plot the weight of each reason for or against the suggestion."""
         from weigh.pictures import bar_chart
@@ -90,13 +99,18 @@ class Suggestion:
         rows = [{"name": str(reason), "value": reason.weight} for reason in self.reasons]
         return bar_chart(rows, x="weight of evidence (nats)", title=self.change)
 
-    def _repr_html_(self) -> str:
+    @property
+    def headline(self) -> str:
+        """The place, the correction and its probability."""
+        probability = _format_probability(self.probability)
+        return f"{self.name}:{self.line}:{self.column}: {self.change} ({probability})"
+
+    def sections(self) -> list[Section]:
+        """Return the reasons, whose weights sum to the log-odds."""
         rows = [["reason", "weight"]]
         rows += [[str(reason), format_signed(reason.weight)] for reason in self.reasons]
         rows.append(["log-odds", format_signed(self.log_odds)])
-        probability = _format_probability(self.probability)
-        title = f"{self.name}:{self.line}:{self.column}: {self.change} ({probability})"
-        return html_table(title, rows, bars=[*(reason.weight for reason in self.reasons), None])
+        return [Section("reasons", [Table(rows, bars=[*(reason.weight for reason in self.reasons), None])])]
 
 
 def _format_probability(probability: float) -> str:

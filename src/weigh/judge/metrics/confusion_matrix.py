@@ -14,7 +14,7 @@ import numpy.typing as npt
 from weigh.judge.metrics.confidence_intervals import Measure, average_share_interval, clopper_pearson
 from weigh.judge.metrics.losses import UNSEEN, Codes, Floats
 from weigh.result import LINE_WIDTH, Result, Section, Table
-from weigh.text import format_count, text_table, truncate
+from weigh.text import format_count, truncate
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +175,7 @@ def confusion_section(confusion: ConfusionMatrix, names: Sequence[str]) -> Secti
     """Return the matrix if it fits into a line of text, otherwise the most frequent mistakes."""
     if len(names) <= MAX_TABLE_CLASSES:
         matrix = Table(_matrix_rows(confusion, names), caption="Confusion matrix")
-        if max(map(len, text_table(matrix.rows).splitlines())) <= LINE_WIDTH:
+        if matrix.width <= LINE_WIDTH:
             return Section("confusion", [matrix])
     rows = [
         [UNSEEN_NAME if true == UNSEEN else names[true], names[predicted], format_count(weight)]

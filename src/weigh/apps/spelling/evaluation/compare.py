@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -23,20 +22,10 @@ from weigh.apps.spelling.learners import LEARNERS
 from weigh.judge.metrics.confidence_intervals import Measure, proportion
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import Estimate
-from weigh.text import (
-    display_width,
-    format_count,
-    format_quantity,
-    html_paragraph,
-    html_table,
-    text_table,
-    to_json_value,
-    truncate,
-    use_minus_sign,
-)
+from weigh.result import LINE_WIDTH, Section, Table, TabularResult, to_json
+from weigh.text import format_count, format_quantity, use_minus_sign
 
 PARAMETER_OWNER = "compare_learners"
-PAGE_WIDTH = 80
 NAME_WIDTH, WIDE_NAME_WIDTH = 19, 60
 MAX_SETS_DRAWN = 60
 ABBREVIATIONS = {
@@ -85,7 +74,7 @@ class SetComparison:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearnerComparison:
+class LearnerComparison(TabularResult):
     """The result of `compare_learners`; prints in 80 columns.
 
     The first of `learners` is the majority baseline, which always predicts the most frequent word of a set.
@@ -98,6 +87,8 @@ class LearnerComparison:
     judged_words: int
     learned_documents: int
     judged_documents: int
+    _json = ("learned_words", "judged_words", "learned_documents", "judged_documents", "best", "sets")
+    _frames = ("learners",)
 
     @property
     def judged_sets(self) -> tuple[SetComparison, ...]:
@@ -129,24 +120,17 @@ class LearnerComparison:
 
     def to_dict(self) -> dict[str, Any]:
         """Return all results as JSON values."""
-        return {
-            "learned_words": self.learned_words,
-            "judged_words": self.judged_words,
-            "learned_documents": self.learned_documents,
-            "judged_documents": self.judged_documents,
-            "best": self.best,
-            "learners": [
-                {
-                    "name": name,
-                    "mean": self.mean(name),
-                    "by_occurrence": self.by_occurrence(name),
-                    "gain": self.gain(name)[0],
-                    "gain_error": to_json_value(self.gain(name)[1]),
-                }
-                for name in self.learners
-            ],
-            "sets": [one.to_dict() for one in self.sets],
-        }
+        learners = [
+            {
+                "name": name,
+                "mean": self.mean(name),
+                "by_occurrence": self.by_occurrence(name),
+                "gain": self.gain(name)[0],
+                "gain_error": to_json(self.gain(name)[1]),
+            }
+            for name in self.learners
+        ]
+        return super().to_dict() | {"learners": learners}
 
     def plot(self) -> Any:
         """Plot the accuracy of the best learner and of the majority baseline by set, with 95 % intervals."""
@@ -160,14 +144,25 @@ class LearnerComparison:
             most=MAX_SETS_DRAWN,
         )
 
-    def __str__(self) -> str:
-        return format_comparison(self)
+    @property
+    def headline(self) -> str:
+        """The sizes of the training and test text."""
+        learned, judged = (
+            format_quantity(self.learned_words, "word"),
+            format_quantity(self.judged_words, "word"),
+        )
+        return (
+            f"{format_quantity(len(self.sets), 'set')} learned from {learned} of "
+            f"{format_quantity(self.learned_documents, 'document')}, judged on {judged} of "
+            f"{format_quantity(self.judged_documents, 'other')}"
+        )
+
+    def sections(self) -> list[Section]:
+        """Return accuracies and numbers of features by set, and notes."""
+        return comparison_sections(self)
 
     def __repr__(self) -> str:
-        return comparison_headline(self)
-
-    def _repr_html_(self) -> str:
-        return comparison_html(self)
+        return self.headline
 
 
 def compare_learners(
@@ -213,51 +208,24 @@ def compare_learners(
     )
 
 
-def format_comparison(result: LearnerComparison) -> str:
-    """Format a comparison as text."""
-    tables = first_table_that_fits(*("\n\n".join(_format_tables(result, *layout)) for layout in _LAYOUTS))
-    notes = [*explain_abbreviations(result.learners, tables), *_comparison_notes(result)]
-    parts = [
-        textwrap.fill(comparison_headline(result), PAGE_WIDTH),
-        tables,
-        "\n".join(textwrap.fill(note, PAGE_WIDTH) for note in notes),
-    ]
-    return "\n\n".join(parts)
-
-
-def _format_tables(result: LearnerComparison, width: int, is_short: bool) -> list[str]:
+def comparison_sections(result: LearnerComparison) -> list[Section]:
+    """Return accuracies and numbers of features by set, and notes."""
+    layouts = ([_accuracy_table(result, *layout), _feature_table(result, *layout)] for layout in _LAYOUTS)
+    accuracies, features = first_tables_that_fit(layouts)
+    notes = [*explain_abbreviations(result.learners, accuracies), *_comparison_notes(result)]
     return [
-        text_table(_accuracy_rows(result, width, is_short)),
-        text_table(_feature_rows(result, width, is_short)),
+        Section("accuracies", [accuracies]),
+        Section("features", [features]),
+        Section("notes", notes),
     ]
 
 
-def comparison_html(result: LearnerComparison) -> str:
-    """Format a comparison as HTML."""
-    tables = [
-        html_table(comparison_headline(result), _accuracy_rows(result, WIDE_NAME_WIDTH)),
-        html_table("Features", _feature_rows(result, WIDE_NAME_WIDTH)),
-    ]
-    return f"<div>{''.join([*tables, *map(html_paragraph, _comparison_notes(result))])}</div>"
-
-
-def comparison_headline(result: LearnerComparison) -> str:
-    """Return the sizes of the training and test text in one sentence."""
-    learned, judged = (
-        format_quantity(result.learned_words, "word"),
-        format_quantity(result.judged_words, "word"),
-    )
-    return (
-        f"{format_quantity(len(result.sets), 'set')} learned from {learned} of "
-        f"{format_quantity(result.learned_documents, 'document')}, judged on {judged} of "
-        f"{format_quantity(result.judged_documents, 'other')}"
-    )
-
-
-def first_table_that_fits(*tables: str) -> str:
-    """Return the first table that is not wider than the page, else the last one."""
-    fitting = (table for table in tables if max(map(display_width, table.splitlines())) <= PAGE_WIDTH)
-    return next(fitting, tables[-1])
+def first_tables_that_fit(layouts: Iterable[list[Table]]) -> list[Table]:
+    """Return the first tables that are not wider than a line, else the last ones."""
+    for tables in layouts:
+        if all(table.width <= LINE_WIDTH for table in tables):
+            break
+    return tables
 
 
 def learner_headings(learners: Sequence[str], is_short: bool) -> list[str]:
@@ -265,10 +233,9 @@ def learner_headings(learners: Sequence[str], is_short: bool) -> list[str]:
     return [ABBREVIATIONS.get(name, name) if is_short else name for name in learners]
 
 
-def explain_abbreviations(learners: Sequence[str], table: str) -> list[str]:
+def explain_abbreviations(learners: Sequence[str], table: Table) -> list[str]:
     """Return a sentence that explains the abbreviations of a table, if it has any."""
-    headings = table.partition("\n")[0].split()
-    abbreviated = [name for name in learners if name in ABBREVIATIONS and name not in headings]
+    abbreviated = [name for name in learners if name in ABBREVIATIONS and name not in table.rows[0]]
     explained = ", ".join(f"{ABBREVIATIONS[name]}: {name}" for name in abbreviated)
     return [f"Abbreviations: {explained}."] if abbreviated else []
 
@@ -283,36 +250,33 @@ def format_fraction(value: float) -> str:
     return "-" if math.isnan(value) else f"{value:.3f}"
 
 
-def _accuracy_rows(result: LearnerComparison, width: int, is_short: bool = False) -> list[list[str]]:
+def _accuracy_table(result: LearnerComparison, width: int, is_short: bool) -> Table:
     def row(title: str, judged: str, values: list[float]) -> list[str]:
-        return [truncate(title, width), judged, *map(format_accuracy, values)]
+        return [title, judged, *map(format_accuracy, values)]
 
     names = result.learners
-    return [
+    rows = [
         ["% right", "judged", *learner_headings(names, is_short)],
         *(row(s.name, format_count(s.judged), [s.accuracy(name) for name in names]) for s in result.sets),
         row("mean of the sets", "", [result.mean(name) for name in names]),
         row("by occurrence", "", [result.by_occurrence(name) for name in names]),
     ]
+    return Table(rows, widths=(width,))
 
 
-def _feature_rows(result: LearnerComparison, width: int, is_short: bool = False) -> list[list[str]]:
+def _feature_table(result: LearnerComparison, width: int, is_short: bool) -> Table:
     """Return the number of features by set; learners with the same numbers share a column."""
     columns: dict[tuple[int, ...], list[str]] = {}
     for name in result.learners[1:]:
         columns.setdefault(tuple(one.scores[name].features for one in result.sets), []).append(name)
     rows = [
-        [
-            truncate(one.name, width),
-            format_count(one.learned),
-            *(format_count(column[i]) for column in columns),
-        ]
+        [one.name, format_count(one.learned), *(format_count(column[i]) for column in columns)]
         for i, one in enumerate(result.sets)
     ]
     learned = sum(one.learned for one in result.sets)
     headings = (", ".join(learner_headings(names, is_short)) for names in columns.values())
     totals = ["all sets", format_count(learned), *(format_count(sum(column)) for column in columns)]
-    return [["features", "learned", *headings], *rows, totals]
+    return Table([["features", "learned", *headings], *rows, totals], widths=(width,), caption="Features")
 
 
 def _comparison_notes(result: LearnerComparison) -> list[str]:

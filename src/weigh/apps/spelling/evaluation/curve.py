@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,9 +14,8 @@ from weigh.apps.spelling.confusion_sets import ConfusionSets
 from weigh.apps.spelling.contexts import Occurrences
 from weigh.apps.spelling.documents import Document
 from weigh.apps.spelling.evaluation.compare import (
-    PAGE_WIDTH,
     explain_abbreviations,
-    first_table_that_fits,
+    first_tables_that_fit,
     format_accuracy,
     learner_headings,
 )
@@ -34,14 +32,8 @@ from weigh.features.validation import check_integer
 from weigh.judge.metrics.confidence_intervals import standard_error
 from weigh.judge.metrics.learning_curve_laws import LogLinearLaw, fit_log_linear_law, law_chart_rows
 from weigh.judge.metrics.losses import Floats
-from weigh.text import (
-    format_percent,
-    format_quantity,
-    html_paragraph,
-    html_table,
-    text_table,
-    to_json_value,
-)
+from weigh.result import Facts, Result, Section, Table, to_frame
+from weigh.text import format_percent, format_quantity
 
 PARAMETER_OWNER = "measure_learning_curve"
 LAST_ERROR_HEADING = "± of last"
@@ -50,7 +42,7 @@ BLOCK_WORDS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearnerCurve:
+class LearnerCurve(Facts):
     """Accuracies [n_sizes, n_sets] of one learner, and log-linear fits to all sizes and to the last tenfold.
 
     A fit to fewer than three sizes is None.
@@ -60,6 +52,7 @@ class LearnerCurve:
     accuracies: Floats
     law: LogLinearLaw | None
     tail_law: LogLinearLaw | None
+    _json = ("name", "means", "errors", "accuracies", "law", ("late", "tail_law"))
 
     @classmethod
     def from_accuracies(cls, name: str, words: Sequence[int], accuracies: Floats) -> LearnerCurve:
@@ -78,20 +71,9 @@ class LearnerCurve:
         """The standard error of the mean over the sets at every size; nan for a single set."""
         return standard_error(self.accuracies)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all results as JSON values."""
-        return {
-            "name": self.name,
-            "means": self.means.tolist(),
-            "errors": [to_json_value(error) for error in self.errors.tolist()],
-            "accuracies": self.accuracies.tolist(),
-            "law": None if self.law is None else self.law.to_dict(),
-            "late": None if self.tail_law is None else self.tail_law.to_dict(),
-        }
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SpellingCurve:
+class SpellingCurve(Result):
     """The result of `measure_learning_curve`; prints in 80 columns.
 
     `words` are the sizes of the training texts, each of which contains the smaller ones. Every point is the
@@ -109,6 +91,17 @@ class SpellingCurve:
     judged_documents: int
     seed: int
     sampling_fractions: tuple[float, ...]
+    _json = (
+        "words",
+        "sets",
+        "left_out",
+        "judged_words",
+        "documents",
+        "judged_documents",
+        "seed",
+        ("taken", "sampling_fractions"),
+        "learners",
+    )
 
     def __getitem__(self, name: str) -> LearnerCurve:
         for learner in self.learners:
@@ -119,20 +112,6 @@ class SpellingCurve:
             f"There is no curve for {name!r}; there are {errors.quote_names(names)}."
             f"{errors.did_you_mean(str(name), names)}"
         )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all results as JSON values."""
-        return {
-            "words": list(self.words),
-            "sets": [list(words) for words in self.sets],
-            "left_out": [list(words) for words in self.left_out],
-            "judged_words": self.judged_words,
-            "documents": self.documents,
-            "judged_documents": self.judged_documents,
-            "seed": self.seed,
-            "taken": list(self.sampling_fractions),
-            "learners": [learner.to_dict() for learner in self.learners],
-        }
 
     def plot(self) -> Any:
         """Plot accuracy over training words on a logarithmic axis, with dashed log-linear fits."""
@@ -148,14 +127,34 @@ class SpellingCurve:
             log=True,
         )
 
-    def __str__(self) -> str:
-        return format_curve(self)
+    @property
+    def headline(self) -> str:
+        """The sizes of the training and test text."""
+        learned, judged = format_quantity(self.words[-1], "word"), format_quantity(self.judged_words, "word")
+        return (
+            f"{format_quantity(len(self.sets), 'set')} learned from up to {learned} of "
+            f"{format_quantity(self.documents, 'document')}, judged on {judged} of "
+            f"{format_quantity(self.judged_documents, 'other')}"
+        )
+
+    def to_frame(self) -> Any:
+        """Return the mean accuracy of every learner at every size as a pandas DataFrame."""
+        return to_frame(
+            [
+                {"learner": learner.name, "words": words, "accuracy": mean, "error": error}
+                for learner in self.learners
+                for words, mean, error in zip(
+                    self.words, learner.means.tolist(), learner.errors.tolist(), strict=True
+                )
+            ]
+        )
+
+    def sections(self) -> list[Section]:
+        """Return the accuracies by size, the log-linear fits, and notes."""
+        return curve_sections(self)
 
     def __repr__(self) -> str:
-        return curve_headline(self)
-
-    def _repr_html_(self) -> str:
-        return curve_html(self)
+        return self.headline
 
 
 def measure_learning_curve(
@@ -233,38 +232,18 @@ def _measure_accuracies(
     return accuracies
 
 
-def format_curve(result: SpellingCurve) -> str:
-    """Format a learning curve as text."""
-    points = first_table_that_fits(
-        *(text_table(_accuracy_rows(result, is_short), left=0) for is_short in (False, True))
-    )
-    parts = [textwrap.fill(curve_headline(result), PAGE_WIDTH), points]
-    if any(learner.law for learner in result.learners):
-        parts.append(text_table(_fit_rows(result), left=2))
+def curve_sections(result: SpellingCurve) -> list[Section]:
+    """Return the accuracies by size, the log-linear fits, and notes."""
+    layouts = ([Table(_accuracy_rows(result, is_short), left=0)] for is_short in (False, True))
+    (points,) = first_tables_that_fit(layouts)
+    has_fits = any(learner.law for learner in result.learners)
+    fits = [Section("fits", [Table(_fit_rows(result), left=2)])] if has_fits else []
     names = [learner.name for learner in result.learners]
     notes = [*explain_abbreviations(names, points), *_curve_notes(result)]
-    return "\n\n".join([*parts, "\n".join(textwrap.fill(note, PAGE_WIDTH) for note in notes)])
+    return [Section("accuracies", [points]), *fits, Section("notes", notes)]
 
 
-def curve_html(result: SpellingCurve) -> str:
-    """Format a learning curve as HTML."""
-    tables = [html_table(curve_headline(result), _accuracy_rows(result), left=0)]
-    if any(learner.law for learner in result.learners):
-        tables.append(html_table("", _fit_rows(result), left=2))
-    return f"<div>{''.join([*tables, *map(html_paragraph, _curve_notes(result))])}</div>"
-
-
-def curve_headline(result: SpellingCurve) -> str:
-    """Return the sizes of the training and test text in one sentence."""
-    learned, judged = format_quantity(result.words[-1], "word"), format_quantity(result.judged_words, "word")
-    return (
-        f"{format_quantity(len(result.sets), 'set')} learned from up to {learned} of "
-        f"{format_quantity(result.documents, 'document')}, judged on {judged} of "
-        f"{format_quantity(result.judged_documents, 'other')}"
-    )
-
-
-def _accuracy_rows(result: SpellingCurve, is_short: bool = False) -> list[list[str]]:
+def _accuracy_rows(result: SpellingCurve, is_short: bool) -> list[list[str]]:
     names = [learner.name for learner in result.learners]
     means = np.array([learner.means for learner in result.learners])
     rows = [

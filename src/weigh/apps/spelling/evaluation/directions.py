@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import permutations
 from typing import Any
 
@@ -15,16 +14,21 @@ from weigh import errors
 from weigh.apps.spelling.classifiers import LinearWordClassifier
 from weigh.apps.spelling.contexts import Corpus, Occurrences
 from weigh.apps.spelling.documents import Document
-from weigh.apps.spelling.evaluation.compare import PAGE_WIDTH, format_fraction
+from weigh.apps.spelling.evaluation.compare import format_fraction
 from weigh.apps.spelling.speller import Speller
-from weigh.text import format_quantity, html_table, text_table, to_json_value
+from weigh.result import Facts, Section, Table, TabularResult
+from weigh.text import format_quantity
 
 MAX_DIRECTIONS_DRAWN = 200
+NOTE = (
+    "errors: contexts of the second word, each checked with the first word in its place. right: contexts of "
+    "the first word. precision: the share of correct suggestions if half of the words were errors."
+)
 TABLE_HEADINGS = ["written → meant", "errors", "found", "recall", "right", "alarms", "precision"]
 
 
 @dataclass(frozen=True)
-class DirectionResult:
+class DirectionResult(Facts):
     """Suggestions of `meant` for `written`: in contexts of `meant` (errors) and in its own (false alarms).
 
     `meant` is suggested in `found` of the `wrong` contexts and in `alarms` of the `right` ones.
@@ -36,6 +40,7 @@ class DirectionResult:
     found: int
     right: int
     alarms: int
+    _json = ("written", "meant", "wrong", "found", "right", "alarms", "recall", "precision")
 
     @property
     def recall(self) -> float:
@@ -49,33 +54,21 @@ class DirectionResult:
             return math.nan
         return self.recall / (self.recall + self.alarms / self.right)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all results as JSON values."""
-        return {
-            **asdict(self),
-            "recall": to_json_value(self.recall),
-            "precision": to_json_value(self.precision),
-        }
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class DirectionEvaluation:
+class DirectionEvaluation(TabularResult):
     """The result of `evaluate_directions`; prints in 80 columns."""
 
     pairs: tuple[DirectionResult, ...]
     words: int
     threshold: float
+    _frames = ("pairs",)
 
     def __getitem__(self, pair: tuple[str, str]) -> DirectionResult:
         for result in self.pairs:
             if (result.written, result.meant) == pair:
                 return result
         raise errors.ParameterError(f"The speller has no set with {pair[0]!r} and {pair[1]!r}.")
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all results as JSON values."""
-        pairs = [result.to_dict() for result in self.pairs]
-        return {"words": self.words, "threshold": self.threshold, "pairs": pairs}
 
     def plot(self) -> Any:
         """Plot the recall of the directions that occur, lowest first."""
@@ -91,25 +84,18 @@ class DirectionEvaluation:
             most=MAX_DIRECTIONS_DRAWN,
         )
 
-    def __str__(self) -> str:
-        notes = (
-            "errors: contexts of the second word, each checked with the first word in its place. right: "
-            "contexts of "
-            "the first word. precision: the share of correct suggestions if half of the words were errors."
-        )
-        table = text_table(self._table_rows())
-        return "\n\n".join([textwrap.fill(self._title, PAGE_WIDTH), table, textwrap.fill(notes, PAGE_WIDTH)])
-
-    def __repr__(self) -> str:
-        return self._title
-
-    def _repr_html_(self) -> str:
-        return html_table(self._title, self._table_rows())
-
     @property
-    def _title(self) -> str:
+    def headline(self) -> str:
+        """The size of the text and the threshold."""
         words = format_quantity(self.words, "word")
         return f"Every set word in {words} checked as written and swapped; P > {self.threshold:.4f}"
+
+    def sections(self) -> list[Section]:
+        """Return the results by direction."""
+        return [Section("directions", [Table(self._table_rows())]), Section("notes", [NOTE])]
+
+    def __repr__(self) -> str:
+        return self.headline
 
     def _table_rows(self) -> list[list[str]]:
         return [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,9 +16,8 @@ from weigh.apps.spelling.contexts import ContextReader, Occurrences
 from weigh.apps.spelling.evaluation.compare import (
     MAX_SETS_DRAWN,
     NAME_WIDTH,
-    PAGE_WIDTH,
     WIDE_NAME_WIDTH,
-    first_table_that_fits,
+    first_tables_that_fit,
     format_fraction,
 )
 from weigh.apps.spelling.false_alarms import RATE_WORDS, FalseAlarmBound
@@ -28,7 +26,8 @@ from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.suggestions import match_case
 from weigh.features.validation import check_integer
 from weigh.judge.metrics.confidence_intervals import Measure, format_interval, proportion
-from weigh.text import format_float, format_quantity, html_paragraph, html_table, text_table, truncate
+from weigh.result import Facts, Section, Table, TabularResult
+from weigh.text import format_float, format_quantity
 
 PARAMETER_OWNER = "evaluate_swaps"
 DEFAULT_ONE_IN = 200
@@ -37,7 +36,7 @@ _TOO_MANY_ALARMS = "More false alarms than promised: this text differs from the 
 
 
 @dataclass(frozen=True)
-class SwapCounts:
+class SwapCounts(Facts):
     """Counts of set words, swapped words, and right, wrong (`misnamed`) and false suggestions."""
 
     occurrences: int
@@ -45,6 +44,7 @@ class SwapCounts:
     right: int
     misnamed: int
     false: int
+    _json = ("occurrences", "swapped", "right", "misnamed", "false", "precision", "recall")
 
     @property
     def suggestions(self) -> int:
@@ -61,21 +61,9 @@ class SwapCounts:
         """The share of errors that are corrected, with its exact 95 % interval."""
         return proportion("recall", self.right, self.swapped)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all results as JSON values."""
-        return {
-            "occurrences": self.occurrences,
-            "swapped": self.swapped,
-            "right": self.right,
-            "misnamed": self.misnamed,
-            "false": self.false,
-            "precision": self.precision.to_dict(),
-            "recall": self.recall.to_dict(),
-        }
-
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SwapEvaluation:
+class SwapEvaluation(TabularResult):
     """The result of `evaluate_swaps`; prints in 80 columns.
 
     `sets` has the counts of each set of the speller, `total` their sums. `clean_alarms` counts the
@@ -90,6 +78,7 @@ class SwapEvaluation:
     sets: tuple[tuple[tuple[str, ...], SwapCounts], ...]
     clean_alarms: int
     promise: FalseAlarmBound
+    _frames = ("sets",)
 
     @property
     def precision(self) -> Measure:
@@ -139,14 +128,26 @@ class SwapEvaluation:
             most=MAX_SETS_DRAWN,
         )
 
-    def __str__(self) -> str:
-        return format_swaps(self)
+    @property
+    def headline(self) -> str:
+        """The number of swapped words and the size of the texts."""
+        words, texts = format_quantity(self.words, "word"), format_quantity(self.texts, "text")
+        return (
+            f"{format_quantity(self.total.swapped, 'word')} swapped within their sets, one in "
+            f"{self.one_in:,}, in {words} of {texts} (seed {self.seed})"
+        )
+
+    def sections(self) -> list[Section]:
+        """Return precision, recall and alarms, and the counts of every set."""
+        layouts = ([Table(_table_rows(self), widths=(width,))] for width in (WIDE_NAME_WIDTH, NAME_WIDTH))
+        return [
+            Section("measures", _format_measures(self)),
+            Section("sets", first_tables_that_fit(layouts)),
+            Section("notes", _table_notes(self)),
+        ]
 
     def __repr__(self) -> str:
-        return swaps_headline(self)
-
-    def _repr_html_(self) -> str:
-        return swaps_html(self)
+        return self.headline
 
 
 def evaluate_swaps(
@@ -247,37 +248,6 @@ def _swap_and_check(
         tally.add(outcome, tally.set_by_word[normalise_word(suggestion.written)])
 
 
-def format_swaps(result: SwapEvaluation) -> str:
-    """Format an evaluation as text."""
-    parts = [
-        textwrap.fill(swaps_headline(result), PAGE_WIDTH),
-        "\n".join(
-            textwrap.fill(line, PAGE_WIDTH, subsequent_indent="  ") for line in _format_measures(result)
-        ),
-        first_table_that_fits(
-            *(text_table(_table_rows(result, width)) for width in (WIDE_NAME_WIDTH, NAME_WIDTH))
-        ),
-        "\n".join(textwrap.fill(note, PAGE_WIDTH) for note in _table_notes(result)),
-    ]
-    return "\n\n".join(parts)
-
-
-def swaps_html(result: SwapEvaluation) -> str:
-    """Format an evaluation as HTML."""
-    notes = "".join(map(html_paragraph, [*_format_measures(result), *_table_notes(result)]))
-    return f"<div>{html_table(swaps_headline(result), _table_rows(result, WIDE_NAME_WIDTH))}{notes}</div>"
-
-
-def swaps_headline(result: SwapEvaluation) -> str:
-    """Return the number of swapped words and the size of the texts in one sentence."""
-    words, texts = format_quantity(result.words, "word"), format_quantity(result.texts, "text")
-    return (
-        f"{format_quantity(result.total.swapped, 'word')} swapped within their sets, one in "
-        f"{result.one_in:,}, "
-        f"in {words} of {texts} (seed {result.seed})"
-    )
-
-
 def _format_measures(result: SwapEvaluation) -> list[str]:
     total = result.total
     wrong = total.misnamed + total.false
@@ -294,12 +264,8 @@ def _format_measures(result: SwapEvaluation) -> list[str]:
     return lines if result.is_kept else [*lines, _TOO_MANY_ALARMS]
 
 
-def _table_rows(result: SwapEvaluation, width: int) -> list[list[str]]:
-    rows = [
-        _table_row(truncate("/".join(words), width), counts)
-        for words, counts in result.sets
-        if counts.occurrences
-    ]
+def _table_rows(result: SwapEvaluation) -> list[list[str]]:
+    rows = [_table_row("/".join(words), counts) for words, counts in result.sets if counts.occurrences]
     return [TABLE_HEADINGS, *rows, _table_row("all sets", result.total)]
 
 
