@@ -13,20 +13,30 @@ from typing import Any
 import pytest
 
 import weigh
+from weigh.model.file.loading import MODEL_TYPES
 
 HEAVY = {"numpy", "scipy", "sklearn", "pyarrow", "pandas", "polars", "click", "rich"}
 LEARNERS = {"scipy", "sklearn", "pyarrow", "pandas", "polars"}
 
 
-def libraries_after(program: str, *arguments: str) -> set[str]:
-    """Run a program in a fresh process and return the heavy libraries it has loaded."""
-    program += (
-        "\nimport sys, json; print(json.dumps(sorted({name.partition('.')[0] for name in sys.modules})))"
-    )
+def modules_after(program: str, *arguments: str) -> list[str]:
+    """Run a program in a fresh process and return the modules it has loaded."""
+    program += "\nimport sys, json; print(); print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True, check=True, timeout=60
     )
-    return HEAVY & set(json.loads(done.stdout.splitlines()[-1]))
+    modules: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return modules
+
+
+def libraries_after(program: str, *arguments: str) -> set[str]:
+    """Run a program in a fresh process and return the heavy libraries it has loaded."""
+    return HEAVY & {name.partition(".")[0] for name in modules_after(program, *arguments)}
+
+
+def own_modules_after(program: str, *arguments: str) -> list[str]:
+    """Run a program in a fresh process and return the modules of weigh that it has loaded."""
+    return [name for name in modules_after(program, *arguments) if name.partition(".")[0] == "weigh"]
 
 
 def seconds_of(program: str) -> float:
@@ -73,6 +83,49 @@ def test_a_saved_model_predicts_a_dict_with_numpy_alone(model_file: Path) -> Non
         f"import sys, weigh; model = weigh.load(sys.argv[1]); model.predict({row}); model.explain({row})"
     )
     assert not libraries_after(program, str(model_file)) & LEARNERS
+
+
+def test_a_saved_model_predicts_with_few_modules(model_file: Path) -> None:
+    row = {"size": 1.0, "colour": "red", "body": "money", "known": True}
+    program = f"import sys, weigh; weigh.load(sys.argv[1]).predict({row})"
+    loaded = own_modules_after(program, str(model_file))
+    assert len(loaded) <= 64, loaded
+    others = (
+        "perceptron",
+        "logistic",
+        "regression",
+        "calibrat",
+        "leave_one_out",
+        "specification",
+        "source.files",
+    )
+    assert not [name for name in loaded if any(other in name for other in others)]
+
+
+COMMAND = "import sys; from weigh.cli.main import run_for_exit_code; run_for_exit_code(sys.argv[1:])"
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
+def test_the_list_of_commands_imports_no_command(arguments: list[str]) -> None:
+    loaded = own_modules_after(COMMAND, *arguments)
+    assert len(loaded) <= 10, loaded
+    assert libraries_after(COMMAND, *arguments) == {"click"}
+
+
+def test_predicting_the_rows_of_a_small_csv_file_loads_few_modules(model_file: Path, tmp_path: Path) -> None:
+    data = tmp_path / "new.csv"
+    data.write_text("size,colour,body,known\n1.0,red,money,yes\n2.0,blue,at noon,no\n")
+    loaded = own_modules_after(COMMAND, "predict", str(model_file), str(data))
+    assert len(loaded) <= 80, loaded
+    assert libraries_after(COMMAND, "predict", str(model_file), str(data)) == {"click", "numpy"}
+
+
+def test_filtering_a_message_loads_few_modules(tmp_path: Path) -> None:
+    store, message = tmp_path / "store", tmp_path / "message.eml"
+    weigh.MailStore.open(store, create=True).learn([b"Subject: prize\n\nfree money"], "spam")
+    message.write_bytes(b"Subject: hello\n\nlunch at noon?")
+    loaded = own_modules_after(COMMAND, "mail", "filter", "--store", str(store), str(message))
+    assert len(loaded) <= 42, loaded
 
 
 @pytest.mark.parametrize("method", ["temperature", "platt", "isotonic"])
@@ -193,3 +246,8 @@ def public_methods() -> list[tuple[str, str]]:
 @pytest.mark.parametrize(("owner", "name"), public_methods())
 def test_every_public_method_has_a_docstring(owner: str, name: str) -> None:
     assert inspect.getdoc(getattr(getattr(weigh, owner), name))
+
+
+@pytest.mark.parametrize(("type_name", "class_name"), MODEL_TYPES.items())
+def test_the_classes_of_model_files_are_found_by_their_type(type_name: str, class_name: str) -> None:
+    assert getattr(weigh, class_name).type_name == type_name

@@ -29,7 +29,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Decompose the loss of learners.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @add_trial_options
 @click.option("--which", default="kohavi-wolpert", metavar="FORM", help="Decomposition; see below.")
 @click.option("--rounds", type=click.IntRange(2), default=100, show_default=True, help="Training sets.")

@@ -35,7 +35,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Calibrate a model's probabilities.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("-o", "--output", metavar="OUT", required=True, help="The calibrated model's file.")

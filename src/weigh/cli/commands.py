@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -27,14 +27,15 @@ class CommandWithExamples(click.Command):
 class LazyGroup(CommandWithExamples, click.Group):
     """Commands by name; the module of each has its name, with _ for -, in the package `home`.
 
-    `others` maps names that people try to the commands that they mean.
+    `names` maps them to their short help, so that the list of commands imports none of them. `others` maps
+    names that people try to the commands that they mean.
     """
 
     def __init__(
         self,
         *args: Any,
         home: str,
-        names: Sequence[str],
+        names: Mapping[str, str],
         others: Mapping[str, str] | None = None,
         **settings: Any,
     ) -> None:
@@ -50,7 +51,13 @@ class LazyGroup(CommandWithExamples, click.Group):
         if name not in self.names:
             return None
         command: click.Command = importlib.import_module(f"{self.package}.{name.replace('-', '_')}").command
+        command.short_help = self.names[name]
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands with their short help."""
+        with formatter.section("Commands"):
+            formatter.write_dl([*self.names.items()])
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> Any:
         """Find the command; suggest the nearest one if there is none."""

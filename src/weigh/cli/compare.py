@@ -33,7 +33,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Cross-validate several learners.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @add_trial_options
 @click.option("--folds", type=click.IntRange(2), default=10, show_default=True, help="Folds per repeat.")
 @click.option("--repeats", type=click.IntRange(1), default=3, show_default=True, help="Repetitions.")

@@ -26,7 +26,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Learning curves.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @add_trial_options
 @click.option("--sizes", metavar="N,N,...", help="Training set sizes. [default: eight, doubling]")
 @click.option("--folds", type=click.IntRange(2), default=5, show_default=True, help="Folds per repeat.")

@@ -32,7 +32,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="A one-minute tour.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @click.option("--output", default="", metavar="FOLDER", help="Where the files go. [default: here]")
 def command(output: str) -> None:
     """Give a one-minute tour: a tiny table worked out by hand, then a real one.

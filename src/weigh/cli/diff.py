@@ -15,7 +15,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Show what changed between two models.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @json_option

@@ -42,7 +42,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Measure a model on labelled rows.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")

@@ -29,7 +29,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Explain a prediction.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
 @click.argument("data", required=False, metavar="[DATA]")
 @click.option("--row", type=click.IntRange(0), metavar="N", help="The row to explain; the first is 0.")

@@ -97,7 +97,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Train a model from files.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
 @click.option("-o", "--output", metavar="MODEL", help="The model file. [default: name of DATA with .weigh]")

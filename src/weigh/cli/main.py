@@ -24,25 +24,25 @@ from weigh.cli.output import (
 )
 
 # In the order in which the help lists them.
-COMMANDS = (
-    "demo",
-    "fit",
-    "predict",
-    "evaluate",
-    "calibrate",
-    "audit",
-    "explain",
-    "compare",
-    "bias-variance",
-    "report",
-    "path",
-    "curve",
-    "trace",
-    "verify",
-    "diff",
-    "mail",
-    "spell",
-)
+COMMANDS = {
+    "demo": "A one-minute tour.",
+    "fit": "Train a model from files.",
+    "predict": "Write predictions for the rows of a file.",
+    "evaluate": "Measure a model on labelled rows.",
+    "calibrate": "Calibrate a model's probabilities.",
+    "audit": "Find labels that are probably wrong.",
+    "explain": "Explain a prediction.",
+    "compare": "Cross-validate several learners.",
+    "bias-variance": "Decompose the loss of learners.",
+    "report": "Write an HTML report about a model.",
+    "path": "Regularisation path of a regression.",
+    "curve": "Learning curves.",
+    "trace": "Show every step of a perceptron.",
+    "verify": "Check a model against its training files.",
+    "diff": "Show what changed between two models.",
+    "mail": "Filter mail: learn, judge, explain.",
+    "spell": "Find confused words: weather, whether.",
+}
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 INTERNAL_ERROR = 3

@@ -33,7 +33,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Regularisation path of a regression.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
 @click.option(

@@ -33,9 +33,7 @@ SECTIONS = {
 }
 
 
-@click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Write predictions for the rows of a file."
-)
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option("-o", "--output", metavar="FILE", help="Output file. [default: standard output]")

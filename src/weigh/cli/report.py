@@ -27,7 +27,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Write an HTML report about a model.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
 @click.argument("data", metavar="DATA")
 @click.option(

@@ -39,7 +39,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Show every step of a perceptron.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")

@@ -23,9 +23,7 @@ SECTIONS = {
 }
 
 
-@click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Check a model against its training files."
-)
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @data_file_options

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from weigh import errors
 from weigh.features.blocks import Floats, Level
 from weigh.features.schema import Schema
 from weigh.model.decision import Decision, best_class, label_array, log_softmax
-from weigh.model.evidence.evidence import Evidence, Explained
 from weigh.model.file import store
 from weigh.model.parallel import map_in_order
 from weigh.result import Table
@@ -26,6 +25,9 @@ from weigh.source.base import ChunkReader
 from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_float, html_paragraph
+
+if TYPE_CHECKING:
+    from weigh.model.evidence.evidence import Evidence, Explained
 
 Result = TypeVar("Result")
 MAX_OUTPUT_VALUES = 4_000_000  # rows × outputs of a chunk, which bounds memory
@@ -225,6 +227,9 @@ class Model(BaseModel):
 
     def explain(self, rows: Any) -> Explained:
         """Return the evidence for each row: named contributions that sum to the score."""
+        # Imported here because predictions need no evidence.
+        from weigh.model.evidence.evidence import Explained
+
         explained = Explained()
         for chunk in self.chunks(rows):
             self.finite_scores(chunk)  # raises the same error for impossible rows as predict

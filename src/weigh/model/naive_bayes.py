@@ -31,7 +31,6 @@ from weigh.model.distributions.prior_settings import (
     part_prior,
     smallest_pseudo_count,
 )
-from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.evidence.strengths import strength_tables
 from weigh.model.file import store
@@ -40,6 +39,7 @@ from weigh.source.chunk import Chunk
 
 # Imports inside methods keep what predictions do not need out of the start of a program.
 if TYPE_CHECKING:
+    from weigh.model.evidence.evidence import Evidence
     from weigh.model.linear import LinearModel
 
 MAX_STRENGTH_TABLES = 6  # with more classes the HTML display omits the strongest features
@@ -180,6 +180,8 @@ class BayesModel(CountModel):
 
     def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
         """Yield the evidence for each row of a chunk."""
+        from weigh.model.evidence.evidence import build_evidence
+
         chunk_blocks = self.schema.encode(chunk)
         for row in range(chunk.n_rows):
             # The evidence refers to its blocks; single rows keep it from holding the whole chunk in memory.

@@ -7,17 +7,17 @@ import click
 from weigh.cli.commands import LazyGroup
 
 # In the order in which users need them.
-COMMANDS = (
-    "evaluate",
-    "learn",
-    "unlearn",
-    "filter",
-    "explain",
-    "audit",
-    "status",
-    "words",
-    "serve",
-)
+COMMANDS = {
+    "evaluate": "Evaluate filters on your own mail.",
+    "learn": "Learn spam and ham.",
+    "unlearn": "Undo the learning of mail.",
+    "filter": "Add the verdict to a message.",
+    "explain": "Explain the verdict on a message.",
+    "audit": "Find mail in the wrong folder.",
+    "status": "Show what has been learned.",
+    "words": "List the strongest words, if the store keeps them.",
+    "serve": "Filter mail in a long-running server.",
+}
 COMMAND_SYNONYMS = {
     "train": "learn",
     "forget": "unlearn",
@@ -50,7 +50,6 @@ SECTIONS = {
     names=COMMANDS,
     others=COMMAND_SYNONYMS,
     sections=SECTIONS,
-    short_help="Filter mail: learn, judge, explain.",
 )
 def command() -> None:
     """Filter mail: learn spam and ham, judge messages, explain verdicts, unlearn, and evaluate filters."""

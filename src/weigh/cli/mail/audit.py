@@ -23,7 +23,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=SpamHamCommand, sections=SECTIONS, short_help="Find mail in the wrong folder.")
+@click.command(cls=SpamHamCommand, sections=SECTIONS)
 @spam_ham_options
 @click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="How many to list.")
 @plot_option

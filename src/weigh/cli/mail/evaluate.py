@@ -53,7 +53,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=SpamHamCommand, sections=SECTIONS, short_help="Evaluate filters on your own mail.")
+@click.command(cls=SpamHamCommand, sections=SECTIONS)
 @spam_ham_options
 @click.option(
     "--learner",

@@ -26,7 +26,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Explain the verdict on a message.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @click.argument("path", default="-", metavar="[MESSAGE]")
 @store_option
 @costs_option

@@ -113,7 +113,7 @@ class ServerOrStore(NamedTuple):
         return self.socket or default_socket(self.store or default_folder())
 
 
-@click.command(cls=FilterCommand, sections=SECTIONS, short_help="Add the verdict to a message.")
+@click.command(cls=FilterCommand, sections=SECTIONS)
 @click.argument("paths", nargs=-1, metavar="[FILE]")
 @store_option
 @costs_option

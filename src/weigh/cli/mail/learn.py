@@ -30,7 +30,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=SpamHamCommand, sections=SECTIONS, short_help="Learn spam and ham.")
+@click.command(cls=SpamHamCommand, sections=SECTIONS)
 @spam_ham_options
 @store_option
 @click.option(

@@ -38,7 +38,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Filter mail in a long-running server.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @store_option
 @click.option(
     "--socket", "path", metavar="PATH", help="Socket to listen on. [default: serve.sock in the store]"

@@ -16,7 +16,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Show what has been learned.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @store_option
 @json_option
 def command(store: str | None, as_json: bool) -> None:

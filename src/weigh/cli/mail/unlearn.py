@@ -16,7 +16,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Undo the learning of mail.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @store_option
 @json_option

@@ -19,7 +19,6 @@ SECTIONS = {
 @click.command(
     cls=CommandWithExamples,
     sections=SECTIONS,
-    short_help="List the strongest words, if the store keeps them.",
 )
 @store_option
 @click.option(

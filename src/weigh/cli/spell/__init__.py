@@ -7,7 +7,15 @@ import click
 from weigh.cli.commands import LazyGroup
 
 # In the order of a typical workflow.
-COMMANDS = ("learn", "check", "evaluate", "compare", "curve", "sets", "lsp")
+COMMANDS = {
+    "learn": "Learn from any text, without labels.",
+    "check": "Find confused words, or correct them.",
+    "evaluate": "Inject errors into text, and count what is found.",
+    "compare": "Compare learners, set by set.",
+    "curve": "Accuracy over the amount of text.",
+    "sets": "Show lists of confusion sets.",
+    "lsp": "Show suggestions in your editor as you type.",
+}
 OTHERS = {
     "train": "learn",
     "fit": "learn",
@@ -43,7 +51,6 @@ SECTIONS = {
     names=COMMANDS,
     others=OTHERS,
     sections=SECTIONS,
-    short_help="Find confused words: weather, whether.",
 )
 def command() -> None:
     """Find correctly spelled words that are wrong in their context: 'I don't know weather to laugh'.

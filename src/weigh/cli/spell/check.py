@@ -131,7 +131,7 @@ class DocumentChecker:
         return suggestions
 
 
-@click.command(cls=CheckCommand, sections=SECTIONS, short_help="Find confused words, or correct them.")
+@click.command(cls=CheckCommand, sections=SECTIONS)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @model_option
 @click.option("--fix", is_flag=True, help="Apply the suggestions to the files.")

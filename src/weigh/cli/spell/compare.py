@@ -23,7 +23,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Compare learners, set by set.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @comparison_options("english")
 @json_option
 def command(arguments: ComparisonArguments) -> None:

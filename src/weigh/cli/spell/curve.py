@@ -24,7 +24,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Accuracy over the amount of text.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @comparison_options("banko-brill")
 @click.option(
     "--sizes", metavar="N,N,...", help="Numbers of training words. [default: 1, 2, 5 × 10,000, and so on]"

@@ -34,9 +34,7 @@ SECTIONS = {
 }
 
 
-@click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Inject errors into text, and count what is found."
-)
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @click.argument("files", nargs=-1, required=True, metavar="FILES...")
 @model_option
 @click.option(

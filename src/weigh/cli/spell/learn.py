@@ -57,7 +57,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Learn from any text, without labels.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...")
 @click.option(
     "-o",

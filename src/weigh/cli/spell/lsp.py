@@ -22,9 +22,7 @@ SECTIONS = {
 }
 
 
-@click.command(
-    cls=CommandWithExamples, sections=SECTIONS, short_help="Show suggestions in your editor as you type."
-)
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_option
 @click.option("--tcp", metavar="HOST:PORT", help="Listen at this address instead of standard input.")
 def command(model: str | None, tcp: str | None) -> None:

@@ -26,7 +26,7 @@ SECTIONS = {
 }
 
 
-@click.command(cls=CommandWithExamples, sections=SECTIONS, short_help="Show lists of confusion sets.")
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
 @click.argument("name", required=False, metavar="[NAME|FILE]")
 @json_option
 def command(name: str | None, as_json: bool) -> None:
