@@ -44,14 +44,16 @@ import _thread
 import os
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from weigh.advice import Advised, Setting, Step, Text, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Any
+    from typing import Any, TypeVar
+
+    _Item = TypeVar("_Item")
 
 
 class WeighError(Advised):
@@ -230,6 +232,18 @@ def did_you_mean(name: object, choices: Iterable[object]) -> str:
     """Return a suggestion of the closest choice to append to a message, or an empty string."""
     match = closest(name, choices)
     return f" Did you mean {match!r}?" if match else ""
+
+
+def find_named(
+    items: Mapping[str, _Item], name: object, problem: str, kind: type[WeighError] = ParameterError
+) -> _Item:
+    """Return the item with this name, or raise an error of this kind.
+
+    Its message is the problem, such as "There is no curve of 'x'; there are", and the names that exist.
+    """
+    if isinstance(name, str) and name in items:
+        return items[name]
+    raise kind(f"{problem} {quote_names(items)}.", suggestion=closest(name, items))
 
 
 def parameter_error(

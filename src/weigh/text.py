@@ -150,6 +150,13 @@ def format_probability(share: float, is_rounded: bool = False) -> str:
     return f"{100 * share:.2f} %"
 
 
+def format_p_value(p: float) -> str:
+    """Format the p-value of a test with three decimals; NaN becomes a dash."""
+    if math.isnan(p):
+        return "-"
+    return f"{p:.3f}" if p >= 0.001 else "< .001"
+
+
 def format_clipped_probability(share: float) -> str:
     """Format a rounded probability for programs: six decimals, clipped away from 0 and 1."""
     return f"{max(1e-6, min(share, 1.0 - 1e-6)):.6f}"

@@ -56,20 +56,15 @@ def command(
     The default learners are naive Bayes, logistic regression, perceptron, decision tree and nearest
     neighbours. Bias and variance add up to the measured loss.
     """
-    from weigh.cli.progress import show_job_progress
     from weigh.trials.bias_variance import bias_variance
     from weigh.trials.learners import DEFAULT_LEARNERS
 
-    inputs = given.load_inputs(DEFAULT_LEARNERS)
-    with show_job_progress() as progress:
-        result = bias_variance(
-            *inputs,
-            which=which,
-            rounds=rounds,
-            test=test,
-            resample=resample,
-            share=share,
-            progress=progress,
-            **given.common_parameters,
-        )
-    given.show_result(result)
+    given.run(
+        bias_variance,
+        DEFAULT_LEARNERS,
+        which=which,
+        rounds=rounds,
+        test=test,
+        resample=resample,
+        share=share,
+    )

@@ -66,7 +66,6 @@ def command(
     neighbours. Prints mean losses with intervals, times, and for every pair the corrected resampled
     t-test and the probability that one beats the other.
     """
-    from weigh.cli.progress import show_job_progress
     from weigh.trials.comparison import compare
     from weigh.trials.learners import DEFAULT_LEARNERS
 
@@ -74,20 +73,17 @@ def command(
         raise click.UsageError("--what selects a picture; give --plot FILE too.")
     if what == "curve" and not curve:
         raise click.UsageError("--what curve draws learning curves; give --curve too.")
-    inputs = given.load_inputs(DEFAULT_LEARNERS)
-    with show_job_progress() as progress:
-        result = compare(
-            *inputs,
-            folds=folds,
-            repeats=repeats,
-            level=level,
-            rope=rope,
-            reference=reference,
-            baseline=not no_baseline,
-            curve=curve,
-            progress=progress,
-            **given.common_parameters,
-        )
-    given.show_result(result, what)
+    result = given.run(
+        compare,
+        DEFAULT_LEARNERS,
+        what,
+        folds=folds,
+        repeats=repeats,
+        level=level,
+        rope=rope,
+        reference=reference,
+        baseline=not no_baseline,
+        curve=curve,
+    )
     if traits and not given.as_json:
         click.echo(f"\n{result.traits()}")

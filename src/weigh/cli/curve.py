@@ -41,22 +41,10 @@ def command(given: TrialOptions, sizes: str | None, folds: int, repeats: int, le
     whether a learner overfits or underfits and what to do, and where one learner overtakes another.
     Without --learner it is naive Bayes.
     """
-    from weigh.cli.progress import show_job_progress
     from weigh.trials.learning_curves import learning_curve
 
     wanted = None if sizes is None else parse_whole_numbers(sizes)
-    tried = given.load_inputs(["naive-bayes"])
-    with show_job_progress() as progress:
-        found = learning_curve(
-            *tried,
-            sizes=wanted,
-            folds=folds,
-            repeats=repeats,
-            level=level,
-            progress=progress,
-            **given.common_parameters,
-        )
-    given.show_result(found)
+    given.run(learning_curve, ["naive-bayes"], sizes=wanted, folds=folds, repeats=repeats, level=level)
 
 
 def parse_whole_numbers(text: str) -> list[int]:

@@ -56,11 +56,6 @@ class TrialOptions:
     as_json: bool
     written: dict[str, Any]
 
-    @property
-    def common_parameters(self) -> dict[str, Any]:
-        """The parameters that all trials share."""
-        return {"loss": self.loss, "seed": self.seed, "n_jobs": self.jobs}
-
     def load_inputs(self, default_learners: Sequence[str]) -> tuple[dict[str, Any], Any, Any]:
         """Return learners, rows and labels, after checking that the picture can be written."""
         check_plot_path(self.plot)
@@ -100,10 +95,23 @@ class TrialOptions:
                 set_column_kinds(learner, read_kinds(self.kinds))
         return learners
 
-    def show_result(self, result: Any, what: str | None = None) -> None:
-        """Print a result, and draw the picture `what` of it if --plot was given."""
+    def run(
+        self,
+        trial: Callable[..., Any],
+        default_learners: Sequence[str],
+        what: str | None = None,
+        **parameters: Any,
+    ) -> Any:
+        """Run a trial and return its result; print it, and draw the picture `what` if --plot was given."""
+        from weigh.cli.progress import show_job_progress
+
+        inputs = self.load_inputs(default_learners)
+        common = {"loss": self.loss, "seed": self.seed, "n_jobs": self.jobs}
+        with show_job_progress() as progress:
+            result = trial(*inputs, progress=progress, **common, **parameters)
         print_result(result, self.as_json)
         save_plot(lambda: result.plot() if what is None else result.plot(what), self.plot, self.as_json)
+        return result
 
 
 def add_trial_options(command: Callable[..., None]) -> Callable[..., None]:

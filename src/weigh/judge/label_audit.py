@@ -56,11 +56,9 @@ class Audit:
 
     def measure(self, name: str) -> Measure:
         """Return the measure with this name."""
-        for measure in self.measures:
-            if measure.name == name:
-                return measure
-        names = [measure.name for measure in self.measures]
-        raise errors.Unsupported(f"This audit has no measure {name!r}; it has {errors.quote_names(names)}.")
+        measures = {measure.name: measure for measure in self.measures}
+        problem = f"This audit has no measure {name!r}; it has"
+        return errors.find_named(measures, name, problem, errors.Unsupported)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""

@@ -67,12 +67,7 @@ class BiasVariance(TabularResult):
         return tuple(next(iter(self.learners.values())).parts)
 
     def __getitem__(self, name: str) -> Decomposition:
-        if name not in self.learners:
-            raise errors.ParameterError(
-                f"{OWNER}: there is no learner {name!r}; there are {errors.quote_names(self.learners)}."
-                f"{errors.did_you_mean(name, self.learners)}"
-            )
-        return self.learners[name]
+        return errors.find_named(self.learners, name, f"{OWNER}: there is no learner {name!r}; there are")
 
     @property
     def judged_rows(self) -> int:

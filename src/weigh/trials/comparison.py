@@ -79,14 +79,8 @@ class Comparison(TabularResult):
     _frames = ("scores", "pairs")
 
     def __getitem__(self, name: str) -> ComparisonScore:
-        for each in self.scores:
-            if each.learner == name:
-                return each
-        names = [each.learner for each in self.scores]
-        raise errors.ParameterError(
-            f"{OWNER}: there is no learner {name!r}; there are {errors.quote_names(names)}."
-            f"{errors.did_you_mean(str(name), names)}"
-        )
+        scores = {each.learner: each for each in self.scores}
+        return errors.find_named(scores, name, f"{OWNER}: there is no learner {name!r}; there are")
 
     def pair(self, first: str, second: str) -> PairComparison:
         """Return the comparison of two learners."""

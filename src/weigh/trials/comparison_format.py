@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from weigh import errors
 from weigh.result import Section, Table
-from weigh.text import format_float, truncate
+from weigh.text import format_float, format_p_value, truncate
 from weigh.trials.candidates import LOSSES
 from weigh.trials.learners import format_settings_note
 
@@ -46,7 +46,7 @@ def _pair_table(result: Comparison) -> Table:
     rows = [["first", "second", "diff.", "p", "1st wins", "equal", "2nd wins"]]
     for each in result.pairs:
         names = _shorten_name(each.first, 16), _shorten_name(each.second, 16)
-        tests = _format_signed(each.difference), _format_p_value(each.adjusted)
+        tests = _format_signed(each.difference), format_p_value(each.adjusted)
         probabilities = map(_format_probability, (each.first_better, each.equal, each.second_better))
         rows.append([*names, *tests, *probabilities])
     return Table(rows, left=2, indent="  ", caption="Pairs", most=MAX_PAIRS)
@@ -124,12 +124,6 @@ def _format_signed(number: float) -> str:
         return "-"
     size = _format_number(abs(number))
     return size if number == 0 else ("+" if number > 0 else "−") + size
-
-
-def _format_p_value(p: float) -> str:
-    if math.isnan(p):
-        return "-"
-    return f"{p:.3f}" if p >= 0.001 else "< .001"
 
 
 def _format_probability(p: float) -> str:

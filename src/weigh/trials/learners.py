@@ -81,13 +81,8 @@ def _learner_name(learner: Any) -> str:
 
 def _make_learner(learner: Any, owner: str) -> Any:
     if isinstance(learner, str):
-        if learner not in LEARNER_FACTORIES:
-            names = errors.quote_names(LEARNER_FACTORIES)
-            raise errors.ParameterError(
-                f"{owner}: there is no learner {learner!r}; there are {names}."
-                f"{errors.did_you_mean(learner, LEARNER_FACTORIES)}"
-            )
-        return LEARNER_FACTORIES[learner]()
+        problem = f"{owner}: there is no learner {learner!r}; there are"
+        return errors.find_named(LEARNER_FACTORIES, learner, problem)()
     if isinstance(learner, type) or not (hasattr(learner, "fit") and hasattr(learner, "get_params")):
         must = f"learners such as weigh.NaiveBayes(), or names: {errors.quote_names(LEARNER_FACTORIES)}"
         raise errors.parameter_error(owner, "learners", must, learner)

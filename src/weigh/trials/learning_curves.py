@@ -59,14 +59,8 @@ class LearningCurve(Result):
     level: float
 
     def __getitem__(self, name: str) -> FittedLearningCurve:
-        for each in self.curves:
-            if each.name == name:
-                return each
-        names = [each.name for each in self.curves]
-        raise errors.ParameterError(
-            f"{OWNER}: there is no curve of {name!r}; there are {errors.quote_names(names)}."
-            f"{errors.did_you_mean(str(name), names)}"
-        )
+        curves = {each.name: each for each in self.curves}
+        return errors.find_named(curves, name, f"{OWNER}: there is no curve of {name!r}; there are")
 
     def __iter__(self) -> Iterator[FittedLearningCurve]:
         return iter(self.curves)

@@ -74,14 +74,9 @@ class Evaluation(TabularResult):
 
     def measure(self, name: str) -> Measure:
         """Return the measure with this name."""
-        for measure in self.measures:
-            if measure.name == name:
-                return measure
-        names = [measure.name for measure in self.measures]
-        raise errors.Unsupported(
-            f"This evaluation has no measure {name!r}; it has {errors.quote_names(names)}."
-            f"{errors.did_you_mean(name, names)}"
-        )
+        measures = {measure.name: measure for measure in self.measures}
+        problem = f"This evaluation has no measure {name!r}; it has"
+        return errors.find_named(measures, name, problem, errors.Unsupported)
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values; `confusion` lists the pairs that occur, with true None if unseen."""

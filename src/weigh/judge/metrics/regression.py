@@ -76,13 +76,9 @@ class RegressionEvaluation(TabularResult):
 
     def measure(self, name: str) -> Measure:
         """Return the measure with this name."""
-        for measure in self.measures:
-            if measure.name == name:
-                return measure
-        raise errors.Unsupported(
-            f"This evaluation has no measure {name!r}; it has {errors.quote_names(REGRESSION_TITLES)}."
-            f"{errors.did_you_mean(name, REGRESSION_TITLES)}"
-        )
+        measures = {measure.name: measure for measure in self.measures}
+        problem = f"This evaluation has no measure {name!r}; it has"
+        return errors.find_named(measures, name, problem, errors.Unsupported)
 
     def plot(self, what: str = "predicted") -> Any:
         """Plot "predicted" against true values, or "residuals" against predictions, as an Altair chart."""

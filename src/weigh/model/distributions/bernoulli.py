@@ -13,7 +13,6 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats, Ints, Longs, SparseBlock
 from weigh.features.schema import ColumnGroup
-from weigh.features.text_kinds import Tokens
 from weigh.features.words import TextBlock
 from weigh.model.counts.count_table import (
     WordCountTable,
@@ -22,7 +21,7 @@ from weigh.model.counts.count_table import (
     select_vocabulary,
 )
 from weigh.model.counts.sufficient_statistics import FlagCounts
-from weigh.model.distributions.word_weights import MAX_LISTED_ABSENT, FlagWeights, HashBuckets
+from weigh.model.distributions.word_weights import MAX_LISTED_ABSENT, FlagWeights, HashBuckets, words_column
 from weigh.model.evidence.exact_products import Factor, smoothed_ratio, to_fraction
 from weigh.model.evidence.strengths import NormalParameters, Outcomes, StatisticTable
 from weigh.priors.beta import Beta
@@ -184,11 +183,7 @@ class Bernoulli:
         drawn = rng.random((len(classes), len(self.names))) < self.probabilities[classes]
         if self.counts.present.fixed:
             return {name: drawn[:, j].astype(np.int64) for j, name in enumerate(self.names)}
-        column = np.empty(len(classes), dtype=object)
-        for row, present in enumerate(drawn):
-            words = [self.names[j] for j in np.flatnonzero(present).tolist()]
-            column[row] = words if isinstance(self.part.kind, Tokens) else " ".join(words)
-        return {self.part.names[0]: column}
+        return words_column(self.part, self.names, drawn)
 
     @property
     def n_shared_parameters(self) -> int:

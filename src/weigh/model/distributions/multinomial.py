@@ -14,7 +14,6 @@ import numpy as np
 from weigh import _core
 from weigh.features.blocks import ConstantSequence, Floats, Ints, Longs, SparseBlock
 from weigh.features.schema import ColumnGroup
-from weigh.features.text_kinds import Tokens
 from weigh.features.words import TextBlock
 from weigh.model.counts.count_table import (
     CountTable,
@@ -24,7 +23,7 @@ from weigh.model.counts.count_table import (
     select_vocabulary,
 )
 from weigh.model.distributions.weights import Contribution, format_value
-from weigh.model.distributions.word_weights import HashBuckets, WordWeights
+from weigh.model.distributions.word_weights import HashBuckets, WordWeights, words_column
 from weigh.model.evidence.exact_products import Factor, exact_class_shares, smoothed_ratio, to_fraction
 from weigh.model.evidence.strengths import NormalParameters, Outcomes, StatisticTable
 from weigh.priors.beta import Beta
@@ -189,11 +188,7 @@ class Multinomial:
                 drawn[row] = rng.multinomial(rng.poisson(mean), self.probabilities[c])
         if self.counts.fixed:
             return {name: drawn[:, j] for j, name in enumerate(self.words)}
-        column = np.empty(len(classes), dtype=object)
-        for row, counts in enumerate(drawn):
-            words = [w for j in np.flatnonzero(counts).tolist() for w in [self.words[j]] * int(counts[j])]
-            column[row] = words if isinstance(self.part.kind, Tokens) else " ".join(words)
-        return {self.part.names[0]: column}
+        return words_column(self.part, self.words, drawn)
 
     @property
     def n_shared_parameters(self) -> int:

@@ -12,6 +12,8 @@ import numpy as np
 from weigh import _core
 from weigh.features.blocks import DenseBlock, Floats, Ints, Longs, SparseBlock
 from weigh.features.names import LazyNames, NameArray
+from weigh.features.schema import ColumnGroup
+from weigh.features.text_kinds import Tokens
 from weigh.features.words import TextBlock
 from weigh.model.counts.count_table import CountArray, have_same_names
 from weigh.model.distributions.weights import Contribution, LinearFeatures, RemovableFeature, format_value
@@ -343,3 +345,13 @@ class FlagWeights(VocabularyWeights):
     def features(self) -> LinearFeatures:
         """Return one 0/1 feature per flag; the weights of absence become the offset."""
         return LinearFeatures(DisplayNames(self), self.present - self.absent, self.absent.sum(axis=0))
+
+
+def words_column(part: ColumnGroup, names: Sequence[str], counts: Any) -> dict[str, Any]:
+    """Return drawn counts of words [rows, words] as a column of token lists or texts."""
+    column = np.empty(len(counts), dtype=object)
+    for row, repeats in enumerate(counts.astype(np.int64)):
+        present = np.flatnonzero(repeats).tolist()
+        words = [word for j in present for word in [names[j]] * int(repeats[j])]
+        column[row] = words if isinstance(part.kind, Tokens) else " ".join(words)
+    return {part.names[0]: column}

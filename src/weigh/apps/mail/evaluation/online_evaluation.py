@@ -33,6 +33,7 @@ from weigh.apps.mail.evaluation.trec_measures import (
 from weigh.result import Section, Table, TabularResult
 from weigh.text import (
     format_float,
+    format_p_value,
     format_probability,
     format_quantity,
     truncate,
@@ -96,11 +97,9 @@ class MailEvaluation(TabularResult):
 
     def result(self, name: str) -> FilterResult:
         """Return the result of the filter of that name."""
-        for result in self.results:
-            if result.name == name:
-                return result
-        names = errors.quote_names([result.name for result in self.results])
-        raise errors.Unsupported(f"No filter {name!r} was evaluated; there are {names}.")
+        results = {result.name: result for result in self.results}
+        problem = f"No filter {name!r} was evaluated; there are"
+        return errors.find_named(results, name, problem, errors.Unsupported)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the evaluation as plain values for JSON."""
@@ -276,9 +275,9 @@ def _pair_row(pair: FilterPair, best: str) -> list[str]:
         best,
         other,
         f"{alone[0]:,} and {alone[1]:,}",
-        _format_p_value(pair.error_p),
+        format_p_value(pair.error_p),
         "-" if math.isnan(advantage) else f"{_format_difference(advantage)} ({limits})",
-        _format_p_value(pair.area_p),
+        format_p_value(pair.area_p),
     ]
 
 
@@ -349,9 +348,3 @@ def _format_difference(number: float) -> str:
     digits = 3 if abs(number) < 10 else 1
     # Adding 0.0 turns a rounded −0.0 into 0.0.
     return use_minus_sign(f"{round(number, digits) + 0.0:.{digits}f}")
-
-
-def _format_p_value(p: float) -> str:
-    if math.isnan(p):
-        return "-"
-    return f"{p:.3f}" if p >= 0.001 else "< .001"

@@ -104,14 +104,8 @@ class SpellingCurve(Result):
     )
 
     def __getitem__(self, name: str) -> LearnerCurve:
-        for learner in self.learners:
-            if learner.name == name:
-                return learner
-        names = [learner.name for learner in self.learners]
-        raise errors.ParameterError(
-            f"There is no curve for {name!r}; there are {errors.quote_names(names)}."
-            f"{errors.did_you_mean(str(name), names)}"
-        )
+        learners = {learner.name: learner for learner in self.learners}
+        return errors.find_named(learners, name, f"There is no curve for {name!r}; there are")
 
     def plot(self) -> Any:
         """Plot accuracy over training words on a logarithmic axis, with dashed log-linear fits."""
