@@ -6,6 +6,7 @@ its `sections`, so that all forms show the same facts.
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
@@ -160,7 +161,9 @@ def to_json(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(key): to_json(item) for key, item in value.items()}
     if hasattr(value, "tolist"):
-        value = value.tolist()
+        array, value = value, value.tolist()
+        if array.dtype.kind in "fiu" and array.size and abs(array).max() < math.inf:
+            return value  # large arrays convert faster at once
     return [to_json(item) for item in value] if isinstance(value, list | tuple) else to_json_value(value)
 
 
@@ -194,8 +197,11 @@ class Result(Facts):
         return str(self)
 
     def _repr_html_(self) -> str:
-        first, *others = self.sections()
-        parts = [first.to_html(self.headline), *(section.to_html() for section in others)]
+        headline, sections = self.headline, list(self.sections())
+        if headline and (not sections or sections[0].title):
+            parts = [html_paragraph(headline), *(section.to_html() for section in sections)]
+        else:
+            parts = [section.to_html("" if i else headline) for i, section in enumerate(sections)]
         return f"<div>{''.join(parts)}</div>"
 
 

@@ -25,7 +25,8 @@ from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.results import LearnResult, StoreStatus, UnlearnResult, strongest_words
 from weigh.apps.mail.storage import FeatureName
 from weigh.model.base import BaseModel
-from weigh.result import to_json
+from weigh.priors.display import PriorDisplay
+from weigh.result import Result, to_json
 from weigh.source.mail import RawMessage, read
 
 EVIL = "<script>alert(1)</script>"
@@ -193,6 +194,18 @@ MODELS: dict[str, Callable[[], Any]] = {
 
 # The columns of the frames of results.
 FRAMES: dict[str, dict[str, list[str]]] = {
+    "Audit": {
+        "rows": ["row", "label", "said", "lead", "probability", "said_probability", "loss", "reasons"],
+        "pairs": ["label", "said", "rows", "look_wrong"],
+        "measures": ["name", "value", "low", "high"],
+    },
+    "Difference": {
+        "moved": ["name", "label", "old", "new", "nats"],
+        "numbers": ["name", "label", "old_mean", "new_mean", "old_spread", "new_spread", "shift"],
+        "classes": ["label", "old", "new"],
+        "words": [],
+        "settings": [],
+    },
     "Evaluation": {
         "measures": ["name", "value", "low", "high"],
         "per_class": [
@@ -213,10 +226,15 @@ FRAMES: dict[str, dict[str, list[str]]] = {
         "reliability": ["series", "predicted", "observed", "low", "high", "rows"],
     },
     "Evidence": {"evidence": ["feature", "value", "nats"]},
+    "Flip": {"removed": ["feature", "value", "weight"], "left": ["feature", "value", "weight"]},
+    "Regions": {"spots": ["x", "y", "label", "verdict"]},
+    "Unfamiliar": {"columns": ["column", "test", "p", "effect", "before", "now", "shifted"]},
     "RegressionEvaluation": {
         "measures": ["name", "value", "low", "high"],
         "largest": ["row", "true", "predicted", "error"],
     },
+    "TuningResult": {"trials": ["settings_max_iter", "accuracy"]},
+    "Verification": {"checks": ["name", "ok", "compared", "differing"]},
     "Summary": {"weights": ["feature", "weight", "error", "ratio", "tails", "low", "high"]},
 }
 
@@ -278,6 +296,31 @@ def test_explanations_become_one_frame_with_the_verdict_of_each_row() -> None:
     assert list(frame.columns) == ["row", "verdict", "runner_up", "feature", "value", "nats"]
     assert frame.groupby("row")["nats"].sum().tolist() == pytest.approx([each.total for each in found])
     assert frame.groupby("row")["verdict"].first().tolist() == [each.verdict for each in found]
+
+
+@pytest.mark.parametrize(
+    ("name", "columns"),
+    [
+        ("LargestRegressionWeights", ["direction", "feature", "weight"]),
+        ("LargestWeights", ["class", "feature", "weight"]),
+        ("StrongestFeatures", ["class", "feature", "value", "kind", "nats", "own", "rest"]),
+    ],
+)
+def test_strong_features_become_one_frame(name: str, columns: list[str]) -> None:
+    group, *others = columns
+    frame = example(name).to_frame()
+    assert list(frame.columns) == columns
+    for label, features in example(name).to_dict().items():
+        assert frame[frame[group] == label][others].to_dict("records") == features
+
+
+def test_a_path_becomes_a_frame_of_its_fits() -> None:
+    path = weigh.path(weigh.LinearRegression(prior=weigh.Laplace("cv")), REGRESSION, LABEL, n=5, folds=2)
+    frame = path.to_frame()
+    assert list(frame.columns) == ["l1", "l2", "features", "gap", "error", "uncertainty"]
+    assert frame["l1"].tolist() == path.to_dict()["l1"]
+    assert frame["error"].tolist() == path.to_dict()["errors"]
+    assert list(example("Path").to_frame().columns) == ["l1", "l2", "features", "gap"]
 
 
 @pytest.mark.parametrize("name", PARTS)
@@ -366,6 +409,23 @@ def test_every_class_with_html_or_plot_has_an_example_here() -> None:
     assert set(shown) - pages - {*RESULTS, *WITHOUT_PICTURE, *PARTS} - priors - models == set()
     # Two classes with the same name would hide each other here and confuse users.
     assert len(shown) == len(set(shown))
+
+
+def test_every_class_with_html_output_is_a_result() -> None:
+    # Models, learners and priors are not results; explanations and reliability tables are sequences.
+    others = (BaseModel, PriorDisplay, list, tuple)
+    found = [
+        kind.__name__
+        for name in ("explain", "judge", "learn", "model", "priors", "source", "trials")
+        for module in pkgutil.walk_packages([f"{weigh.__path__[0]}/{name}"], f"weigh.{name}.")
+        for kind in vars(importlib.import_module(module.name)).values()
+        if inspect.isclass(kind)
+        and kind.__module__ == module.name
+        and hasattr(kind, "_repr_html_")
+        and not issubclass(kind, (Result, *others))
+        and not hasattr(kind, "fit")
+    ]
+    assert found == []
 
 
 def test_all_models_have_html_output() -> None:

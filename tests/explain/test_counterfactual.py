@@ -230,7 +230,6 @@ def test_an_impossible_flip_is_reported() -> None:
         "x (probability 87.80 %). No removal of features makes it anything else.",
         "",
         "1 single other value flips it:",
-        "",
         "  x0 = a  → b  y",
     ]
 

@@ -111,7 +111,7 @@ def test_it_prints_and_renders():
         "                   nats  in class  in the rest\n"
         "  investment = 1  +0.63   75.00 %      40.00 %"
     )
-    assert ">What speaks for spam:</caption>" in result._repr_html_()
+    assert ">What speaks for spam</caption>" in result._repr_html_()
 
 
 def test_classes_without_features_are_reported():

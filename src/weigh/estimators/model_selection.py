@@ -18,9 +18,10 @@ from weigh.learn.holdout import evaluate_on_holdout
 from weigh.learn.perceptron import PerceptronTask
 from weigh.learn.regularisation_path import Path, check_path_parameters, compute_path
 from weigh.pictures import line_chart
+from weigh.result import Section, Table, TabularResult
 from weigh.source.base import Source
 from weigh.source.missing import to_markers
-from weigh.text import html_table, text_table, truncate
+from weigh.text import truncate
 
 MAX_SHOWN_ROWS = 30
 
@@ -34,12 +35,13 @@ class TuningCandidate:
 
 
 @dataclass(frozen=True, repr=False)
-class TuningResult:
+class TuningResult(TabularResult):
     """The result of `tune`: all trials, best first, and the best `learner` trained on all rows."""
 
     trials: tuple[TuningCandidate, ...]
     learner: Any
     held_out: float
+    _frames = ("trials",)
 
     @property
     def best(self) -> dict[str, Any]:
@@ -77,25 +79,20 @@ class TuningResult:
         rows.sort(key=lambda row: (row["series"], row["x"]))
         return line_chart(rows, x=x_name, y="accuracy on held-out rows")
 
-    def _table_rows(self) -> list[list[str]]:
+    @property
+    def headline(self) -> str:
+        """The number of settings and the share of the rows held out."""
+        title = f"{len(self.trials):,} settings of {type(self.learner).__name__}, best first"
+        return f"{title} ({self.held_out:.0%} of the rows held out)"
+
+    def sections(self) -> list[Section]:
+        """Return the best trials."""
         header = [*self.trials[0].settings, "accuracy"]
         rows = [
             [*(truncate(value, 24) for value in trial.settings.values()), f"{trial.accuracy:.4f}"]
-            for trial in self.trials[:MAX_SHOWN_ROWS]
+            for trial in self.trials
         ]
-        hidden = len(self.trials) - MAX_SHOWN_ROWS
-        more = [[f"… and {hidden:,} more", *[""] * (len(header) - 1)]] if hidden > 0 else []
-        return [header, *rows, *more]
-
-    def __str__(self) -> str:
-        title = f"{len(self.trials):,} settings of {type(self.learner).__name__}, best first"
-        table = text_table(self._table_rows(), indent="  ")
-        return f"{title} ({self.held_out:.0%} of the rows held out)\n\n{table}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(str(self).split("\n")[0], self._table_rows())
+        return [Section("trials", [Table([header, *rows], indent="  ", most=MAX_SHOWN_ROWS)])]
 
 
 def tune(

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -15,21 +14,13 @@ from weigh.explain.minimal_removal import AdditiveRow, RemovalSet, smallest_remo
 from weigh.explain.value_changes import ValueChange, find_value_changes
 from weigh.features.blocks import Floats
 from weigh.model.evidence.evidence import EvidenceRow
+from weigh.result import LINE_WIDTH, Section, Table, TabularResult
 from weigh.source.chunk import Chunk
-from weigh.text import (
-    format_probability,
-    format_quantity,
-    format_signed,
-    html_paragraph,
-    html_table,
-    text_table,
-    to_json_value,
-    truncate,
-)
+from weigh.text import format_probability, format_quantity, format_signed, truncate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Flip:
+class Flip(TabularResult):
     """The result of `flip`; prints as text of at most 80 columns.
 
     Without the features in `removed` the verdict is `becomes`. If `is_smallest`, no smaller set changes the
@@ -52,6 +43,11 @@ class Flip:
     afterwards: float | None = None
     is_smallest: bool = True
     changes: tuple[ValueChange, ...] | None = None
+    _json = (
+        *("verdict", "wanted", "becomes", "against", "unit", "probability", "afterwards", "is_smallest"),
+        *("removed", "left", "changes"),
+    )
+    _frames = ("removed", "left")
 
     @property
     def flips(self) -> bool:
@@ -63,32 +59,26 @@ class Flip:
         """The score difference between the verdict and `against` with all features."""
         return float(sum(row.nats for row in (*self.left, *self.removed)))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON-compatible data."""
-        names = (
-            "verdict",
-            "wanted",
-            "becomes",
-            "against",
-            "unit",
-            "probability",
-            "afterwards",
-            "is_smallest",
-        )
-        return {name: to_json_value(getattr(self, name)) for name in names} | {
-            "removed": [_row_to_dict(row) for row in self.removed],
-            "left": [_row_to_dict(row) for row in self.left],
-            "changes": None if self.changes is None else [change.to_dict() for change in self.changes],
-        }
+    @property
+    def headline(self) -> str:
+        """The verdict before and after the removal."""
+        return next(_flip_sentences(self))
 
-    def __str__(self) -> str:
-        return format_flip(self)
+    def sections(self) -> list[Section]:
+        """Return the removed features, their weight, and the changes of single values."""
+        _, *others = _flip_sentences(self)
+        sections = [Section("weight", [sentence]) for sentence in others]
+        if self.removed:
+            rows = [[row.title, format_signed(row.nats, 4)] for row in self.removed]
+            bars = [row.nats for row in self.removed]
+            table = Table(rows, indent="  ", widths=(NAME_WIDTH,), bars=bars, has_header=False)
+            sections.insert(0, Section("removed", [table]))
+        if self.changes is not None:
+            sections.append(_changes_section(self.changes))
+        return sections
 
     def __repr__(self) -> str:
-        return flip_headline(self)
-
-    def _repr_html_(self) -> str:
-        return flip_html(self)
+        return self.headline
 
     def plot(self, most: int = 20) -> Any:
         """Plot the evidence for the verdict, with removed and remaining features in separate panels."""
@@ -199,29 +189,8 @@ def _score_difference(scores: Floats, first: int, second: int | None) -> float:
     return 0.0 if float(scores[first]) == other else float(scores[first]) - other
 
 
-def _row_to_dict(row: EvidenceRow) -> dict[str, Any]:
-    return {"feature": row.feature, "value": row.value, "weight": to_json_value(row.nats)}
-
-
-LINE_WIDTH = 80
 NAME_WIDTH = 48
 MAX_LISTED_CHANGES = 12
-
-
-def format_flip(flip: Flip) -> str:
-    """Return the flip as text."""
-    parts = [textwrap.fill(sentence, LINE_WIDTH) for sentence in _flip_sentences(flip)]
-    if flip.removed:
-        rows = [[truncate(row.title, NAME_WIDTH), format_signed(row.nats, 4)] for row in flip.removed]
-        parts.insert(1, text_table(rows, indent="  "))
-    if flip.changes is not None:
-        parts += [_changes_title(flip), *([text_table(_change_rows(flip), 3, "  ")] if flip.changes else [])]
-    return "\n\n".join(parts)
-
-
-def flip_headline(flip: Flip) -> str:
-    """Return the result in one sentence."""
-    return next(_flip_sentences(flip))
 
 
 def _flip_sentences(flip: Flip) -> Iterator[str]:
@@ -248,46 +217,21 @@ def _flip_sentences(flip: Flip) -> Iterator[str]:
     )
 
 
-def _changes_title(flip: Flip) -> str:
-    number = len(flip.changes or ())
-    if not number:
-        return "No single other value flips it."
-    shown = f"; the first {MAX_LISTED_CHANGES}" if number > MAX_LISTED_CHANGES else ""
-    return f"{format_quantity(number, 'single other value flips', 'single other values flip')} it{shown}:"
-
-
-def _change_rows(flip: Flip) -> list[list[str]]:
-    return [
-        [
-            truncate(f"{change.feature} = {change.now}", 34),
-            truncate(f"→ {change.to}", 26),
-            truncate(change.becomes, 12),
-        ]
-        for change in (flip.changes or ())[:MAX_LISTED_CHANGES]
+def _changes_section(changes: Sequence[ValueChange]) -> Section:
+    if not changes:
+        return Section("changes", ["No single other value flips it."])
+    shown = f"; the first {MAX_LISTED_CHANGES}" if len(changes) > MAX_LISTED_CHANGES else ""
+    number = format_quantity(len(changes), "single other value flips", "single other values flip")
+    rows = [
+        [f"{change.feature} = {change.now}", f"→ {change.to}", str(change.becomes)]
+        for change in changes[:MAX_LISTED_CHANGES]
     ]
+    table = Table(rows, left=3, indent="  ", widths=(34, 26, 12), has_header=False)
+    return Section("changes", [table], f"{number} it{shown}:")
 
 
 def _format_probability(share: float | None, is_rounded: bool) -> str:
     return "" if share is None else f" (probability {format_probability(share, is_rounded)})"
-
-
-def flip_html(flip: Flip) -> str:
-    """Return the flip as HTML tables and sentences."""
-    head, *others = _flip_sentences(flip)
-    changes = ""
-    if flip.changes is not None:
-        rows = [["value", "were it", "verdict"], *_change_rows(flip)]
-        changes = (
-            html_table(_changes_title(flip), rows, 3)
-            if flip.changes
-            else html_paragraph(_changes_title(flip))
-        )
-    if not flip.removed:
-        return f"<div>{html_paragraph(head)}{changes}</div>"
-    rows = [["feature", "value", flip.unit]]
-    rows += [[row.feature, row.value, format_signed(row.nats, 4)] for row in flip.removed]
-    table = html_table(head, rows, 2, [row.nats for row in flip.removed])
-    return f"<div>{table}{''.join(map(html_paragraph, others))}{changes}</div>"
 
 
 def plot_flip(flip: Flip, most: int) -> Any:

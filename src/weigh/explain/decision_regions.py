@@ -13,16 +13,8 @@ from weigh import errors
 from weigh.explain.classifier_adapters import ClassifierAdapter, adapt_classifier
 from weigh.features.blocks import Floats, Longs
 from weigh.features.validation import MAX_MAGNITUDE, check_integer
-from weigh.text import (
-    format_float,
-    format_percent,
-    format_quantity,
-    html_paragraph,
-    html_table,
-    text_table,
-    to_json_value,
-    truncate,
-)
+from weigh.result import Lines, Section, Table, TabularResult
+from weigh.text import format_float, format_percent, format_quantity, truncate
 
 MAX_PLOTTED_ROWS = 1_000  # rows drawn as points
 MAX_LISTED_COLUMNS = 8  # fixed columns listed individually
@@ -45,7 +37,7 @@ class RegionRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Regions:
+class Regions(TabularResult):
     """The result of `regions`: predicted classes over a grid of two columns.
 
     `verdicts[j, i]` is the code of the class at (x[i], y[j]) and `shares[j, i]` its probability; without
@@ -65,30 +57,12 @@ class Regions:
     spots: tuple[RegionRow, ...]
     boundary: LinearScore | None
     margin: float | None
+    _frames = ("spots",)
 
     @property
     def errors(self) -> int:
         """The number of misclassified rows."""
         return sum(spot.wrong for spot in self.spots)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON-compatible data."""
-        line = self.boundary
-        return {
-            "across": self.across,
-            "up": self.up,
-            "classes": [to_json_value(label) for label in self.classes],
-            "x": self.x.tolist(),
-            "y": self.y.tolist(),
-            "verdicts": self.verdicts.tolist(),
-            "shares": self.shares.tolist(),
-            "held": {name: to_json_value(value) for name, value in self.held.items()},
-            "spots": [
-                {name: to_json_value(value) for name, value in vars(spot).items()} for spot in self.spots
-            ],
-            "boundary": None if line is None else {"w": list(line.w), "b": line.b},
-            "margin": self.margin,
-        }
 
     def plot(self) -> Any:
         """Plot the regions, the rows (misclassified ones ringed), the boundary and the margins."""
@@ -109,7 +83,7 @@ class Regions:
             }
             for spot in self.spots[::step]
         ]
-        return decision_regions(cells, points, self._boundary_lines(), self.across, self.up, self._title)
+        return decision_regions(cells, points, self._boundary_lines(), self.across, self.up, self.headline)
 
     def _boundary_lines(self) -> list[dict[str, Any]]:
         if self.boundary is None:
@@ -128,20 +102,24 @@ class Regions:
         ]
 
     @property
-    def _title(self) -> str:
+    def headline(self) -> str:
+        """The number of misclassified rows and of fixed columns."""
         wrong = f": {self.errors:,} of {format_quantity(len(self.spots), 'row')} wrong"
         held = f", {format_quantity(len(self.held), 'other column')} held" if self.held else ""
         return f"Decision regions{wrong if self.spots else ''}{held}"
 
-    def _rows(self) -> list[list[str]]:
+    def sections(self) -> list[Section]:
+        """Return the area and the rows of each class, and the ranges and values of the columns."""
         area = np.bincount(self.verdicts.ravel(), minlength=len(self.classes)) / self.verdicts.size
         predicted = Counter(spot.verdict for spot in self.spots)
         wrong = Counter(spot.verdict for spot in self.spots if spot.wrong)
         rows = (
-            [truncate(label, 40), format_percent(share), f"{predicted[label]:,}", f"{wrong[label]:,}"]
+            [str(label), format_percent(share), f"{predicted[label]:,}", f"{wrong[label]:,}"]
             for label, share in zip(self.classes, area.tolist(), strict=True)
         )
-        return [["class", "of the area", "rows there", "wrong"], *rows]
+        table = Table([["class", "of the area", "rows there", "wrong"], *rows], indent="  ", widths=(40,))
+        notes = Lines("\n".join(f"  {note}" for note in self._notes()))
+        return [Section("classes", [table]), Section("columns", [notes])]
 
     def _notes(self) -> list[str]:
         notes = [
@@ -156,16 +134,8 @@ class Regions:
             notes.append(f"… and {len(self.held) - MAX_LISTED_COLUMNS:,} more columns held")
         return notes
 
-    def __str__(self) -> str:
-        notes = "\n".join(f"  {note}" for note in self._notes())
-        return f"{self._title}\n\n{text_table(self._rows(), indent='  ')}\n\n{notes}"
-
     def __repr__(self) -> str:
         return f"<Regions over {self.across!r} and {self.up!r}: {self.x.size} by {self.y.size} cells>"
-
-    def _repr_html_(self) -> str:
-        notes = "".join(map(html_paragraph, self._notes()))
-        return f"<div>{html_table(self._title, self._rows())}{notes}</div>"
 
 
 def regions(

@@ -27,6 +27,7 @@ from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.multinomial import Multinomial
 from weigh.model.distributions.weights import format_value
+from weigh.result import Facts
 from weigh.source.sparse_rows import SparseRows
 from weigh.text import format_float, format_percent
 
@@ -221,7 +222,7 @@ SMALLEST_P_VALUE = 1e-300  # smaller p-values are displayed as < 1e-300
 
 
 @dataclass(frozen=True)
-class ColumnShift:
+class ColumnShift(Facts):
     """The test of one column: p-value, effect size, and the change as text."""
 
     column: str
@@ -230,6 +231,7 @@ class ColumnShift:
     effect: float
     before: str
     now: str
+    _json = ("column", "test", "p", "effect", "before", "now", "shifted")
 
     @property
     def shifted(self) -> bool:
@@ -240,10 +242,6 @@ class ColumnShift:
     def p_text(self) -> str:
         """The p-value as text, never zero."""
         return f"{self.p:.1e}" if self.p >= SMALLEST_P_VALUE else f"< {SMALLEST_P_VALUE:.0e}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the test as JSON-compatible data."""
-        return vars(self) | {"shifted": self.shifted}
 
 
 class CategoryShiftCounter:

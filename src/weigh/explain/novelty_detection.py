@@ -20,8 +20,9 @@ from weigh.features.words import Block, as_sparse_block
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.weights import format_value
 from weigh.model.naive_bayes import BayesModel
+from weigh.result import Facts, Lines, Section, Table, TabularResult
 from weigh.source.chunk import Chunk
-from weigh.text import format_quantity, html_paragraph, html_table, text_table, to_json_value, truncate
+from weigh.text import format_quantity, truncate
 
 MAX_FAMILIAR_DEVIATIONS = 6.0  # standard deviations from the mean of the nearest class
 MIN_UNKNOWN_WORD_SHARE = 0.5  # of the words of a text
@@ -47,19 +48,15 @@ class NoveltyReason:
 
 
 @dataclass(frozen=True)
-class UnfamiliarRow:
+class UnfamiliarRow(Facts):
     """The number of a flagged row (the first is 0), and the reasons."""
 
     row: int
     reasons: tuple[NoveltyReason, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as JSON-compatible data."""
-        return {"row": self.row, "reasons": [vars(reason) for reason in self.reasons]}
-
 
 @dataclass(frozen=True, repr=False)
-class Unfamiliar:
+class Unfamiliar(TabularResult):
     """The result of `unfamiliar`: flagged rows, and how each column compares with training.
 
     `columns` are the columns with enough rows for a test (20); `shifted` those with a significant (p < 0.001)
@@ -69,6 +66,7 @@ class Unfamiliar:
     n_rows: int
     rows: tuple[UnfamiliarRow, ...]
     columns: tuple[ColumnShift, ...]
+    _frames = ("columns",)
 
     @property
     def shifted(self) -> tuple[ColumnShift, ...]:
@@ -81,49 +79,36 @@ class Unfamiliar:
         counts = Counter(what for row in self.rows for what in {reason.what for reason in row.reasons})
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON-compatible data."""
-        return {
-            "n_rows": self.n_rows,
-            "rows": [row.to_dict() for row in self.rows],
-            "columns": [{key: to_json_value(v) for key, v in c.to_dict().items()} for c in self.columns],
-        }
+    @property
+    def headline(self) -> str:
+        """The number of flagged rows."""
+        return summarise_flagged_rows(len(self.rows), self.n_rows)
 
-    def __str__(self) -> str:
+    def sections(self) -> list[Section]:
+        """Return the first reasons and the shifted columns."""
         lines = [f"  row {row.row:,}: {reason}" for row in self.rows for reason in row.reasons]
-        listed = lines[:MAX_LISTED_ROWS] + [f"  … and {len(lines) - MAX_LISTED_ROWS:,} more"] * (
-            len(lines) > MAX_LISTED_ROWS
-        )
-        return "\n\n".join(
-            [
-                summarise_flagged_rows(len(self.rows), self.n_rows),
-                *(["\n".join(listed)] * bool(lines)),
-                self.told(),
-            ]
-        )
+        n_hidden = len(lines) - MAX_LISTED_ROWS
+        listed = [*lines[:MAX_LISTED_ROWS], *([f"  … and {n_hidden:,} more"] if n_hidden > 0 else [])]
+        reasons = [Section("rows", [Lines("\n".join(listed))])] if lines else []
+        return [*reasons, self.shift_section()]
 
-    __repr__ = __str__
-
-    def told(self) -> str:
-        """Return the shifted columns as text."""
+    def shift_section(self) -> Section:
+        """Return the shifted columns."""
         if not self.shifted:
-            return self._headline
-        return f"{self._headline}\n{text_table(self._shift_rows(), indent='  ')}"
+            return Section("columns", [self._shift_title])
+        rows = [["column", "training", "these rows", "effect", "p"]]
+        for shift in self.shifted[:MAX_LISTED_ROWS]:
+            now = truncate(shift.now, 18)
+            rows.append([shift.column, truncate(shift.before, 18), now, f"{shift.effect:.2f}", shift.p_text])
+        return Section("columns", [Table(rows, indent="  ", widths=(22,))], self._shift_title)
 
     @property
-    def _headline(self) -> str:
+    def _shift_title(self) -> str:
         if not self.columns:
             return "Too few rows to test the columns."
         if not self.shifted:
             return f"No column of {len(self.columns):,} has shifted."
         return f"{format_quantity(len(self.shifted), 'column')} of {len(self.columns):,} shifted:"
-
-    def _shift_rows(self) -> list[list[str]]:
-        rows = [["column", "training", "these rows", "effect", "p"]]
-        for shift in self.shifted[:MAX_LISTED_ROWS]:
-            before, now = truncate(shift.before, 18), truncate(shift.now, 18)
-            rows.append([truncate(shift.column, 22), before, now, f"{shift.effect:.2f}", shift.p_text])
-        return rows
 
     def plot(self) -> Any:
         """Plot the effect of each column, largest first."""
@@ -131,7 +116,7 @@ class Unfamiliar:
 
         if not self.columns:
             raise errors.Unsupported(
-                f"{self._headline} There is nothing to draw; flagged rows are in `rows`."
+                f"{self._shift_title} There is nothing to draw; flagged rows are in `rows`."
             )
         largest = sorted(self.columns, key=lambda column: -column.effect)[:MAX_PLOTTED_COLUMNS]
         groups = {True: "shifted", False: "as in training"}
@@ -144,28 +129,8 @@ class Unfamiliar:
         return bar_chart(
             rows,
             x="effect: share of rows, or standard deviations of the mean",
-            title=summarise_flagged_rows(len(self.rows), self.n_rows),
+            title=self.headline,
         )
-
-    def _repr_html_(self) -> str:
-        reasons = [
-            [f"{row.row:,}", reason.column, reason.value, reason.why]
-            for row in self.rows
-            for reason in row.reasons
-        ]
-        hidden = (
-            [["…", f"and {len(reasons) - MAX_LISTED_ROWS:,} more", "", ""]]
-            if len(reasons) > MAX_LISTED_ROWS
-            else []
-        )
-        head = summarise_flagged_rows(len(self.rows), self.n_rows)
-        rows = html_table(head, [["row", "column", "value", "why"], *reasons[:MAX_LISTED_ROWS], *hidden], 4)
-        shifts = (
-            html_table(self._headline, self._shift_rows(), 3)
-            if self.shifted
-            else html_paragraph(self._headline)
-        )
-        return f"<div>{rows if reasons else html_paragraph(head)}{shifts}</div>"
 
 
 def summarise_flagged_rows(flagged: int, n_rows: int) -> str:
@@ -221,7 +186,8 @@ class NoveltyDetector:
 
     def summary(self) -> str:
         """Return the number of flagged rows so far and the shifted columns as text."""
-        return f"{summarise_flagged_rows(self.n_flagged, self.n_rows)} {self.result([]).told()}"
+        shifts = self.result([]).shift_section().to_text()
+        return f"{summarise_flagged_rows(self.n_flagged, self.n_rows)} {shifts}"
 
     def result(self, rows: list[UnfamiliarRow]) -> Unfamiliar:
         """Return the given flagged rows together with the column tests of all rows seen."""

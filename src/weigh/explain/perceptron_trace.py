@@ -41,6 +41,7 @@ from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_integer
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
 from weigh.model.perceptron import check_hypothesis
+from weigh.result import Lines, Result, Section
 from weigh.source.missing import to_markers
 from weigh.text import truncate
 
@@ -48,7 +49,7 @@ MAX_PRINTED_STEPS = 60  # default limit for printing
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Trace:
+class Trace(Result):
     """The steps of a perceptron over labelled rows, exact: a decimal such as 0.1 means one tenth.
 
     `names` are the features in order. For two classes, a positive score predicts the second.
@@ -240,8 +241,9 @@ class Trace:
             )
         return plot_plane_steps(self, check_integer("plot", "at", at, 1))
 
-    def __str__(self) -> str:
-        return self.table(most=MAX_PRINTED_STEPS)
+    def sections(self) -> list[Section]:
+        """Return the first steps as text; HTML marks the updates among them."""
+        return [Section("steps", [Lines(self.table(most=MAX_PRINTED_STEPS))])]
 
     def __repr__(self) -> str:
         return f"<Trace: {trace_summary(self)}>"

@@ -16,18 +16,20 @@ from weigh.model.linear import LinearModel
 from weigh.model.naive_bayes import BayesModel
 from weigh.model.perceptron import VotedModel
 from weigh.model.regression import RegressionModel
-from weigh.text import format_float, format_percent, format_signed, html_table, text_table, truncate
+from weigh.result import Facts, Result, Section, Table, to_frame, to_json
+from weigh.text import format_float, format_percent, format_signed, use_minus_sign
 
 
-class FeaturesByClass(ABC):
+class FeaturesByClass(Result, ABC):
     """The features of each class; prints as one table per class."""
 
     classes: Mapping[Any, Sequence[Any]]
     unit: ClassVar[str] = "weight"
+    group: ClassVar[str] = "class"
 
     @abstractmethod
-    def table_rows(self, features: Sequence[Any]) -> list[list[str]]:
-        """Return the table of the features of one class, header first."""
+    def feature_table(self, features: Sequence[Any]) -> Table:
+        """Return the table of the features of one class."""
 
     @abstractmethod
     def feature_bar(self, feature: Any) -> tuple[str, float]:
@@ -38,11 +40,14 @@ class FeaturesByClass(ABC):
         return f"speaks for {label}"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the features by class as JSON-compatible data."""
-        return {
-            str(label): [feature.to_dict() for feature in features]
-            for label, features in self.classes.items()
-        }
+        """Return the features by class as plain values for JSON."""
+        features: dict[str, Any] = to_json(self.classes)
+        return features
+
+    def to_frame(self) -> Any:
+        """Return the features of all classes as a pandas DataFrame of unrounded numbers."""
+        classes = self.classes.items()
+        return to_frame([{self.group: label, **item.to_dict()} for label, items in classes for item in items])
 
     def plot(self) -> Any:
         """Plot the features, with one panel per class."""
@@ -63,20 +68,14 @@ class FeaturesByClass(ABC):
         ]
         return bar_chart(rows, x=self.unit)
 
-    def __str__(self) -> str:
-        tables = (f"{title}\n{text_table(rows, indent='  ')}".rstrip() for title, rows in self._tables())
-        return "\n\n".join(tables)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return "".join(html_table(title, rows) for title, rows in self._tables())
-
-    def _tables(self) -> Iterator[tuple[str, list[list[str]]]]:
+    def sections(self) -> Iterator[Section]:
+        """Yield the table of each class."""
         for label, features in self.classes.items():
-            rows = self.table_rows(features)
             title = self.class_title(label)
-            yield (f"What {title}:", rows) if features else (f"Nothing {title}.", [[""]])
+            if features:
+                yield Section(str(label), [self.feature_table(features)], f"What {title}:")
+            else:
+                yield Section(str(label), [f"Nothing {title}."])
 
 
 @dataclass(frozen=True, repr=False)
@@ -86,20 +85,14 @@ class StrongestFeatures(FeaturesByClass):
     classes: dict[Any, tuple[Strength, ...]]
     unit: ClassVar[str] = "nats"
 
-    def table_rows(self, features: Sequence[Strength]) -> list[list[str]]:
-        """Return the table of the features of one class, header first."""
+    def feature_table(self, features: Sequence[Strength]) -> Table:
+        """Return the table of the features of one class."""
         rows = [["", "nats", "in class", "in the rest"]]
         for feature in features:
             format_value = _format_mean if feature.is_number else format_percent
-            rows.append(
-                [
-                    truncate(feature.name, 40),
-                    format_signed(feature.nats),
-                    format_value(feature.own),
-                    format_value(feature.rest),
-                ]
-            )
-        return rows
+            numbers = map(format_value, (feature.own, feature.rest))
+            rows.append([feature.name, format_signed(feature.nats), *numbers])
+        return Table(rows, indent="  ", widths=(40,))
 
     def feature_bar(self, feature: Strength) -> tuple[str, float]:
         """Return the feature with its value, and its evidence."""
@@ -158,15 +151,11 @@ def _format_mean(number: float) -> str:
 
 
 @dataclass(frozen=True)
-class FeatureWeight:
+class FeatureWeight(Facts):
     """One feature, and the lead over the other classes that one unit of it gives its class."""
 
     feature: str
     weight: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the feature as JSON-compatible data."""
-        return {"feature": self.feature, "weight": self.weight}
 
 
 @dataclass(frozen=True, repr=False)
@@ -175,12 +164,14 @@ class LargestWeights(FeaturesByClass):
 
     classes: dict[Any, tuple[FeatureWeight, ...]]
 
-    def table_rows(self, features: Sequence[FeatureWeight]) -> list[list[str]]:
-        """Return the table of the features of one class, header first."""
-        return [
-            ["", "weight"],
-            *([truncate(feature.feature, 50), format_signed(feature.weight, 4)] for feature in features),
-        ]
+    def feature_table(self, features: Sequence[FeatureWeight]) -> Table:
+        """Return the table of the features of one class."""
+        rows = ([feature.feature, self.format_weight(feature.weight)] for feature in features)
+        return Table([["", "weight"], *rows], indent="  ", widths=(50,))
+
+    def format_weight(self, weight: float) -> str:
+        """Format a weight with its sign."""
+        return format_signed(weight, 4)
 
     def feature_bar(self, feature: FeatureWeight) -> tuple[str, float]:
         """Return the feature and its weight."""
@@ -192,18 +183,15 @@ class LargestRegressionWeights(LargestWeights):
     """The features of a regression that raise and that lower the prediction most."""
 
     label: str = "the prediction"
+    group: ClassVar[str] = "direction"
 
     def class_title(self, label: Any) -> str:
         """Return the title of a direction, such as "raises price"."""
         return f"{label} {self.label}"
 
-    def table_rows(self, features: Sequence[FeatureWeight]) -> list[list[str]]:
-        """Return the table of the features of one direction, header first."""
-        rows = (
-            [truncate(feature.feature, 50), f"{feature.weight:+.5g}".replace("-", "−")]
-            for feature in features
-        )
-        return [["", "weight"], *rows]
+    def format_weight(self, weight: float) -> str:
+        """Format a weight with its sign, in at most five digits because units of targets differ."""
+        return use_minus_sign(f"{weight:+.5g}")
 
 
 def largest_regression_weights(model: RegressionModel, most: int) -> LargestRegressionWeights:

@@ -11,7 +11,8 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.text import format_float, html_table, text_table, truncate
+from weigh.result import Result, Section, Table
+from weigh.text import format_float, truncate
 
 MAX_PLOTTED_DEPTH = 12.0  # nats below the maximum; contour plots clip lower values
 
@@ -19,7 +20,7 @@ ModeLocation = tuple[Fraction | float, ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Surface:
+class Surface(Result):
     """The result of `surface`: log-likelihood, log-prior and log-posterior on a grid.
 
     `logs` maps "likelihood", "prior" and "posterior" (where defined) to natural logarithms, [x] for one
@@ -33,17 +34,12 @@ class Surface:
     y: Floats | None
     logs: Mapping[str, Floats]
     tops: Mapping[str, ModeLocation]
+    _json = ("title", ("parameters", "names"), "x", "y", "logs", "tops")
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the result as JSON-compatible data."""
-        return {
-            "title": self.title,
-            "parameters": list(self.names),
-            "x": self.x.tolist(),
-            "y": None if self.y is None else self.y.tolist(),
-            "logs": {part: logs.tolist() for part, logs in self.logs.items()},
-            "tops": {part: [float(value) for value in top] for part, top in self.tops.items()},
-        }
+        """Return plain values for JSON; exact locations become floats."""
+        tops = {part: [float(value) for value in top] for part, top in self.tops.items()}
+        return super().to_dict() | {"tops": tops}
 
     def plot(self, which: str | None = None) -> Any:
         """Plot all curves for one parameter, or filled contours of one function for two.
@@ -93,19 +89,19 @@ class Surface:
         across, up = self.names
         return filled_contours(rows, across, up, f"{self.title}: {part}", points, "nats from the top")
 
-    def __str__(self) -> str:
-        return f"{self.title}\n\n{text_table(self._rows(), indent='  ')}"
+    @property
+    def headline(self) -> str:
+        """The title."""
+        return self.title
+
+    def sections(self) -> list[Section]:
+        """Return the locations of the maxima."""
+        header = ["greatest at", *(truncate(name, 24) for name in self.names)]
+        rows = ([part, *map(_format_parameter, top)] for part, top in self.tops.items())
+        return [Section("tops", [Table([header, *rows], indent="  ")])]
 
     def __repr__(self) -> str:
         return f"<Surface of {' and '.join(self.names)}: {', '.join(self.logs)}>"
-
-    def _repr_html_(self) -> str:
-        return html_table(self.title, self._rows())
-
-    def _rows(self) -> list[list[str]]:
-        heads = [truncate(name, 24) for name in self.names]
-        rows = ([part, *map(_format_parameter, top)] for part, top in self.tops.items())
-        return [["greatest at", *heads], *rows]
 
 
 def _format_parameter(number: Fraction | float) -> str:

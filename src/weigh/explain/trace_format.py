@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 from weigh import errors
 from weigh.model.evidence.exact_products import format_rational
-from weigh.text import escape_html, escape_latex, format_quantity, text_table, to_json_value, truncate
+from weigh.text import (
+    escape_html,
+    escape_latex,
+    format_quantity,
+    html_paragraph,
+    text_table,
+    to_json_value,
+    truncate,
+)
 
 if TYPE_CHECKING:
     from weigh.explain.exact_perceptron import PerceptronPlane, PerceptronStep
@@ -309,7 +317,7 @@ def _wrap_line(line: str) -> str:
 def trace_html(trace: Trace, passes: list[int], most: int | None = None) -> str:
     """Return the trace as HTML; rows with an update have the class "update"."""
     cells, blocks = _choose_layout(trace, passes, most)
-    parts = [_html_paragraph(line) for line in cells.opening_lines()]
+    parts = [html_paragraph(line) for line in cells.opening_lines()]
     for block in blocks:
         head = "".join(f"<th>{escape_html(cell)}</th>" for cell in block.header)
         rows = []
@@ -325,15 +333,11 @@ def trace_html(trace: Trace, passes: list[int], most: int | None = None) -> str:
             f"<thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
         )
         parts += [
-            _html_paragraph(line)
+            html_paragraph(line)
             for line in ([block.hidden_steps_note] if block.n_hidden else block.closing_lines)
         ]
-    parts += [_html_paragraph(line) for line in [f"{trace_summary(trace)}.", *cells.result_lines()]]
+    parts += [html_paragraph(line) for line in [f"{trace_summary(trace)}.", *cells.result_lines()]]
     return f'<div class="trace">{"".join(parts)}</div>'
-
-
-def _html_paragraph(line: str) -> str:
-    return f"<p>{escape_html(line)}</p>"
 
 
 def trace_latex(trace: Trace, passes: list[int], most: int | None = None) -> str:

@@ -16,7 +16,7 @@ from weigh.model.distributions.gaussian import GaussianWeights
 from weigh.model.distributions.weights import LevelWeights, LinearNumberTerm, format_value
 from weigh.model.distributions.word_weights import FlagWeights, ValueWeights
 from weigh.model.evidence.strengths import MAX_PLAUSIBLE_DEVIATIONS
-from weigh.text import to_json_value
+from weigh.result import Facts
 
 MAX_NUMBER_COLUMNS = 200  # numeric columns of a block that are tried
 # Relative distances past a crossing at which the verdict is checked: ties reach further for large distances.
@@ -24,7 +24,7 @@ CROSSING_MARGINS = (1e-9, 1e-6, 1e-3)
 
 
 @dataclass(frozen=True)
-class ValueChange:
+class ValueChange(Facts):
     """A change of a feature from `now` to `to` that changes the verdict to `becomes`.
 
     `to` is another level of a category or flag, or "above" or "below" the `threshold` of a number.
@@ -35,11 +35,6 @@ class ValueChange:
     to: str
     becomes: Any
     threshold: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the change as JSON-compatible data."""
-        names = ("feature", "now", "to", "becomes", "threshold")
-        return {name: to_json_value(getattr(self, name)) for name in names}
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,8 +12,8 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Step
-from weigh.judge import label_audit_format
 from weigh.judge.audit_predictors import AuditPredictor, choose_audit_predictor
+from weigh.judge.label_audit_format import audit_headline, audit_sections, plot_audit
 from weigh.judge.metrics.accumulators import LossMoments
 from weigh.judge.metrics.batches import LabelledBatch, check_label_present, read_batches
 from weigh.judge.metrics.confidence_intervals import Measure
@@ -22,13 +22,13 @@ from weigh.judge.metrics.evaluation import resolve_labels
 from weigh.judge.metrics.losses import UNSEEN, Codes, Floats
 from weigh.judge.metrics.predictor import ClassPredictions, encode_labels, is_regression, make_predictor
 from weigh.model.evidence.evidence import EvidenceRow
-from weigh.text import to_json_value
+from weigh.result import Facts, Section, TabularResult
 
 BatchCallback = Callable[[int, LabelledBatch, list[Any], Floats | None], None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Audit:
+class Audit(TabularResult):
     """The result of `audit`; prints as text of at most 80 columns.
 
     `left_out` says whether each row was predicted by the model without it; if not, `has_seen` whether the
@@ -53,6 +53,11 @@ class Audit:
     pairs: tuple[ClassPair, ...]
     rows: tuple[SuspectRow, ...]
     unjudged: int = 0
+    _json = (
+        *("classes", "n", "left_out", "has_seen", "can_forget", "level", "measures", "at_odds"),
+        *(("look_wrong", "wrong"), "unjudged", "pairs", "rows"),
+    )
+    _frames = ("rows", "pairs", "measures")
 
     def measure(self, name: str) -> Measure:
         """Return the measure with this name."""
@@ -60,35 +65,21 @@ class Audit:
         problem = f"This audit has no measure {name!r}; it has"
         return errors.find_named(measures, name, problem, errors.Unsupported)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-        return {
-            "classes": [to_json_value(label) for label in self.classes],
-            "n": self.n,
-            "left_out": self.left_out,
-            "has_seen": self.has_seen,
-            "can_forget": self.can_forget,
-            "level": self.level,
-            "measures": [measure.to_dict() for measure in self.measures],
-            "at_odds": self.at_odds,
-            "look_wrong": self.wrong,
-            "unjudged": self.unjudged,
-            "pairs": [pair.to_dict() for pair in self.pairs],
-            "rows": [row.to_dict() for row in self.rows],
-        }
+    @property
+    def headline(self) -> str:
+        """How many rows were judged, and how."""
+        return audit_headline(self)
 
-    def __str__(self) -> str:
-        return label_audit_format.format_audit(self)
+    def sections(self) -> Iterator[Section]:
+        """Yield the measures, the notes, the confused classes and the rows most at odds."""
+        return audit_sections(self)
 
     def __repr__(self) -> str:
-        return label_audit_format.audit_headline(self)
-
-    def _repr_html_(self) -> str:
-        return label_audit_format.audit_html(self)
+        return self.headline
 
     def plot(self) -> Any:
         """Plot the rows that disagree most with the model, by the log loss of their labels."""
-        return label_audit_format.plot_audit(self)
+        return plot_audit(self)
 
 
 def audit(
@@ -292,7 +283,7 @@ class _AuditAccumulator:
 
 
 @dataclass(frozen=True)
-class SuspectRow:
+class SuspectRow(Facts):
     """A row whose label disagrees with the model: `row` is its index, `said` the predicted class.
 
     `probability` is that of the `label`, `loss` its −log, and `said_probability` that of the predicted class;
@@ -310,33 +301,16 @@ class SuspectRow:
     loss: float | None = None
     reasons: tuple[EvidenceRow, ...] = ()
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the row as JSON values."""
-        names = ("row", "label", "said", "lead", "probability", "said_probability", "loss")
-        reasons = [
-            {"feature": reason.feature, "value": reason.value, "weight": to_json_value(reason.nats)}
-            for reason in self.reasons
-        ]
-        return {name: to_json_value(getattr(self, name)) for name in names} | {"reasons": reasons}
-
 
 @dataclass(frozen=True)
-class ClassPair:
+class ClassPair(Facts):
     """The number of rows with one label that are predicted as another class, and of likely label errors."""
 
     label: Any
     said: Any
     rows: int
     wrong: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the pair as JSON values."""
-        return {
-            "label": to_json_value(self.label),
-            "said": to_json_value(self.said),
-            "rows": self.rows,
-            "look_wrong": self.wrong,
-        }
+    _json = ("label", "said", "rows", ("look_wrong", "wrong"))
 
 
 class TopSuspects:

@@ -1,48 +1,41 @@
-"""Format an audit as text of at most 80 columns, as HTML and as a chart."""
+"""The sections and the chart of an audit."""
 
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from weigh import errors
 from weigh.judge.metrics.evaluation_format import TRUNCATED_INTERVAL_NOTE
+from weigh.result import LINE_WIDTH, Lines, Section, Table
 from weigh.text import (
     format_float,
     format_percent,
     format_probability,
     format_quantity,
     format_signed,
-    html_paragraph,
-    html_table,
-    text_table,
     truncate,
 )
 
 if TYPE_CHECKING:
     from weigh.judge.label_audit import Audit, SuspectRow
 
-LINE_WIDTH = 80
 NAME_WIDTH = 22
 MAX_LISTED_PAIRS = 10
 AUDIT_TITLES = {"accuracy": "accuracy", "log_loss": "log loss"}
 
 
-def format_audit(audit: Audit) -> str:
-    """Return the whole audit as text."""
-    parts = [
-        textwrap.fill(audit_headline(audit), LINE_WIDTH),
-        text_table(_measure_rows(audit)),
-        *_notes(audit),
-    ]
+def audit_sections(audit: Audit) -> Iterator[Section]:
+    """Yield the measures, the notes, the confused classes and the rows most at odds."""
+    yield Section("measures", [Table(_measure_rows(audit), has_header=False)])
+    yield from (Section("notes", [note]) for note in _notes(audit))
     if audit.pairs:
-        parts.append(text_table(_pair_rows(audit), left=2) + _hidden_pairs_note(audit))
+        yield Section("pairs", [_pair_table(audit)])
     if audit.rows:
-        lines = (line for row in audit.rows for line in _suspect_lines(row))
-        parts.append("\n".join([_rows_title(audit), *lines]))
-    return "\n\n".join(parts)
+        lines = Lines("\n".join(line for row in audit.rows for line in _suspect_lines(row)))
+        rows = "The row" if len(audit.rows) == 1 else f"The {len(audit.rows):,} rows"
+        yield Section("rows", [lines], f"{rows} most at odds (the first row of the data is 0)")
 
 
 def audit_headline(audit: Audit) -> str:
@@ -75,38 +68,25 @@ def _measure_rows(audit: Audit) -> list[list[str]]:
 
 def _notes(audit: Audit) -> Iterator[str]:
     if audit.wrong is not None:
-        yield textwrap.fill(
+        yield (
             "The label of a row looks wrong if the model is as sure of another class, B, as it is on "
-            "average of rows labelled B. The model itself may be wrong: look at the rows.",
-            LINE_WIDTH,
+            "average of rows labelled B. The model itself may be wrong: look at the rows."
         )
     if any(measure.name == "log_loss" and measure.is_truncated_at_zero for measure in audit.measures):
         yield TRUNCATED_INTERVAL_NOTE.format(AUDIT_TITLES["log_loss"])
     if audit.unjudged:
         rows = format_quantity(audit.unjudged, "row is", "rows are")
-        yield textwrap.fill(
-            f"{rows} not judged: without the row, the model does not know its label or its values.",
-            LINE_WIDTH,
-        )
+        yield f"{rows} not judged: without the row, the model does not know its label or its values."
 
 
-def _pair_rows(audit: Audit) -> list[list[str]]:
+def _pair_table(audit: Audit) -> Table:
     has_wrong = audit.wrong is not None
     rows = [["label", "model says", "at odds", *(["look wrong"] if has_wrong else [])]]
-    for pair in audit.pairs[:MAX_LISTED_PAIRS]:
+    for pair in audit.pairs:
         counts = [f"{pair.rows:,}", *([f"{pair.wrong:,}"] if has_wrong else [])]
-        rows.append([truncate(pair.label, NAME_WIDTH), truncate(pair.said, NAME_WIDTH), *counts])
-    return rows
-
-
-def _hidden_pairs_note(audit: Audit) -> str:
-    more = len(audit.pairs) - MAX_LISTED_PAIRS
-    return f"\nand {format_quantity(more, 'more pair')} of classes" if more > 0 else ""
-
-
-def _rows_title(audit: Audit) -> str:
-    rows = "The row" if len(audit.rows) == 1 else f"The {len(audit.rows):,} rows"
-    return f"{rows} most at odds (the first row of the data is 0)"
+        rows.append([str(pair.label), str(pair.said), *counts])
+    widths = (NAME_WIDTH, NAME_WIDTH)
+    return Table(rows, left=2, caption="Labels at odds", widths=widths, most=MAX_LISTED_PAIRS)
 
 
 def _format_doubt(row: SuspectRow) -> str:
@@ -127,22 +107,6 @@ def _suspect_lines(row: SuspectRow) -> Iterator[str]:
     for reason in row.reasons:
         size = format_signed(reason.nats) if abs(reason.nats) < 1e4 else f"+{_format_size(reason.nats)}"
         yield f"    {size:>9}  {truncate(reason.title, LINE_WIDTH - 6 - max(9, len(size)))}"
-
-
-def audit_html(audit: Audit) -> str:
-    """Return the audit as HTML tables with its notes."""
-    rows = [["row", "label", "model says", "probability of the label", "reasons"]]
-    for row in audit.rows:
-        reasons = "; ".join(f"{truncate(r.title, 40)} {format_signed(r.nats)}" for r in row.reasons)
-        p = "" if row.probability is None else format_probability(row.probability, math.isfinite(row.lead))
-        label, predicted = truncate(row.label, NAME_WIDTH), truncate(row.said, NAME_WIDTH)
-        rows.append([f"{row.row:,}", label, predicted, p, reasons])
-    tables = [html_table(audit_headline(audit), [["", "", ""], *_measure_rows(audit)])]
-    if audit.pairs:
-        tables.append(html_table("Labels at odds", _pair_rows(audit), 2))
-    if audit.rows:
-        tables.append(html_table(_rows_title(audit), rows, 5))
-    return f"<div>{''.join(tables)}{''.join(map(html_paragraph, _notes(audit)))}</div>"
 
 
 def plot_audit(audit: Audit) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,16 +14,13 @@ from weigh import errors
 from weigh.model.evidence.strengths import Outcomes
 from weigh.model.file.loading import load
 from weigh.model.naive_bayes import BayesModel, Distribution
+from weigh.result import Facts, Section, Table, TabularResult
 from weigh.text import (
     format_count,
     format_float,
     format_percent,
     format_quantity,
     format_signed,
-    html_paragraph,
-    html_table,
-    text_table,
-    to_json_value,
     truncate,
 )
 
@@ -65,8 +62,8 @@ class VocabularyChange:
     vanished: tuple[Any, ...]
 
 
-@dataclass(frozen=True)
-class Difference:
+@dataclass(frozen=True, repr=False)
+class Difference(TabularResult):
     """The result of `diff`.
 
     `settings` are columns, kinds and priors; `moved` the probabilities that changed, sorted by the change of
@@ -80,24 +77,7 @@ class Difference:
     words: tuple[VocabularyChange, ...]
     moved: tuple[ProbabilityChange, ...]
     numbers: tuple[NumberChange, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-        return {
-            "same": self.same,
-            "settings": [vars(change) for change in self.settings],
-            "classes": [_plain_values(vars(change)) for change in self.classes],
-            "words": [
-                {
-                    "column": change.column,
-                    "appeared": list(change.appeared),
-                    "vanished": list(change.vanished),
-                }
-                for change in self.words
-            ],
-            "moved": [_plain_values(vars(change) | {"nats": change.nats}) for change in self.moved],
-            "numbers": [_plain_values(vars(change) | {"shift": change.shift}) for change in self.numbers],
-        }
+    _frames = ("moved", "numbers", "classes", "words", "settings")
 
     def plot(self) -> Any:
         """Plot the probabilities and the means that changed most."""
@@ -115,52 +95,23 @@ class Difference:
         ]
         return bar_chart(rows, x="change from the old model to the new", title="What changed most")
 
-    def __str__(self) -> str:
+    def sections(self) -> Iterator[Section]:
+        """Yield the settings, rows, values, probabilities and numbers that changed."""
         if self.same:
-            return IDENTICAL_MESSAGE
-        parts = [f"{title}:\n{text_table(rows, left, '  ')}" for title, rows, left in self._tables()]
-        return "\n\n".join(parts + [SAME_PROBABILITIES_MESSAGE] * self._has_equal_parameters)
-
-    def _repr_html_(self) -> str:
-        if self.same:
-            return html_paragraph(IDENTICAL_MESSAGE)
-        # A table of one column has no header.
-        tables = "".join(
-            html_table(title, rows if len(rows[0]) > 1 else [[""], *rows], left)
-            for title, rows, left in self._tables()
-        )
-        note = html_paragraph(SAME_PROBABILITIES_MESSAGE) if self._has_equal_parameters else ""
-        return f"<div>{tables}{note}</div>"
-
-    @property
-    def _has_equal_parameters(self) -> bool:
-        """Whether nothing but the numbers of rows changed."""
-        return not (self.settings or self.words or self.moved or self.numbers)
-
-    def _tables(self) -> Iterator[tuple[str, list[list[str]], int]]:
-        """Yield the title, the rows and the number of left-aligned columns of each table."""
+            yield Section("same", [IDENTICAL_MESSAGE])
+            return
         if self.settings:
-            yield "Settings", _first_lines([truncate(change, 76) for change in self.settings]), 1
-        yield "Rows", _class_table(self.classes), 1
+            yield Section("settings", [_line_table(map(str, self.settings))], "Settings:")
+        yield Section("classes", [_class_table(self.classes)], "Rows:")
         if self.words:
-            lines = [line for change in self.words for line in _vocabulary_lines(change)]
-            yield "Values", _first_lines(lines), 1
+            lines = (line for change in self.words for line in _vocabulary_lines(change))
+            yield Section("words", [_line_table(lines)], "Values:")
         if self.moved:
-            rows = [
-                [
-                    truncate(m.name, 34),
-                    truncate(m.label, 14),
-                    format_percent(m.old),
-                    format_percent(m.new),
-                    format_signed(m.nats),
-                ]
-                for m in self.moved[:MAX_PRINTED_CHANGES]
-            ]
-            yield "Probabilities that moved most", [["", "in class", "old", "new", "nats"], *rows], 2
+            yield Section("moved", [_probability_table(self.moved)], "Probabilities that moved most:")
         if self.numbers:
-            rows = [_number_cells(change) for change in self.numbers[:MAX_PRINTED_CHANGES]]
-            head = ["", "in class", "mean", "→", "spread", "→"]
-            yield "Numbers that moved most", [head, *rows], 2
+            yield Section("numbers", [_number_table(self.numbers)], "Numbers that moved most:")
+        if not (self.settings or self.words or self.moved or self.numbers):
+            yield Section("same", [SAME_PROBABILITIES_MESSAGE])
 
 
 def diff(old: Any, new: Any, most: int = 100) -> Difference:
@@ -242,16 +193,16 @@ def _class_count_changes(old: BayesModel, new: BayesModel) -> Iterator[ClassCoun
         yield ClassCountChange(label, before.get(label), after.get(label))
 
 
-def _class_table(classes: Sequence[ClassCountChange]) -> list[list[str]]:
+def _class_table(classes: Sequence[ClassCountChange]) -> Table:
     rows = [["class", "old", "new", "change"]]
     for row in classes[:MAX_PRINTED_CHANGES]:
         counts = [_format_row_count(row.old), _format_row_count(row.new)]
-        rows.append([truncate(row.label, 30), *counts, _format_count_change(row.old, row.new)])
+        rows.append([str(row.label), *counts, _format_count_change(row.old, row.new)])
     if len(classes) > MAX_PRINTED_CHANGES:
         rows.append([f"… and {len(classes) - MAX_PRINTED_CHANGES:,} more", "", "", ""])
     old, new = sum(row.old or 0 for row in classes), sum(row.new or 0 for row in classes)
     rows.append(["all", format_count(old), format_count(new), _format_count_change(old, new)])
-    return rows
+    return Table(rows, indent="  ", widths=(30,))
 
 
 def _format_count_change(old: float | None, new: float | None) -> str:
@@ -271,32 +222,39 @@ def _vocabulary_lines(change: VocabularyChange) -> Iterator[str]:
     for word, values in (("new", change.appeared), ("gone", change.vanished)):
         if values:
             listed = ", ".join(str(value) for value in values[:8]) + (", …" if len(values) > 8 else "")
-            yield truncate(f"{change.column}: {format_quantity(len(values), word, word)}: {listed}", 76)
+            yield f"{change.column}: {format_quantity(len(values), word, word)}: {listed}"
 
 
-def _number_cells(change: NumberChange) -> list[str]:
-    numbers = (change.old_mean, change.new_mean, change.old_spread, change.new_spread)
-    return [truncate(change.name, 28), truncate(change.label, 14), *map(format_float, numbers)]
+def _probability_table(changes: Sequence[ProbabilityChange]) -> Table:
+    rows = [["", "in class", "old", "new", "nats"]]
+    for change in changes[:MAX_PRINTED_CHANGES]:
+        shares = map(format_percent, (change.old, change.new))
+        rows.append([change.name, str(change.label), *shares, format_signed(change.nats)])
+    return Table(rows, left=2, indent="  ", widths=(34, 14))
 
 
-def _first_lines(lines: list[str]) -> list[list[str]]:
-    """Return the first lines as a table of one column, with a count of the others."""
-    more = [f"… and {len(lines) - MAX_PRINTED_CHANGES:,} more"] * (len(lines) > MAX_PRINTED_CHANGES)
-    return [[line] for line in lines[:MAX_PRINTED_CHANGES] + more]
+def _number_table(changes: Sequence[NumberChange]) -> Table:
+    rows = [["", "in class", "mean", "→", "spread", "→"]]
+    for change in changes[:MAX_PRINTED_CHANGES]:
+        numbers = (change.old_mean, change.new_mean, change.old_spread, change.new_spread)
+        rows.append([change.name, str(change.label), *map(format_float, numbers)])
+    return Table(rows, left=2, indent="  ", widths=(28, 14))
 
 
-def _plain_values(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: to_json_value(value) for key, value in fields.items()}
+def _line_table(lines: Iterable[str]) -> Table:
+    rows = [[truncate(line, 76)] for line in lines]
+    return Table(rows, indent="  ", most=MAX_PRINTED_CHANGES, has_header=False)
 
 
 @dataclass(frozen=True)
-class ProbabilityChange:
+class ProbabilityChange(Facts):
     """A probability within a class that changed."""
 
     name: str
     label: Any
     old: float
     new: float
+    _json = ("name", "label", "old", "new", "nats")
 
     @property
     def nats(self) -> float:
@@ -309,7 +267,7 @@ class ProbabilityChange:
 
 
 @dataclass(frozen=True)
-class NumberChange:
+class NumberChange(Facts):
     """The normal distribution of a number within a class that changed; spreads are standard deviations."""
 
     name: str
@@ -318,6 +276,7 @@ class NumberChange:
     new_mean: float
     old_spread: float
     new_spread: float
+    _json = ("name", "label", "old_mean", "new_mean", "old_spread", "new_spread", "shift")
 
     @property
     def shift(self) -> float:

@@ -18,8 +18,9 @@ from weigh.learn.linear.training_data import load_training_data
 from weigh.learn.linear_regression import LinearTask
 from weigh.learn.logistic_regression import LogisticTask
 from weigh.pictures import line_chart, path_chart
+from weigh.result import Result, Section, Table, to_frame
 from weigh.source.base import Source
-from weigh.text import format_float, html_table, text_table, truncate, use_minus_sign
+from weigh.text import format_float, truncate, use_minus_sign
 
 MAX_TABLE_ROWS = 12
 MAX_LABELLED_FEATURES = 8
@@ -27,7 +28,7 @@ MAX_PLOTTED_FEATURES = 60
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Path:
+class Path(Result):
     """Weights [k, features] ([k, classes, features] for several classes) for k penalties, strong to weak.
 
     `penalties` are the l1 penalties of lasso and elastic net, or the l2 penalties of ridge; `gaps` are the
@@ -45,6 +46,10 @@ class Path:
     gaps: Floats
     errors: Floats | None = None
     uncertainty: Floats | None = None
+    _json = (
+        *("penalty", "features", "classes", "best", "l1", "l2"),
+        *("weights", "intercepts", "gaps", "errors", "uncertainty"),
+    )
 
     @property
     def penalties(self) -> Floats:
@@ -62,17 +67,13 @@ class Path:
         """The index of the fit with the smallest held-out loss; None without cross-validation."""
         return None if self.errors is None else int(np.argmin(self.errors))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all values as JSON types."""
-        names = ("l1", "l2", "weights", "intercepts", "gaps", "errors", "uncertainty")
-        arrays = {name: getattr(self, name) for name in names}
-        return {
-            "penalty": self.penalty,
-            "features": list(self.features),
-            "classes": list(self.classes),
-            "best": self.best,
-            **{name: None if array is None else array.tolist() for name, array in arrays.items()},
-        }
+    def to_frame(self) -> Any:
+        """Return the fits as a pandas DataFrame: penalties, number of features, gap and held-out loss."""
+        columns = {"l1": self.l1, "l2": self.l2, "features": self.counts, "gap": self.gaps}
+        if self.errors is not None and self.uncertainty is not None:
+            columns |= {"error": self.errors, "uncertainty": self.uncertainty}
+        rows = zip(*(column.tolist() for column in columns.values()), strict=True)
+        return to_frame([dict(zip(columns, row, strict=True)) for row in rows])
 
     def plot(self, top: int = MAX_LABELLED_FEATURES) -> Any:
         """Plot the weights against the penalty, with the `top` strongest features labelled."""
@@ -101,12 +102,20 @@ class Path:
             rows, x=f"{self.penalty} (strong to the right)", y="mean loss", log=True, marks=marks
         )
 
-    def _table_rows(self) -> list[list[str]]:
+    @property
+    def headline(self) -> str:
+        """The numbers of fits and features."""
+        return f"{len(self.penalties):,} fits over {len(self.features):,} features, strong penalty first"
+
+    def sections(self) -> list[Section]:
+        """Return a selection of the fits."""
         header = [self.penalty, "features", "largest weight", "gap"]
         header += [] if self.errors is None else ["held-out loss", "± std. error"]
         step = max(1, len(self.penalties) // MAX_TABLE_ROWS)
         shown = sorted({*range(0, len(self.penalties), step), len(self.penalties) - 1, self.best or 0})
-        return [header, *(self._table_row(k) for k in shown)]
+        table = Table([header, *(self._table_row(k) for k in shown)], indent="  ")
+        note = [] if self.errors is None else [Section("note", ["  * smallest held-out loss"])]
+        return [Section("fits", [table]), *note]
 
     def _table_row(self, k: int) -> list[str]:
         W = np.abs(self.weights[k])
@@ -121,16 +130,6 @@ class Path:
             return row
         star = " *" if k == self.best else "  "
         return [*row, f"{self.errors[k]:.5g}{star}", f"{self.uncertainty[k]:.2g}"]
-
-    def __str__(self) -> str:
-        title = f"{len(self.penalties):,} fits over {len(self.features):,} features, strong penalty first"
-        note = "" if self.errors is None else "\n\n  * smallest held-out loss"
-        return f"{title}\n\n{text_table(self._table_rows(), indent='  ')}{note}"
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        return html_table(str(self).split("\n")[0], self._table_rows())
 
 
 def compute_path(

@@ -11,8 +11,8 @@ import pytest
 from tests.judge.margins.designs import XOR, make_design, separable
 from weigh import errors
 from weigh.judge.margins.margin import margin
-from weigh.judge.margins.margin_format import LINE_WIDTH
 from weigh.learn.design_matrix import DesignMatrix
+from weigh.result import LINE_WIDTH
 
 
 def test_one_class_is_rejected():

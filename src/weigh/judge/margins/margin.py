@@ -26,8 +26,8 @@ from weigh.judge.margins.exact_margin import (
     exact_squared_radius,
 )
 from weigh.judge.margins.margin_format import (
-    format_margin,
-    margin_html,
+    margin_headline,
+    margin_sections,
     plot_margin_plane,
     plot_margin_weights,
 )
@@ -43,7 +43,7 @@ from weigh.judge.margins.separation import (
     plane_from_exact,
 )
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
-from weigh.text import to_json_value
+from weigh.result import Result, Section
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,8 +68,8 @@ class ExactMargin:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Margin:
+@dataclass(frozen=True, eq=False, repr=False)
+class Margin(Result):
     """The result of `margin`.
 
     `distance` is the plane with the largest distance margin, `augmented` the one with the largest augmented
@@ -88,25 +88,15 @@ class Margin:
     radius_plain: float
     exact: ExactMargin | None
     proof: InseparabilityProof | None
+    _json = (
+        *("classes", "n_rows", "n_features", "separable", "radius", "radius_plain", "gap"),
+        *("distance", "augmented", "exact", "proof"),
+    )
 
     @property
     def gap(self) -> float:
         """The relative width (upper − lower)/upper of the wider of the two intervals."""
         return max((plane.gap for plane in (self.distance, self.augmented) if plane), default=0.0)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-        parts = {name: getattr(self, name) for name in ("distance", "augmented", "exact", "proof")}
-        return {
-            "classes": [to_json_value(label) for label in self.classes],
-            "n_rows": self.n_rows,
-            "n_features": self.n_features,
-            "separable": self.separable,
-            "radius": self.radius,
-            "radius_plain": self.radius_plain,
-            "gap": self.gap,
-            **{name: None if part is None else part.to_dict() for name, part in parts.items()},
-        }
 
     def plot(self, X: Any = None, y: Any = None, *, columns: Any = "auto") -> Any:
         """Plot the maximum-margin plane; pass the rows, because the result does not keep them.
@@ -119,11 +109,14 @@ class Margin:
         rows, _ = check_two_classes("plot", as_design(X, y, columns, ()))
         return plot_margin_plane(self, rows, self.distance)
 
-    def __str__(self) -> str:
-        return format_margin(self)
+    @property
+    def headline(self) -> str:
+        """The size of the table and whether its classes are separable."""
+        return margin_headline(self)
 
-    def _repr_html_(self) -> str:
-        return margin_html(self)
+    def sections(self) -> list[Section]:
+        """Return the margins and their planes, or the proof that there are none, and the radius."""
+        return margin_sections(self)
 
 
 def margin(

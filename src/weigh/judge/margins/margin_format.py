@@ -1,8 +1,7 @@
-"""Format a margin as text of at most 80 columns, as HTML tables and as charts."""
+"""The sections and the charts of a margin."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -13,69 +12,53 @@ from weigh.explain.decision_regions import LinearScore, RegionRow, Regions, cell
 from weigh.features.blocks import Floats
 from weigh.judge.margins.separation import SeparatingPlane
 from weigh.learn.design_matrix import DesignMatrix
-from weigh.text import (
-    format_float,
-    format_quantity,
-    format_signed,
-    html_paragraph,
-    html_table,
-    text_table,
-    truncate,
-)
+from weigh.result import Section, Table
+from weigh.text import format_float, format_quantity, format_signed, truncate
 
 if TYPE_CHECKING:
     from weigh.judge.margins.margin import Margin
     from weigh.judge.margins.separation import InseparabilityProof
 
-LINE_WIDTH = 80
 MAX_LISTED_ITEMS = 10
 MAX_FRACTION_WIDTH = 24  # longer fractions are less readable than decimals
 GRID_CELLS = 60
 MAX_PLOTTED_ITEMS = 20
 
 
-def format_margin(margin: Margin) -> str:
-    """Return the whole result as text."""
-    parts = [textwrap.fill(sentence, LINE_WIDTH) for sentence in _margin_sentences(margin)]
-    parts += [text_table(rows, indent="  ") for _, rows in _margin_tables(margin)]
-    return "\n\n".join([parts[0], *parts[2:], parts[1]])
+def margin_sections(margin: Margin) -> list[Section]:
+    """Return the margins and their planes, or the proof that there are none, and the radius."""
+    if margin.proof is not None:
+        tables = [_proof_table(margin, margin.proof)]
+    else:
+        tables = [_margin_table(margin), _weight_table(margin)]
+    return [*(Section("margin", [table]) for table in tables), Section("radius", [_radius_sentence(margin)])]
 
 
-def margin_html(margin: Margin) -> str:
-    """Return the result as HTML tables."""
-    first, last = map(html_paragraph, _margin_sentences(margin))
-    tables = "".join(html_table(title, rows) for title, rows in _margin_tables(margin))
-    return f"<div>{first}{tables}{last}</div>"
-
-
-def _margin_sentences(margin: Margin) -> list[str]:
+def margin_headline(margin: Margin) -> str:
+    """Return the size of the table and whether its classes are separable."""
     verdict = {True: "separable", False: "not separable", None: "undecided"}[margin.separable]
     first, second = (truncate(repr(label), 20) for label in margin.classes)
     size = f"{format_quantity(margin.n_rows, 'row')}, {format_quantity(margin.n_features, 'feature')}"
-    head = f"Margin of {size}, {first} (−) against {second} (+): {verdict}."
+    return f"Margin of {size}, {first} (−) against {second} (+): {verdict}."
+
+
+def _radius_sentence(margin: Margin) -> str:
     augmented, plain = format_float(margin.radius), format_float(margin.radius_plain)
     radius = f"Radius {augmented} with the constant 1, {plain} without."
     if margin.proof is not None:
         accuracy = (
             "exactly" if margin.proof.exact else f"up to a rounding error of {margin.proof.residual:.1e}"
         )
-        return [
-            head,
+        return (
             f"With these weights both classes have the same mean, {accuracy}, so no plane separates them. "
-            f"{radius}",
-        ]
+            f"{radius}"
+        )
     if margin.separable is None:
-        return [head, f"The classes touch within floating-point precision. {radius}"]
-    return [head, radius]
+        return f"The classes touch within floating-point precision. {radius}"
+    return radius
 
 
-def _margin_tables(margin: Margin) -> list[tuple[str, list[list[str]]]]:
-    if margin.proof is not None:
-        return [("A common point of both convex hulls", _proof_rows(margin, margin.proof))]
-    return [("Margins", _margin_rows(margin)), ("Maximum-margin planes", _weight_rows(margin))]
-
-
-def _margin_rows(margin: Margin) -> list[list[str]]:
+def _margin_table(margin: Margin) -> Table:
     rows = [["margin", "at least", "at most", "squared", "support"]]
     for name in ("distance", "augmented"):
         plane = getattr(margin, name)
@@ -90,31 +73,31 @@ def _margin_rows(margin: Margin) -> list[list[str]]:
                 format_quantity(len(plane.support), "row"),
             ]
         )
-    return rows
+    return Table(rows, indent="  ", caption="Margins")
 
 
-def _weight_rows(margin: Margin) -> list[list[str]]:
+def _weight_table(margin: Margin) -> Table:
     planes = [plane for plane in (margin.distance, margin.augmented) if plane is not None]
     sizes = {name: max(abs(p.w.get(name, 0.0)) for p in planes) for plane in planes for name in plane.w}
     names = sorted(sizes, key=lambda name: (-sizes[name], name))
     rows = [["weight", "distance", "augmented"]]
     rows += [
-        [truncate(name, 44), *(format_signed(p.w.get(name, 0.0), 4) for p in planes)]
-        for name in names[:MAX_LISTED_ITEMS]
+        [name, *(format_signed(p.w.get(name, 0.0), 4) for p in planes)] for name in names[:MAX_LISTED_ITEMS]
     ]
     if len(names) > MAX_LISTED_ITEMS:
         rows.append([f"… and {len(names) - MAX_LISTED_ITEMS:,} more", "", ""])
-    return [*rows, ["bias", *(format_signed(plane.b, 4) for plane in planes)]]
+    rows.append(["bias", *(format_signed(plane.b, 4) for plane in planes)])
+    return Table(rows, indent="  ", caption="Maximum-margin planes", widths=(44,))
 
 
-def _proof_rows(margin: Margin, proof: InseparabilityProof) -> list[list[str]]:
+def _proof_table(margin: Margin, proof: InseparabilityProof) -> Table:
     rows = [["class", "row", "weight"]]
     for label, weights in zip(margin.classes, (proof.first, proof.second), strict=True):
         name = truncate(repr(label), 40)
         rows += [[name, f"{row:,}", _format_weight(weight)] for row, weight in _largest_row_weights(weights)]
         if len(weights) > MAX_LISTED_ITEMS:
             rows.append([name, f"… {len(weights) - MAX_LISTED_ITEMS:,} more", ""])
-    return rows
+    return Table(rows, indent="  ", caption="A common point of both convex hulls")
 
 
 def _largest_row_weights(weights: Mapping[int, Fraction | float]) -> list[tuple[int, Fraction | float]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -16,15 +15,16 @@ from weigh.features.blocks import Floats
 from weigh.judge.margins.convex_hulls import FLOAT64_EPSILON, augmented_vertices
 from weigh.judge.margins.hinge_bound import hinge_bound
 from weigh.judge.margins.margin import Margin, as_design, check_two_classes, margin
-from weigh.judge.margins.margin_format import LINE_WIDTH, MAX_FRACTION_WIDTH
+from weigh.judge.margins.margin_format import MAX_FRACTION_WIDTH
 from weigh.learn.design_matrix import DesignMatrix
-from weigh.text import format_count, format_quantity, html_paragraph, html_table, text_table
+from weigh.result import Result, Section, Table
+from weigh.text import format_count, format_quantity
 
 MAX_RADIUS_MARGIN_RATIO = 1e150  # larger ratios overflow when squared
 
 
-@dataclass(frozen=True, eq=False)
-class MistakeBound:
+@dataclass(frozen=True, eq=False, repr=False)
+class MistakeBound(Result):
     """The result of `mistake_bound`.
 
     `form` says what proves `bound`: "margin" is R²/γ² for any number of passes, with γ = `margin`, the
@@ -47,30 +47,24 @@ class MistakeBound:
     exact: Fraction | None
     n_rows: int
     facts: Margin
+    _json = (
+        *("bound", "form", "exact", "radius", "margin", "w", "b", "passes", "loss", "mistakes", "holds"),
+        *("gap", "n_rows", "separable"),
+    )
 
     @property
     def holds(self) -> bool | None:
         """Whether the learner's mistakes are within the bound; None without a learner."""
         return None if self.mistakes is None else self.mistakes <= self.bound
 
+    @property
+    def separable(self) -> bool | None:
+        """Whether a plane separates the classes; None if undecided."""
+        return self.facts.separable
+
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-        return {
-            "bound": self.bound,
-            "form": self.form,
-            "exact": None if self.exact is None else str(self.exact),
-            "radius": self.radius,
-            "margin": self.margin if math.isfinite(self.margin) else None,
-            "w": dict(self.w),
-            "b": self.b,
-            "passes": self.passes,
-            "loss": self.loss,
-            "mistakes": self.mistakes,
-            "holds": self.holds,
-            "gap": self.gap,
-            "n_rows": self.n_rows,
-            "separable": self.facts.separable,
-        }
+        """Return plain values for JSON; an infinite margin is None."""
+        return super().to_dict() | {"margin": self.margin if math.isfinite(self.margin) else None}
 
     def plot(self) -> Any:
         """Plot the bound and, with a learner, the mistakes it made."""
@@ -78,13 +72,18 @@ class MistakeBound:
 
         rows = [{"name": f"bound {BOUND_FORMULAS[self.form]}", "value": self.bound}]
         rows += [] if self.mistakes is None else [{"name": "mistakes made", "value": self.mistakes}]
-        return bar_chart(rows, x="mistakes", title=mistake_bound_headline(self))
+        return bar_chart(rows, x="mistakes", title=self.headline)
 
-    def __str__(self) -> str:
-        return format_mistake_bound(self)
+    @property
+    def headline(self) -> str:
+        """The bound in one sentence."""
+        return _bound_sentences(self)[0]
 
-    def _repr_html_(self) -> str:
-        return mistake_bound_html(self)
+    def sections(self) -> list[Section]:
+        """Return the numbers of the bound, why it holds, and a comparison with the learner."""
+        _, *reasons = _bound_sentences(self)
+        table = Table(_bound_rows(self), indent="  ")
+        return [Section("bound", [table]), Section("reasons", reasons)]
 
 
 def mistake_bound(
@@ -236,23 +235,6 @@ BOUND_FORMULAS = {
     "hinge": "((R/γ + √(R²/γ² + 4L))/2)²",
     "count": "every example a mistake",
 }
-
-
-def format_mistake_bound(result: MistakeBound) -> str:
-    """Return the whole result as text."""
-    head, *others = (textwrap.fill(sentence, LINE_WIDTH) for sentence in _bound_sentences(result))
-    return "\n\n".join([head, text_table(_bound_rows(result), indent="  "), "\n".join(others)])
-
-
-def mistake_bound_html(result: MistakeBound) -> str:
-    """Return the result as an HTML table with its sentences."""
-    head, *others = _bound_sentences(result)
-    return f"<div>{html_table(head, _bound_rows(result))}{''.join(map(html_paragraph, others))}</div>"
-
-
-def mistake_bound_headline(result: MistakeBound) -> str:
-    """Return the bound in one sentence."""
-    return _bound_sentences(result)[0]
 
 
 def _bound_sentences(result: MistakeBound) -> list[str]:

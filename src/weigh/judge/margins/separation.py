@@ -6,7 +6,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from weigh.judge.margins.exact_margin import ExactPlane, exact_common_point, exa
 from weigh.judge.margins.minimum_norm_point import MinimumNormPoint
 from weigh.learn.design_matrix import DesignMatrix
 from weigh.linear_program import solve_nearest_means
+from weigh.result import Facts
 
 WEIGHT_TOLERANCE = 1e-9  # the linear program's tolerance
 COINCIDENCE_TOLERANCE = 1e-12  # relative to each column's largest value
@@ -24,28 +24,19 @@ MAX_REFINEMENT_CELLS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class InseparabilityProof:
+class InseparabilityProof(Facts):
     """A common point of the convex hulls of both classes, which proves that no plane separates them.
 
     `first` and `second` map row indices of the two classes to convex weights. A separating plane would have
     the point, the weighted mean of rows of either class, on both sides. `residual` is the largest difference
-    of a coordinate between the two means: 0 if `exact`, otherwise a rounding error.
+    of a coordinate between the two means: 0 if `exact`, otherwise a rounding error. Exact weights are
+    fractions, which become text in JSON.
     """
 
     first: Mapping[int, Fraction | float]
     second: Mapping[int, Fraction | float]
     residual: float
     exact: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values; exact weights as text."""
-        convert = str if self.exact else float
-        return {
-            "first": {str(row): convert(weight) for row, weight in self.first.items()},
-            "second": {str(row): convert(weight) for row, weight in self.second.items()},
-            "residual": self.residual,
-            "exact": self.exact,
-        }
 
 
 def find_shared_row(design: DesignMatrix, group: Longs) -> InseparabilityProof | None:
@@ -118,7 +109,7 @@ def _refine_weights(vertices: HullVertices, rows: Longs, weights: Floats, units:
 
 
 @dataclass(frozen=True, eq=False)
-class SeparatingPlane:
+class SeparatingPlane(Facts):
     """The best plane found, score = w·x + b, with a certified interval of the maximum margin.
 
     No plane has a margin above `upper`; this one has at least `lower`, checked against all rows. `w` maps
@@ -137,16 +128,6 @@ class SeparatingPlane:
     def gap(self) -> float:
         """The relative width (upper − lower)/upper of the interval."""
         return (self.upper - self.lower) / self.upper if self.upper else 0.0
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-        return {
-            "lower": self.lower,
-            "upper": self.upper,
-            "w": dict(self.w),
-            "b": self.b,
-            "support": {str(row): weight for row, weight in self.support.items()},
-        }
 
 
 def distance_plane(

@@ -23,7 +23,7 @@ import numpy.typing as npt
 from weigh.judge.metrics.accumulators import RetainedRows
 from weigh.judge.metrics.confidence_intervals import Measure, average_share_interval, logit_interval
 from weigh.judge.metrics.losses import Floats
-from weigh.text import to_json_value
+from weigh.result import Facts
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,23 +207,17 @@ MAX_CURVE_POINTS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class ThresholdCurve:
+class ThresholdCurve(Facts):
     """Points (x, y) for decreasing thresholds: rows scoring at least the threshold are predicted positive."""
 
     x: Floats
     y: Floats
     thresholds: Floats
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the curve as JSON values."""
-        columns = {"x": self.x, "y": self.y, "threshold": self.thresholds}
-        return {
-            name: [to_json_value(number) for number in column.tolist()] for name, column in columns.items()
-        }
+    _json = ("x", "y", ("threshold", "thresholds"))
 
 
 @dataclass(frozen=True, eq=False)
-class ClassCurves:
+class ClassCurves(Facts):
     """The curves of one class against the rest.
 
     `roc` has the false positive rate as x and recall as y; `precision_recall` has recall as x and precision
@@ -236,14 +230,7 @@ class ClassCurves:
     code: int
     roc: ThresholdCurve
     precision_recall: ThresholdCurve
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return both curves as JSON values."""
-        return {
-            "class": to_json_value(self.label),
-            "roc": self.roc.to_dict(),
-            "precision_recall": self.precision_recall.to_dict(),
-        }
+    _json = (("class", "label"), "roc", "precision_recall")
 
 
 def class_curves(label: Any, code: int, ranking: Ranking) -> ClassCurves:

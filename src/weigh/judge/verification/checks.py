@@ -18,6 +18,7 @@ from weigh.model.joint_bayes import JointModel
 from weigh.model.naive_bayes import BayesModel
 from weigh.model.perceptron import PerceptronModel
 from weigh.model.threshold import ThresholdModel
+from weigh.result import Facts
 from weigh.source.base import Source
 
 ROUNDING_TOLERANCE = 1e-9
@@ -35,26 +36,18 @@ class Mismatch:
 
 
 @dataclass(frozen=True)
-class Check:
+class Check(Facts):
     """One check: how many numbers were compared, and which of them differ."""
 
     name: str
     compared: int
     differing: tuple[Mismatch, ...] = ()
+    _json = ("name", "ok", "compared", "differing")
 
     @property
     def ok(self) -> bool:
         """Whether all numbers agree."""
         return not self.differing
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the check as JSON values."""
-        return {
-            "name": self.name,
-            "ok": self.ok,
-            "compared": self.compared,
-            "differing": [vars(mismatch) for mismatch in self.differing],
-        }
 
 
 def check_counts(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,13 +29,13 @@ from weigh.model.naive_bayes import BayesModel
 from weigh.model.perceptron import PerceptronModel
 from weigh.model.regression import RegressionModel
 from weigh.model.threshold import ThresholdModel
+from weigh.result import Section, Table, TabularResult
 from weigh.source.base import Source
 from weigh.source.memory.table import rows as rows_of
-from weigh.text import format_quantity, html_paragraph, html_table, text_table, truncate
+from weigh.text import format_quantity
 
 MAX_LISTED_CHECKS = 20
 MAX_LISTED_MISMATCHES = 4
-LINE_WIDTH = 80
 UNVERIFIED_CALIBRATION_NOTE = (
     "The model was checked without its calibration, which may come from other rows; weigh.evaluate measures "
     "how well it is calibrated."
@@ -44,23 +43,20 @@ UNVERIFIED_CALIBRATION_NOTE = (
 
 
 @dataclass(frozen=True, repr=False)
-class Verification:
+class Verification(TabularResult):
     """The result of `verify`; `ok` says whether all checks pass, `notes` what could not be checked."""
 
     n_rows: int
     checks: tuple[Check, ...]
     done: str = "Counted"
     notes: tuple[str, ...] = ()
+    _json = ("ok", "n_rows", "checks", "notes")
+    _frames = ("checks",)
 
     @property
     def ok(self) -> bool:
         """Whether all checks pass."""
         return all(check.ok for check in self.checks)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-        checks = [check.to_dict() for check in self.checks]
-        return {"ok": self.ok, "n_rows": self.n_rows, "checks": checks, "notes": list(self.notes)}
 
     def plot(self) -> Any:
         """Plot the share of numbers that agree for each check, failed checks first."""
@@ -74,53 +70,37 @@ class Verification:
                 {"name": check.name, "part": "agree", "value": 1.0 - wrong},
                 {"name": check.name, "part": "differ", "value": wrong},
             ]
-        return stacked_bar_chart(rows, x="share of the numbers compared", title=self._title)
+        return stacked_bar_chart(rows, x="share of the numbers compared", title=self.headline)
 
-    def __str__(self) -> str:
-        lines = [self._title, "", text_table(self._rows(), indent="  ")]
-        for name, rows, hidden in self._mismatches():
-            lines += ["", text_table([[name, "model", "data"], *rows], indent="  ")]
-            lines += [f"  … and {hidden:,} more"] if hidden > 0 else []
-        for note in self.notes:
-            lines += ["", textwrap.fill(note, LINE_WIDTH)]
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-    def _repr_html_(self) -> str:
-        parts = [html_table(self._title, self._rows())]
-        for name, rows, hidden in self._mismatches():
-            more = [[f"… and {hidden:,} more", "", ""]] if hidden > 0 else []
-            parts.append(html_table(name, [["", "model", "data"], *rows, *more]))
-        return f"<div>{''.join([*parts, *map(html_paragraph, self.notes)])}</div>"
+    def sections(self) -> Iterator[Section]:
+        """Yield the checks, the first mismatches of each failed check and the notes."""
+        yield Section("checks", [self._check_table()])
+        for check in self._failed_checks[:MAX_LISTED_CHECKS]:
+            rows = ([mismatch.what, mismatch.model, mismatch.data] for mismatch in check.differing)
+            header = [check.name, "model", "data"]
+            table = Table([header, *rows], indent="  ", widths=(44,), most=MAX_LISTED_MISMATCHES)
+            yield Section("differing", [table])
+        yield from (Section("notes", [note]) for note in self.notes)
 
     @property
     def _failed_checks(self) -> list[Check]:
         return [check for check in self.checks if not check.ok]
 
     @property
-    def _title(self) -> str:
+    def headline(self) -> str:
+        """The number of rows and of failed checks."""
         n_failed, n_checks = len(self._failed_checks), format_quantity(len(self.checks), "check")
         outcome = f"{n_failed:,} of {n_checks} failed" if n_failed else "everything agrees"
         return f"{self.done} {format_quantity(self.n_rows, 'row')} again: {outcome}."
 
-    def _rows(self) -> list[list[str]]:
+    def _check_table(self) -> Table:
         passed = [check for check in self.checks if check.ok]
         rows = [["checked", "numbers", "result"]]
-        rows += [
-            [truncate(c.name, 44), f"{c.compared:,}", f"{len(c.differing):,} differ"]
-            for c in self._failed_checks[:MAX_LISTED_CHECKS]
-        ]
-        rows += [[truncate(c.name, 44), f"{c.compared:,}", "agree"] for c in passed[:MAX_LISTED_CHECKS]]
-        hidden = len(self.checks) - len(rows) + 1
-        return rows + ([[f"… and {hidden:,} more", "", ""]] if hidden else [])
-
-    def _mismatches(self) -> Iterator[tuple[str, list[list[str]], int]]:
-        """Yield the name, the first mismatches and the number of further ones of each failed check."""
-        for check in self._failed_checks[:MAX_LISTED_CHECKS]:
-            listed = check.differing[:MAX_LISTED_MISMATCHES]
-            rows = [[truncate(mismatch.what, 44), mismatch.model, mismatch.data] for mismatch in listed]
-            yield check.name, rows, len(check.differing) - MAX_LISTED_MISMATCHES
+        for check in (*self._failed_checks[:MAX_LISTED_CHECKS], *passed[:MAX_LISTED_CHECKS]):
+            outcome = "agree" if check.ok else f"{len(check.differing):,} differ"
+            rows.append([check.name, f"{check.compared:,}", outcome])
+        n_hidden = len(self.checks) - len(rows) + 1
+        return Table(rows, indent="  ", widths=(44,), n_hidden=n_hidden)
 
 
 def verify(model: Any, data: Any, y: Any = None) -> Verification:

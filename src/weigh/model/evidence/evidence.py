@@ -15,7 +15,7 @@ from weigh.features.blocks import Floats
 from weigh.model.decision import best_class, log_softmax
 from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.evidence.exact_products import ClassProduct, format_products, products_latex
-from weigh.result import Section, Table, TabularResult, to_frame, to_json
+from weigh.result import Facts, Section, Table, TabularResult, to_frame, to_json
 from weigh.text import format_probability, format_signed, html_paragraph, truncate
 
 MAX_PRINTED_ROWS = 40  # longer evidence is printed shortened
@@ -23,12 +23,13 @@ MAX_PRINTED_EVIDENCE = 10
 
 
 @dataclass(frozen=True)
-class EvidenceRow:
+class EvidenceRow(Facts):
     """The contribution of one feature to the verdict; `nats` is in the `unit` of the evidence."""
 
     feature: str
     value: str
     nats: float
+    _json = ("feature", "value", ("weight", "nats"))
 
     @property
     def title(self) -> str:

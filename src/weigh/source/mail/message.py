@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from textwrap import fill
-from typing import Any
 
 from weigh import _core
 from weigh.errors import parameter_error
-from weigh.text import format_count, html_table, text_table, truncate
+from weigh.result import LINE_WIDTH, Lines, Part, Result, Section, Table
+from weigh.text import format_count, truncate
 
 FLAGS = _core.MAIL_FLAGS
 MAX_TEXT_BYTES = 256 * 1024
 _MAX_TEXT_LIMIT = 1 << 30
-_WIDTH = 80
 _SHOWN_HEADERS = ("from", "to", "date", "subject")
 
 
@@ -59,8 +58,8 @@ class Link:
     traits: tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class Message:
+@dataclass(frozen=True, repr=False)
+class Message(Result):
     """A parsed message: its headers, parts, text, links and flags.
 
     Attributes
@@ -95,40 +94,20 @@ class Message:
         name = name.lower()
         return next((value for header, value in self.headers if header == name), None)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the message as JSON-compatible values."""
-        fields = asdict(self)
-        return fields | {
-            "headers": [list(header) for header in self.headers],
-            "tags": list(self.tags),
-            "attributes": [list(attribute) for attribute in self.attributes],
-            "parts": list(fields["parts"]),
-            "links": [link | {"traits": list(link["traits"])} for link in fields["links"]],
-            "flags": list(self.flags),
-        }
-
-    def __str__(self) -> str:
+    def sections(self) -> list[Section]:
+        """Return the main headers, the parts, the hosts of the links and the flags."""
         headers = [(name, self.header(name)) for name in _SHOWN_HEADERS]
-        lines = [
-            truncate(f"{name.capitalize()}: {value}", _WIDTH) for name, value in headers if value is not None
-        ]
-        lines.append(text_table(self._table(), indent="  "))
+        lines = [f"{name.capitalize()}: {value}" for name, value in headers if value is not None]
+        rows = [[part.type, format_count(part.size), format_count(len(part.text))] for part in self.parts]
+        rows = [["part", "bytes", "characters of text"], *rows]
+        table = Table(rows, caption=self.header("subject") or "(no subject)", indent="  ", widths=(40,))
+        parts: list[Part] = [Lines("\n".join(truncate(line, LINE_WIDTH) for line in lines)), table]
         hosts = list(dict.fromkeys(link.host for link in self.links))
         if hosts:
-            lines.append(truncate("Links to: " + ", ".join(hosts), _WIDTH))
+            parts.append(Lines(truncate("Links to: " + ", ".join(hosts), LINE_WIDTH)))
         if self.flags:
-            lines.append(fill("Flags: " + ", ".join(self.flags), _WIDTH, break_on_hyphens=False))
-        return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        return html_table(self.header("subject") or "(no subject)", self._table())
-
-    def _table(self) -> list[list[str]]:
-        rows = [
-            [truncate(part.type, 40), format_count(part.size), format_count(len(part.text))]
-            for part in self.parts
-        ]
-        return [["part", "bytes", "characters of text"], *rows]
+            parts.append(Lines(fill("Flags: " + ", ".join(self.flags), LINE_WIDTH, break_on_hyphens=False)))
+        return [Section("message", parts)]
 
 
 def read(raw: bytes, text_bytes: int = MAX_TEXT_BYTES) -> Message:
