@@ -109,10 +109,19 @@ def test_products_are_added_to_the_output(pair: tuple[SparseRows, np.ndarray], k
 
 
 @given(matrices())
-def test_the_row_of_each_entry_is_known(pair: tuple[SparseRows, np.ndarray]) -> None:
+def test_entries_are_summed_by_row_and_by_column(pair: tuple[SparseRows, np.ndarray]) -> None:
     rows, dense = pair
-    sums = np.bincount(rows.entry_rows(), rows.entry_values(), minlength=rows.n_rows)
-    assert np.array_equal(sums, dense.sum(axis=1))
+    values = rows.entry_values().astype(np.float64)
+    assert np.array_equal(rows.sum_by_row(values), dense.sum(axis=1))
+    assert np.array_equal(rows.sum_by_column(values), dense.sum(axis=0))
+    assert np.array_equal(dense[rows.entry_rows(), rows.indices], rows.entry_values())
+
+
+@given(matrices())
+def test_the_transpose_has_the_columns_as_rows(pair: tuple[SparseRows, np.ndarray]) -> None:
+    rows, dense = pair
+    assert_same(rows.transpose(), dense.T)
+    assert_same(rows.transpose().transpose(), dense)
 
 
 @pytest.mark.parametrize("make", [sp.csr_matrix, sp.csr_array])

@@ -98,7 +98,7 @@ class SparseRows:
 
     def select_entries(self, mask: NDArray[np.bool_]) -> SparseRows:
         """Return all rows with only those entries where the mask is True."""
-        return self._take(_starts(mask)[self.indptr], mask)
+        return self._take(np.searchsorted(np.flatnonzero(mask), self.indptr), mask)
 
     def _take(self, indptr: NDArray[np.int64], entries: Any) -> SparseRows:
         values = None if self.values is None else self.values[entries]

@@ -183,7 +183,7 @@ class SparseMatrix:
         """Return the features where the mask is True."""
         if not mask.any():
             return SparseMatrix(
-                replace(self.rows, width=0).select_entries(np.zeros(len(self.rows.indices), bool))
+                SparseRows(np.zeros(self.n_rows + 1, np.int64), np.empty(0, np.int32), None, 0)
             )
         return SparseMatrix(self.select_columns(np.flatnonzero(mask)).transpose())
 
