@@ -22,8 +22,8 @@ fine: the loss is low on the training rows and about as low on held-out rows
   validation loss           0 (0 to 0)
   generalisation gap        0 (0 to 0)
   baseline loss             0.5
-- The effect of more rows is unknown: at least 4 sizes are needed, and there
-  are 2.
+- The effect of more rows is unknown: at least 4 sizes are needed, and there are
+  2.
 """
 
 
