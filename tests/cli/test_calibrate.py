@@ -102,7 +102,7 @@ def test_fit_calibrates_on_leave_one_out_scores(held, tmp_path):
         (
             ("fit", "train.csv", "--label", "kind", "--set", "calibration=beta"),
             1,
-            "NaiveBayes: calibration must be 'temperature', 'platt' or 'isotonic', got 'beta'.",
+            "NaiveBayes: calibration must be None, 'temperature', 'platt' or 'isotonic', got 'beta'.",
         ),
         (
             ("fit", "train.csv", "--label", "kind", "--learner", "joint", "--set", "calibration=platt"),

@@ -18,7 +18,8 @@ from sklearn.linear_model import LogisticRegression
 
 import weigh
 from weigh import errors
-from weigh.learn.sgd import OnlineLogisticTask, SgdSettings, SgdTraining
+from weigh.learn.sgd import OnlineLogisticTask, SgdTraining
+from weigh.priors import Penalty
 from weigh.source import rows
 
 # The five mails: CS373, investment, familiarity high, medium, low; whether they are spam.
@@ -62,7 +63,7 @@ def make_rows(classes: int, n: int = 400, width: int = 6, seed: int = 0) -> tupl
 @pytest.mark.parametrize("l2", [0.1, 1.0, 30.0])
 def test_the_objective_comes_within_a_thousandth_of_the_minimum(classes: int, l2: float) -> None:
     X, y = make_rows(classes)
-    value = objective(X, y, *weights(train(X, y, l2=l2, max_iter=100, tol=None)), l2)
+    value = objective(X, y, *weights(train(X, y, prior=Penalty(l2=l2), max_iter=100, tol=0)), l2)
     best = minimal_objective(X, y, l2)
     assert best - 1e-6 <= value <= 1.001 * best
 
@@ -77,16 +78,16 @@ def test_one_pass_comes_within_a_tenth_of_the_minimum() -> None:
 def test_columns_of_any_scale_converge(size: float, classes: int) -> None:
     X, y = make_rows(classes)
     units = np.array([1, size, 1, size, 1, 1])
-    training = train(X * units, y, l2=0.0, max_iter=10, tol=None)
+    training = train(X * units, y, prior=Penalty(l2=0.0), max_iter=10, tol=0)
     w, b = weights(training)
-    plain = train(X, y, l2=0.0, max_iter=10, tol=None)
+    plain = train(X, y, prior=Penalty(l2=0.0), max_iter=10, tol=0)
     np.testing.assert_allclose(w * units[:, None], weights(plain)[0], rtol=1e-6, atol=1e-9)
     assert objective(X * units, y, w, b, 0.0) < 0.6 * len(X) * np.log(classes)
 
 
 def test_separable_rows_without_a_penalty_keep_finite_weights() -> None:
     X, y = np.array([[-1.0], [1.0], [-2.0], [2.0]]), [0, 1, 0, 1]
-    w, b = weights(train(X, y, l2=0.0, max_iter=200, tol=None))
+    w, b = weights(train(X, y, prior=Penalty(l2=0.0), max_iter=200, tol=0))
     assert np.isfinite(w).all()
     assert ((X @ w + b)[:, 0] > 0).tolist() == [False, True, False, True]
 
@@ -94,7 +95,7 @@ def test_separable_rows_without_a_penalty_keep_finite_weights() -> None:
 def test_a_rate_that_is_too_large_is_an_error() -> None:
     X, y = make_rows(2)
     with pytest.raises(errors.DataError, match="Leave out rate"):
-        train(X, y, l2=1.0, rate=1e6, max_iter=300, tol=None)
+        train(X, y, prior=Penalty(l2=1.0), rate=1e6, max_iter=300, tol=0)
 
 
 @given(st.integers(0, 10_000), st.sampled_from(["safe", 0.3]), st.integers(2, 3))
@@ -125,8 +126,8 @@ def batches(X: Any, y: Any, cuts: list[int], classes: tuple[Any, ...] = (), **pa
 def test_batches_of_any_size_give_the_same_weights(cuts: list[int], rate: Any, classes: int) -> None:
     X, y = make_rows(classes, 60, 4)
     names = tuple(range(classes))
-    whole = batches(X, y, [], names, rate=rate, l2=3.0).state
-    parts = batches(X, y, sorted(set(cuts)), names, rate=rate, l2=3.0).state
+    whole = batches(X, y, [], names, rate=rate, prior=Penalty(l2=3.0)).state
+    parts = batches(X, y, sorted(set(cuts)), names, rate=rate, prior=Penalty(l2=3.0)).state
     assert (whole.table[: parts.table.shape[0]] == parts.table[: whole.table.shape[0]]).all()
     assert (whole.n_rows, whole.steps, whole.scale) == (parts.n_rows, parts.steps, parts.scale)
 
@@ -142,7 +143,7 @@ def test_chunk_sizes_do_not_matter_without_shuffling(
     monkeypatch.setattr("weigh.learn.dataset.MAX_CACHED_BYTES", 0)
     results = []
     for source in (weigh.open(tmp_path / "rows.csv", label="y"), rows(table, "y")):
-        task = OnlineLogisticTask.for_source(source, "number", rate=rate, shuffle=False, max_iter=3, tol=None)
+        task = OnlineLogisticTask.for_source(source, "number", rate=rate, shuffle=False, max_iter=3, tol=0)
         results.append(weights(task.train(source)))
     for one, other in zip(*results, strict=True):
         np.testing.assert_array_equal(one, other)
@@ -172,7 +173,9 @@ def test_adding_a_class_keeps_the_weight_difference_of_the_first_two(rate: Any) 
 
 def test_doubling_weights_and_penalty_changes_nothing() -> None:
     X, y = make_rows(3, 80)
-    trainings = [train(X, y, np.full(80, by), l2=4.0 * by, max_iter=3, tol=None) for by in (1.0, 2.0)]
+    trainings = [
+        train(X, y, np.full(80, by), prior=Penalty(l2=4.0 * by), max_iter=3, tol=0) for by in (1.0, 2.0)
+    ]
     for one, other in zip(*(weights(training) for training in trainings), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-9)
 
@@ -186,7 +189,8 @@ def test_class_weights_multiply_the_weights_of_their_rows() -> None:
 
 def test_the_first_steps_from_zero_sum_to_the_gradient() -> None:
     steps = [
-        weights(batches(MAILS[i : i + 1], IS_SPAM[i : i + 1], [], (0, 1), rate=1.0, l2=0.0)) for i in range(5)
+        weights(batches(MAILS[i : i + 1], IS_SPAM[i : i + 1], [], (0, 1), rate=1.0, prior=Penalty(l2=0.0)))
+        for i in range(5)
     ]
     assert sum(w for w, _ in steps)[:, 0].tolist() == [-0.5, 0.5, 0.0, -0.5, 0.0]
     assert sum(b for _, b in steps).tolist() == [-0.5]
@@ -194,7 +198,7 @@ def test_the_first_steps_from_zero_sum_to_the_gradient() -> None:
 
 @pytest.mark.parametrize(("l2", "rate"), list(itertools.product([0.0, 2.0], [0.5, 0.01])))
 def test_a_numeric_rate_gives_the_textbook_update(l2: float, rate: float) -> None:
-    training = train(MAILS, IS_SPAM, rate=rate, l2=l2, shuffle=False, max_iter=2, tol=None)
+    training = train(MAILS, IS_SPAM, rate=rate, prior=Penalty(l2=l2), shuffle=False, max_iter=2, tol=0)
     w, b = np.zeros(5), 0.0
     for x, label in [*zip(MAILS, IS_SPAM, strict=True)] * 2:
         residual = label - 1 / (1 + np.exp(-(w @ x + b)))
@@ -209,7 +213,7 @@ def test_training_stops_when_the_objective_stops_decreasing() -> None:
     assert loose.converged
     assert tight.converged
     assert loose.passes < tight.passes < 200
-    assert not train(X, y, tol=None, max_iter=4).state.converged
+    assert not train(X, y, tol=0, max_iter=4).state.converged
 
 
 def test_the_model_gives_probabilities() -> None:
@@ -226,8 +230,8 @@ def test_the_model_gives_probabilities() -> None:
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"l2": -1.0}, "l2"),
-        ({"l2": float("nan")}, "l2"),
+        ({"prior": -1.0}, "prior"),
+        ({"prior": float("nan")}, "prior"),
         ({"rate": 0.0}, "rate"),
         ({"rate": "quick"}, "rate"),
         ({"tol": -1e-3}, "tol"),
@@ -251,8 +255,8 @@ def test_one_class_is_an_error() -> None:
 def test_the_type_of_step_cannot_change_during_training() -> None:
     X, y = make_rows(2, 20)
     state = train(X, y).state
-    state.check_settings(SgdSettings(l2=7.0))
-    for other in (SgdSettings(rate=0.1), SgdSettings(bias=False)):
+    state.check_settings(replace(state.settings, l2=7.0))
+    for other in (replace(state.settings, rate=0.1), replace(state.settings, bias=False)):
         with pytest.raises(errors.ParameterError, match="cannot change"):
             state.check_settings(other)
 

@@ -24,7 +24,6 @@ from weigh.priors import (
     Normal,
     Penalty,
     WeightPrior,
-    check_weight_prior,
     prior_from_json,
     weight_prior_from_json,
     weight_prior_to_json,
@@ -176,18 +175,6 @@ def test_json_that_is_not_a_prior_of_weights_is_rejected(data: object) -> None:
 def test_a_prior_of_weights_is_not_a_prior_of_probabilities() -> None:
     with pytest.raises(ModelFileError):
         prior_from_json(Normal(1).to_json())
-
-
-def test_check_weight_prior_accepts_priors_and_positive_numbers() -> None:
-    assert check_weight_prior(None, "Learner", "prior") is None
-    assert check_weight_prior(2, "Learner", "prior") == Normal(2)
-    for prior in PRIORS:
-        assert check_weight_prior(prior, "Learner", "prior") is prior
-    for bad in (0, -1, math.nan, True, "cv", Beta(1, 1), {"age": Normal(1)}):
-        with pytest.raises(ParameterError) as error:
-            check_weight_prior(bad, "Learner", "prior")
-        rule = "a number above zero, None, Normal(s), Laplace(t) or Penalty(l1=a, l2=b)"
-        assert str(error.value) == f"Learner: prior must be {rule}, got {bad!r}."
 
 
 @pytest.mark.parametrize("prior", [Beta, Dirichlet, Normal, Laplace, Penalty])

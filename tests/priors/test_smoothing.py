@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 from fractions import Fraction
 
 import numpy as np
@@ -16,7 +15,6 @@ from weigh.priors import (
     Beta,
     Dirichlet,
     Prior,
-    check_prior,
     declared_values,
     dirichlet_parameters,
     estimate_probabilities,
@@ -167,7 +165,6 @@ PRIORS: list[Prior] = [
 
 @pytest.mark.parametrize("prior", PRIORS, ids=repr)
 def test_json_is_lossless(prior: Prior) -> None:
-    check_prior(prior, "NaiveBayes", "prior")
     assert prior_from_json(json.loads(json.dumps(prior_to_json(prior)))) == prior
 
 
@@ -182,15 +179,6 @@ def test_equal_numbers_have_equal_json() -> None:
         "values": ["a"],
         "rest": 1,
     }
-
-
-@pytest.mark.parametrize("bad", [0, -1, math.nan, math.inf, True, "1", [1], {"a": 1}])
-def test_an_invalid_prior_is_rejected_naming_the_parameter(bad: object) -> None:
-    message = r"NaiveBayes: prior must be a number above zero, None, Beta\(a, b\) or Dirichlet\(b\)"
-    with pytest.raises(ParameterError, match=message):
-        check_prior(bad, "NaiveBayes", "prior")
-    with pytest.raises(ParameterError, match="to_json: prior must be"):
-        prior_to_json(bad)
 
 
 def test_a_value_that_json_cannot_represent_is_rejected() -> None:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import importlib
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
 
 
 class CommandWithExamples(click.Command):
-    """A command whose help ends with preformatted sections, such as examples."""
+    """A command whose help ends with sections: preformatted, such as examples, or rows of terms and texts."""
 
-    def __init__(self, *args: Any, sections: Mapping[str, str], **settings: Any) -> None:
+    def __init__(
+        self, *args: Any, sections: Mapping[str, str | Sequence[tuple[str, str]]], **settings: Any
+    ) -> None:
         super().__init__(*args, **settings)
         self.sections = sections
 
@@ -21,7 +23,10 @@ class CommandWithExamples(click.Command):
         """Write the sections below the options."""
         for title, text in self.sections.items():
             with formatter.section(title):
-                formatter.write(textwrap.indent(textwrap.dedent(text).strip("\n"), "  ") + "\n")
+                if isinstance(text, str):
+                    formatter.write(textwrap.indent(textwrap.dedent(text).strip("\n"), "  ") + "\n")
+                else:
+                    formatter.write_dl(text)
 
 
 class LazyGroup(CommandWithExamples, click.Group):

@@ -7,7 +7,6 @@ import math
 import os
 import re
 import warnings
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -15,12 +14,13 @@ import click
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.notation import to_command_line
 from weigh.cli.options import check_output_is_not_input, data_file_options, json_option, open_source
+from weigh.cli.parameter_help import kind_rows, setting_rows
+from weigh.parameters.learners import LEARNERS
 
 if TYPE_CHECKING:
     from weigh.source.base import Source
 
 MANY_CLASSES = 20  # numeric labels are suspicious above this, and above one in so many rows
-LEARNER_NAMES = ("naive-bayes", "joint", "perceptron", "threshold", "logistic", "linear")
 
 SECTIONS = {
     "Examples": """
@@ -40,60 +40,12 @@ SECTIONS = {
         weigh fit homes.csv --label price --learner linear --set prior=laplace:cv
         weigh fit homes.csv --label price --learner linear --set noise=laplace
     """,
-    "--set, for naive-bayes (joint has the first two, threshold none)": """
-        prior=2              pseudo-count of every value; default 1 (Laplace smoothing)
-        prior=none           maximum likelihood
-        prior=dirichlet:2    maximum a posteriori; beta:2,2 for flags
-        prior.COLUMN=2       for one column, the others keep 1
-        class_prior=uniform  or a number, or JSON {"class": probability, ...}
-        complement=true      weights from all other classes; counts and text only
-        calibration=temperature   calibrate on leave-one-out scores; or platt,
-                             isotonic (not for joint)
-    """,
-    "--set, for perceptron": """
-        keep=averaged        or last, voted, lazy: which hypothesis predicts
-        margin=1             also update on rows with a smaller margin;
-                             relative=true: in lengths of the weight vector
-        max_iter=20          maximum number of passes; rate=1, shuffle=true,
-                             random_state=0
-        multiclass=joint     or one-vs-rest
-        scale=unit           standardise numbers; bias=true
-        class_weight=balanced  or JSON {"class": weight, ...}
-        record=true          keep the misclassified rows, for all four hypotheses
-    """,
-    "--set, for logistic and linear (minimises loss + l1 Σ|w| + ½ l2 Σw²)": """
-        prior=2              Normal(2), weights within about 2 of zero; default 1
-                             for logistic, none for linear
-        prior=none           no penalty
-        prior=normal:2       ridge; normal:cv selects by cross-validation, for
-                             linear also normal:evidence (marginal likelihood)
-        prior=laplace:0.5    lasso, with many zero weights; laplace:cv
-        prior=penalty:l1=1,l2=2   elastic net, penalties as stated
-        prior.COLUMN=none    for one column; or JSON {"column": prior, ...}
-        scale=unit           standardise numbers for the prior
-        offset=COLUMN        added to the score with weight one
-        bias=false, folds=5, tol=1e-8, max_iter=1000
-        noise=laplace        linear: least absolute deviations; normal:1.5 and
-                             laplace:2 state the scale of the noise
-        class_weight=balanced  logistic: or JSON {"class": weight, ...}
-        method=online        logistic: row by row, for files of any size, without a
-                             certificate; rate=safe or 0.1, shuffle=true,
-                             random_state=0
-    """,
-    "--kind, with the settings of each kind after a colon": """
-        category   levels=a|b|c, against=a (reference level, without a weight)
-        number     bins=16 or bins=0|10|20, spread=own, shared or a number, floor=0.01,
-                   scale=unit
-        products   degree=2, powers=false: columns and their products (not for
-                   naive-bayes)
-        text       ngrams=1-2, chars=true or words, counts=false, min_length=2,
-                   min_count=1, max_words=10000, stop_words=english or a|b|c,
-                   lowercase=false, strip_accents=true,
-                   buckets=2^20 (hashed: constant memory)
-        tokens     counts=false, min_count=1, max_words=10000, buckets=2^20
-        flag, count, skip
-        A kind without a column, such as --kind count, applies to all columns.
-    """,
+    **{
+        f"--set, for {table.name} (with defaults)": setting_rows(table)
+        for table in LEARNERS.values()
+        if table.settings
+    },
+    "--kind, for columns (with settings and their defaults)": kind_rows(),
 }
 
 
@@ -103,7 +55,7 @@ SECTIONS = {
 @click.option("-o", "--output", metavar="MODEL", help="The model file. [default: name of DATA with .weigh]")
 @click.option(
     "--learner",
-    type=click.Choice(LEARNER_NAMES),
+    type=click.Choice(list(LEARNERS)),
     default="naive-bayes",
     show_default=True,
     help="Learning method.",
@@ -131,7 +83,8 @@ def command(
     DATA is CSV, TSV, Parquet or JSON lines, fastText, Vowpal Wabbit or LIBSVM lines, a folder with a
     folder per class, a pattern such as 'mails-*.csv', or - for standard input; .gz, .bz2, .xz, .zst
     and .lz4 are decompressed. Several files with the same columns are one table. Kinds of columns (category,
-    flag, number, text) are inferred from the first rows; --kind overrides them.
+    flag, number, text) are inferred from the first rows; --kind overrides them. A kind without a column, such
+    as --kind count, applies to all columns.
     """
     from weigh import errors
     from weigh.cli.fit_summary import format_fit_summary, summarise_fit
@@ -196,20 +149,16 @@ def _fit_model(
     from weigh.cli.settings import make_task, read_settings
     from weigh.engines import run
 
-    calibrate = _calibrator(read_settings(settings, learner).get("calibration"))
+    parameters = read_settings(settings, learner)
     bar = RowProgress(source)
     try:
-        task = make_task(learner, source, settings, kinds, missing)
-        return calibrate(run(task, source, threads=threads, progress=bar), source)
+        task = make_task(learner, source, parameters, kinds, missing)
+        model: Any = run(task, source, threads=threads, progress=bar)
+        method = parameters.get("calibration")
+        if method is None:
+            return model
+        from weigh.estimators.calibration import calibrate_leave_one_out
+
+        return calibrate_leave_one_out(model, source, method)
     finally:
         bar.close()
-
-
-def _calibrator(method: str | None) -> Callable[[Any, Source], Any]:
-    """Return the function that calibrates a trained model; reject an unknown method at once."""
-    if method is None:
-        return lambda model, source: model
-    from weigh.estimators.calibration import calibrate_leave_one_out, check_calibration_method
-
-    check_calibration_method(method, "NaiveBayes", "calibration")
-    return lambda model, source: calibrate_leave_one_out(model, source, method)

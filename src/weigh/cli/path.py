@@ -27,8 +27,7 @@ SECTIONS = {
         prior=laplace:cv     lasso: strong penalties set all weights to zero
         prior=normal:cv      ridge; the scale of the prior does not matter
         prior=penalty:l1=1,l2=1   elastic net with this ratio of penalties
-        scale=unit           standardise numbers
-        offset=COLUMN, bias=false, class_weight=balanced, tol=1e-8
+        For the other parameters, such as scale and offset, see weigh fit --help.
     """,
 }
 
@@ -74,7 +73,7 @@ def command(
     With --folds every strength is cross-validated, and the best is marked.
     """
     from weigh import errors
-    from weigh.cli.settings import make_task
+    from weigh.cli.settings import make_task, read_settings
     from weigh.learn.regularisation_path import check_path_parameters, compute_path
     from weigh.learn.sgd import OnlineLogisticTask
 
@@ -86,7 +85,7 @@ def command(
         raise click.UsageError(
             f"Name the column to predict with --label. The columns are {errors.quote_names(source.names)}."
         )
-    task = make_task(learner, source, settings, kinds, missing)
+    task = make_task(learner, source, read_settings(settings, learner), kinds, missing)
     if isinstance(task, OnlineLogisticTask):
         raise errors.Unsupported("A regularisation path needs exact fits. Leave out --set method=online.")
     path = compute_path(task, source, *numbers)

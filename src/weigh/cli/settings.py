@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import importlib
 import json
+import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from weigh import errors
+from weigh import parameters as constraints
 from weigh.features.kind_registry import KINDS_BY_NAME
 from weigh.features.kinds import Kind
+from weigh.parameters import Constraint, ParameterTable, kinds
+from weigh.parameters.learners import LEARNERS
 from weigh.priors.beta import Beta
 from weigh.priors.dirichlet import Dirichlet
 from weigh.priors.location_scale import Laplace, Normal
@@ -23,218 +26,28 @@ from weigh.priors.penalty import Penalty
 if TYPE_CHECKING:
     from weigh.source.base import Source
 
-PRIOR_HELP = (
-    "A prior of weights is a number, none, normal:S, laplace:T (S, T may be cv) or penalty:l1=A,l2=B."
-)
-NOISE_HELP = "Noise is normal, laplace, normal:SIGMA or laplace:B."
-
-
-def read_weight_prior(text: str) -> Any:
-    """Parse a prior of weights: 2, none, normal:2, laplace:cv, penalty:l1=1,l2=2, or JSON by column."""
-    word, separator, rest = text.strip().partition(":")
-    if text.lstrip().startswith("{"):
-        return {name: read_weight_prior(str(value)) for name, value in _read_json(text).items()}
-    if word.lower() == "none" and not separator:
-        return None
-    reader = _PRIOR_READERS.get(word.lower())
-    if reader is None:
-        return _read_fraction(text, text, PRIOR_HELP)
-    return reader(rest, text)
-
-
-def read_noise(text: str) -> Any:
-    """Parse a noise distribution: normal, laplace:2, ..."""
-    word, separator, rest = text.strip().partition(":")
-    if word.lower() not in _NOISE_DISTRIBUTIONS:
-        raise set_error(f"{text!r} is not a noise distribution. {NOISE_HELP}")
-    if not separator:
-        return word.lower()
-    return _NOISE_DISTRIBUTIONS[word.lower()](_read_fraction(rest, text, NOISE_HELP))
-
-
-def set_error(message: str) -> click.BadParameter:
-    """Return the error for a value of --set."""
-    return click.BadParameter(message, param_hint="'--set'")
-
-
-def _read_json(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError as cause:
-        raise set_error(f"{text!r} is not JSON ({cause}).") from None
-
-
-def _read_fraction(part: str, text: str, advice: str) -> float:
-    numerator, _, denominator = part.partition("/")
-    try:
-        # Not Fraction: 1e999999999 would take all memory.
-        return float(numerator) / float(denominator or 1)
-    except (ValueError, ZeroDivisionError):
-        raise set_error(f"{text!r} is not understood. {advice}") from None
-
-
-def _read_normal(rest: str, text: str) -> Normal:
-    word = rest.strip().lower()
-    return Normal(word if word in Normal.scale_methods else _read_fraction(rest, text, PRIOR_HELP))
-
-
-def _read_laplace(rest: str, text: str) -> Laplace:
-    word = rest.strip().lower()
-    return Laplace(word if word in Laplace.scale_methods else _read_fraction(rest, text, PRIOR_HELP))
-
-
-def _read_penalty(rest: str, text: str) -> Penalty:
-    penalties: dict[str, float] = {}
-    for part in rest.split(","):
-        name, _, number = part.partition("=")
-        if name.strip() not in ("l1", "l2"):
-            raise set_error(f"{text!r} is not understood. {PRIOR_HELP}")
-        penalties[name.strip()] = _read_fraction(number, text, PRIOR_HELP)
-    return Penalty(**penalties)
-
-
-_PRIOR_READERS: dict[str, Callable[[str, str], Any]] = {
-    "normal": _read_normal,
-    "laplace": _read_laplace,
-    "penalty": _read_penalty,
-}
-_NOISE_DISTRIBUTIONS: dict[str, Callable[[float], Any]] = {"normal": Normal, "laplace": Laplace}
-
-SETTINGS_BY_LEARNER = {
-    "naive-bayes": ("prior", "class_prior", "complement", "calibration"),
-    "joint": ("prior", "class_prior"),
-    "perceptron": (
-        "keep",
-        "margin",
-        "relative",
-        "rate",
-        "max_iter",
-        "shuffle",
-        "random_state",
-        "multiclass",
-        "bias",
-        "scale",
-        "class_weight",
-        "record",
-    ),
-    "threshold": (),
-    "logistic": (
-        "prior",
-        "method",
-        "bias",
-        "scale",
-        "offset",
-        "class_weight",
-        "folds",
-        "tol",
-        "max_iter",
-        "rate",
-        "shuffle",
-        "random_state",
-    ),
-    "linear": ("prior", "noise", "bias", "scale", "offset", "folds", "tol", "max_iter"),
-}
-REGRESSION_LEARNERS = ("logistic", "linear")  # learners whose prior is one of weights
-
 
 def read_settings(given: Iterable[str], learner: str) -> dict[str, Any]:
     """The parameters of a learner from texts such as prior=2 or prior.age=beta:2,2."""
-    known = SETTINGS_BY_LEARNER[learner]
-    readers = _READERS | (_REGRESSION_READERS if learner in REGRESSION_LEARNERS else {})
+    known = LEARNERS[learner].settings
     settings: dict[str, Any] = {}
     for text in given:
         name, separator, value = text.partition("=")
         name, _, column = name.strip().partition(".")
         if not separator or name not in known:
-            raise set_error(
+            raise _usage_error(
                 f"{text!r} is not NAME=VALUE with a parameter of {learner}: {_list_names(known)}."
+                f"{errors.did_you_mean(name, known)}"
             )
-        if column:
-            by_column = settings.setdefault(name, {})
-            if name != "prior" or not isinstance(by_column, dict):
-                raise set_error(f"{text!r}: only prior can be set per column, and not for all columns too.")
-            by_column[column] = readers[name](value)
-        else:
-            settings[name] = readers[name](value)
+        parsed = _read_value(known[name].allowed, value, "--set")
+        if not column:
+            settings[name] = parsed
+            continue
+        by_column = settings.setdefault(name, {})
+        if not known[name].allowed.by_column or not isinstance(by_column, dict):
+            raise _usage_error(f"{text!r}: only prior can be set per column, and not for all columns too.")
+        by_column[column] = parsed
     return settings
-
-
-def _list_names(known: Sequence[str]) -> str:
-    return ", ".join(known) if known else "it has none"
-
-
-def _read_prior(text: str) -> Any:
-    word, _, rest = text.strip().partition(":")
-    if word.lower() == "none":
-        return None
-    if word.lower() == "dirichlet":
-        return Dirichlet(
-            _read_json(rest) if rest.lstrip().startswith(("{", "[")) else _read_exact_number(rest)
-        )
-    if word.lower() == "beta" and rest.count(",") == 1:
-        return Beta(*(_read_exact_number(part) for part in rest.split(",")))
-    if text.lstrip().startswith("{"):
-        return {name: _read_prior(str(value)) for name, value in _read_json(text).items()}
-    return _read_exact_number(text)
-
-
-def _read_class_prior(text: str) -> Any:
-    if text.strip() == "uniform":
-        return "uniform"
-    return _read_json(text) if text.lstrip().startswith("{") else _read_prior(text)
-
-
-def _read_exact_number(text: str) -> int | float | Fraction:
-    try:
-        number = Fraction(text.strip())
-        if number.denominator == 1:
-            return int(number)
-        return number if "/" in text else float(text)
-    except (ValueError, ZeroDivisionError):
-        raise set_error(
-            f"{text!r} is not a number. A prior is a number, none, dirichlet:B or beta:A,B."
-        ) from None
-
-
-def _read_flag(text: str) -> bool:
-    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-    if text.strip().lower() not in words:
-        raise set_error(f"{text!r} is neither true nor false.")
-    return words[text.strip().lower()]
-
-
-def _read_word(text: str) -> str | None:
-    return None if text.strip().lower() == "none" else text.strip()
-
-
-def _read_number(text: str) -> int | float:
-    try:
-        number = Fraction(text.strip())
-    except (ValueError, ZeroDivisionError):
-        raise set_error(f"{text!r} is not a number.") from None
-    return int(number) if number.denominator == 1 else float(number)
-
-
-def _read_class_weight(text: str) -> Any:
-    return _read_json(text) if text.lstrip().startswith("{") else _read_word(text)
-
-
-_READERS: dict[str, Callable[[str], Any]] = {
-    "prior": _read_prior,
-    "class_prior": _read_class_prior,
-    "complement": _read_flag,
-    "noise": read_noise,
-    **dict.fromkeys(("keep", "multiclass", "scale", "method", "offset", "calibration"), _read_word),
-    **dict.fromkeys(("margin", "rate", "max_iter", "random_state", "folds", "tol"), _read_number),
-    **dict.fromkeys(("relative", "shuffle", "bias", "record"), _read_flag),
-    "class_weight": _read_class_weight,
-}
-
-_REGRESSION_READERS: dict[str, Callable[[str], Any]] = {
-    "prior": read_weight_prior,
-    "rate": lambda text: "safe" if text.strip() == "safe" else _read_number(text),
-    "folds": lambda text: _read_number(text) if text.strip()[:1].isdigit() else _read_word(text),
-}
 
 
 def read_kinds(texts: Sequence[str]) -> dict[str, Kind] | Kind:
@@ -253,115 +66,244 @@ def _read_kind(text: str) -> tuple[str, Kind]:
     if match is None:
         name, _, word = text.partition("=")
         if not word:
-            raise _kind_error(f"{text!r} is not COLUMN=KIND.")
+            raise _usage_error(f"{text!r} is not COLUMN=KIND.", "--kind")
         unknown = word.partition(":")[0]
         near = errors.did_you_mean(unknown, KINDS_BY_NAME)
-        raise _kind_error(f"{unknown!r} is not a kind: {_list_names(list(KINDS_BY_NAME))}.{near}")
+        raise _usage_error(f"{unknown!r} is not a kind: {_list_names(KINDS_BY_NAME)}.{near}", "--kind")
     name, word, options = match.groups()
-    kind = KINDS_BY_NAME[word]
+    known = kinds.KINDS[word].settings if word in kinds.KINDS else {}
     settings: dict[str, Any] = {}
-    for option in (options or "").split(","):
-        if option:
-            key, _, value = option.partition("=")
-            known = [field.name for field in fields(kind)]
-            if key not in known or not value:
-                raise _kind_error(f"{option!r} is not a setting of {word}: {_list_names(known)}.")
-            settings[key] = _read_kind_setting(key, value)
-    return name, kind(**settings)
+    for option in filter(None, (options or "").split(",")):
+        key, _, value = option.partition("=")
+        if key not in known or not value:
+            near = errors.did_you_mean(key, known)
+            raise _usage_error(
+                f"{option!r} is not a setting of {word}: {_list_names(known)}.{near}", "--kind"
+            )
+        settings[key] = _read_value(known[key].allowed, value, "--kind")
+    return name, KINDS_BY_NAME[word](**settings)
 
 
-def _kind_error(message: str) -> click.BadParameter:
-    return click.BadParameter(message, param_hint="'--kind'")
+def _usage_error(message: str, option: str = "--set") -> click.BadParameter:
+    return click.BadParameter(message, param_hint=f"'{option}'")
 
 
-def _read_kind_setting(key: str, value: str) -> Any:
-    if key == "levels":
-        return tuple(value.split("|"))
-    if key == "ngrams":
-        low, _, high = value.partition("-")
-        return int(_read_kind_number(low)), int(_read_kind_number(high or low))
-    if key in ("counts", "lowercase", "strip_accents", "powers") or (key == "chars" and value != "words"):
-        return _read_flag(value)
-    if key == "stop_words" and value != "english":
-        return tuple(value.split("|"))
-    if key in ("chars", "stop_words", "against", "scale"):
-        return value
-    power = re.fullmatch(r"2(?:\*\*|\^)(\d{1,2})", value)
-    if key == "buckets" and power:
-        return 2 ** int(power[1])
-    if key == "spread" and value in ("own", "shared"):
-        return value
-    if key == "bins" and "|" in value:
-        return tuple(float(_read_kind_number(part)) for part in value.split("|"))
-    return _read_kind_number(value)
+def _list_names(known: Iterable[str]) -> str:
+    return ", ".join(known) or "it has none"
 
 
-def _read_kind_number(text: str) -> int | float:
+def _read_value(allowed: Constraint, text: str, option: str) -> Any:
+    """Parse a value in the form that a constraint allows; the constraint itself is checked later."""
     try:
-        return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
-    except ValueError:
-        raise _kind_error(f"{text!r} is not a number.") from None
+        return _READERS[type(allowed)](allowed, text.strip())
+    except click.BadParameter as error:
+        error.param_hint = f"'{option}'"
+        raise
 
 
-def match_classes(class_prior: Any, labels: Iterable[Any]) -> Any:
-    """Replace the keys of a class prior, strings in JSON, by the classes with these names."""
-    if not isinstance(class_prior, dict):
-        return class_prior
+def _read_word(allowed: Constraint, text: str) -> str | None:
+    return None if text.lower() == "none" else text
+
+
+def _read_flag(allowed: constraints.Flag, text: str) -> bool | str:
+    words = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+    if text in allowed.words:
+        return text
+    if text.lower() not in words:
+        raise click.BadParameter(f"{text!r} is neither true nor false.")
+    return words[text.lower()]
+
+
+def _read_number(allowed: Constraint | None, text: str) -> Any:
+    """Parse a number, exactly if it is a fraction such as 1/3, or a word that is allowed instead."""
+    words = getattr(allowed, "words", ())
+    if text in words or (None in words and text.lower() == "none"):
+        return text if text in words else None
+    try:
+        # Not Fraction(text): 1e999999999 would take all memory.
+        number = Fraction(text) if re.fullmatch(r"[+-]?\d+(/\d+)?", text) else float(text)
+        return int(number) if number == int(number) else number
+    except OverflowError:
+        return math.inf
+    except (ValueError, ZeroDivisionError):
+        raise click.BadParameter(f"{text!r} is not a number.") from None
+
+
+def _read_json(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as cause:
+        raise click.BadParameter(f"{text!r} is not JSON ({cause}).") from None
+
+
+def _read_class_weight(allowed: Constraint, text: str) -> Any:
+    return _read_json(text) if text.startswith("{") else _read_word(allowed, text)
+
+
+def _read_count_prior(allowed: Constraint, text: str) -> Any:
+    """Parse a prior of counts: 2, none, dirichlet:2, beta:2,2, or JSON by column."""
+    if text.startswith("{"):
+        return {name: _read_count_prior(allowed, str(value)) for name, value in _read_json(text).items()}
+    word, _, rest = text.partition(":")
+    if word.lower() == "none":
+        return None
+    if word.lower() == "dirichlet" and rest.lstrip().startswith(("{", "[")):
+        return Dirichlet(_read_json(rest))
+    try:
+        if word.lower() == "dirichlet":
+            return Dirichlet(_read_number(None, rest.strip()))
+        if word.lower() == "beta" and rest.count(",") == 1:
+            return Beta(*(_read_number(None, part.strip()) for part in rest.split(",")))
+        return _read_number(None, text)
+    except click.BadParameter as error:
+        raise click.BadParameter(
+            f"{error.message} A prior is {constraints.CountPrior.option_wording}."
+        ) from None
+
+
+def _read_class_prior(allowed: Constraint, text: str) -> Any:
+    if text == "uniform":
+        return text
+    return _read_json(text) if text.startswith("{") else _read_count_prior(allowed, text)
+
+
+def _read_weight_prior(allowed: Constraint, text: str) -> Any:
+    """Parse a prior of weights: 2, none, normal:2, laplace:cv, penalty:l1=1,l2=2, or JSON by column."""
+    if text.startswith("{"):
+        return {name: _read_weight_prior(allowed, str(value)) for name, value in _read_json(text).items()}
+    word, separator, rest = text.partition(":")
+    if word.lower() == "none" and not separator:
+        return None
+    advice = f"{text!r} is not understood. A prior of weights is {allowed.option_wording}."
+    distribution = _DISTRIBUTIONS.get(word.lower())
+    if distribution is not None:
+        scale = rest.strip().lower()
+        return distribution(scale if scale in distribution.scale_methods else _read_float(rest, advice))
+    if word.lower() != "penalty":
+        return _read_float(text, advice)
+    penalties: dict[str, float] = {}
+    for part in rest.split(","):
+        name, _, number = part.partition("=")
+        if name.strip() not in ("l1", "l2"):
+            raise click.BadParameter(advice)
+        penalties[name.strip()] = _read_float(number, advice)
+    return Penalty(**penalties)
+
+
+def _read_noise(allowed: Constraint, text: str) -> Any:
+    """Parse a noise distribution: normal, laplace:2, ..."""
+    word, separator, rest = text.partition(":")
+    advice = f"Noise is {allowed.option_wording}."
+    distribution = _DISTRIBUTIONS.get(word.lower())
+    if distribution is None:
+        raise click.BadParameter(f"{text!r} is not a noise distribution. {advice}")
+    if not separator:
+        return word.lower()
+    return distribution(_read_float(rest, f"{text!r} is not understood. {advice}"))
+
+
+def _read_float(text: str, advice: str) -> float:
+    numerator, _, denominator = text.partition("/")
+    try:
+        return float(numerator) / float(denominator or 1)
+    except (ValueError, ZeroDivisionError):
+        raise click.BadParameter(advice) from None
+
+
+def _read_list(allowed: Constraint, text: str) -> tuple[str, ...]:
+    return tuple(text.split("|"))
+
+
+def _read_stop_words(allowed: Constraint, text: str) -> Any:
+    return text if text == "english" else _read_list(allowed, text)
+
+
+def _read_bins(allowed: Constraint, text: str) -> Any:
+    cuts = [_read_number(None, part.strip()) for part in text.split("|")]
+    return tuple(cuts) if len(cuts) > 1 else cuts[0]
+
+
+def _read_ngrams(allowed: Constraint, text: str) -> tuple[Any, Any]:
+    low, _, high = text.partition("-")
+    return _read_number(None, low), _read_number(None, high or low)
+
+
+def _read_buckets(allowed: Constraint, text: str) -> Any:
+    power = re.fullmatch(r"2(?:\*\*|\^)(\d{1,2})", text)
+    return 2 ** int(power[1]) if power else _read_number(None, text)
+
+
+_DISTRIBUTIONS: dict[str, Any] = {"normal": Normal, "laplace": Laplace}
+_READERS: dict[type[Constraint], Callable[[Any, str], Any]] = {
+    constraints.Flag: _read_flag,
+    constraints.OneOf: _read_word,
+    constraints.WholeNumber: _read_number,
+    constraints.RealNumber: _read_number,
+    constraints.ColumnName: _read_word,
+    constraints.ClassWeights: _read_class_weight,
+    constraints.CountPrior: _read_count_prior,
+    constraints.CellPrior: _read_count_prior,
+    constraints.ClassPriors: _read_class_prior,
+    constraints.WeightPriors: _read_weight_prior,
+    constraints.Noise: _read_noise,
+    kinds.ReferenceLevel: _read_word,
+    kinds.Levels: _read_list,
+    kinds.Bins: _read_bins,
+    kinds.NgramRange: _read_ngrams,
+    kinds.StopWords: _read_stop_words,
+    kinds.Buckets: _read_buckets,
+}
+
+
+def match_classes(parameters: Mapping[str, Any], labels: Iterable[Any]) -> dict[str, Any]:
+    """Replace the classes in parameters, which are strings in JSON, by the labels with these names."""
     known = {str(label): label for label in labels}
-    return {known.get(name, name): share for name, share in class_prior.items()}
+    return {
+        name: {known.get(key, key): share for key, share in value.items()}
+        if name in ("class_prior", "class_weight") and isinstance(value, dict)
+        else value
+        for name, value in parameters.items()
+    }
 
 
-ONLINE_SETTINGS = ("rate", "shuffle", "random_state")  # only for method=online
 # Imported on use: regressions load solvers that counting does not need.
-TASKS = {
-    "naive-bayes": ("weigh.learn", "BayesTask"),
-    "joint": ("weigh.learn", "JointTask"),
-    "perceptron": ("weigh.learn", "PerceptronTask"),
-    "threshold": ("weigh.learn", "ThresholdTask"),
-    "logistic": ("weigh.learn.logistic_regression", "LogisticTask"),
-    "linear": ("weigh.learn.linear_regression", "LinearTask"),
+_TASKS = {
+    ("naive-bayes", None): ("weigh.learn", "BayesTask"),
+    ("joint", None): ("weigh.learn", "JointTask"),
+    ("perceptron", None): ("weigh.learn", "PerceptronTask"),
+    ("threshold", None): ("weigh.learn", "ThresholdTask"),
+    ("logistic", "exact"): ("weigh.learn.logistic_regression", "LogisticTask"),
+    ("logistic", "online"): ("weigh.learn.sgd", "OnlineLogisticTask"),
+    ("linear", None): ("weigh.learn.linear_regression", "LinearTask"),
 }
 
 
 def make_task(
     learner: str,
     source: Source,
-    settings: tuple[str, ...],
+    parameters: Mapping[str, Any],
     kinds: tuple[str, ...],
     missing: tuple[str, ...],
 ) -> Any:
-    """Return the task of a learner for a source, with settings parsed from text."""
+    """Return the task of a learner for a source, with parameters that `read_settings` parsed."""
     from weigh.source.chunk import to_pylist
 
-    parameters = read_settings(settings, learner)
-    for name in ("class_prior", "class_weight"):
-        if isinstance(parameters.get(name), dict):
-            labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
-            parameters[name] = match_classes(parameters[name], labels)
-    parameters.pop("calibration", None)  # applied after training
-    module, name = TASKS[learner]
-    method = parameters.pop("method", "exact")
-    if method != "exact":
-        module, name = "weigh.learn.sgd", "OnlineLogisticTask"
-        parameters = _online_parameters(method, parameters)
-    elif learner == "logistic" and any(name in parameters for name in ONLINE_SETTINGS):
-        raise set_error(f"{_join_names(ONLINE_SETTINGS)} need method=online; add that, or leave them out.")
+    method = None
+    if "method" in LEARNERS[learner].settings:
+        method = LEARNERS[learner].check_value("method", parameters.get("method", "exact"))
+        _check_method(LEARNERS[learner], method, parameters)
+    if any(isinstance(value, dict) for value in parameters.values()):
+        parameters = match_classes(parameters, dict.fromkeys(to_pylist(source.prefix().labels)))
+    module, name = _TASKS[learner, method]
     task = getattr(importlib.import_module(module), name)
     return task.for_source(source, read_kinds(kinds) or "auto", missing=missing, **parameters)
 
 
-def _online_parameters(method: str, parameters: dict[str, Any]) -> dict[str, Any]:
-    """Convert the parameters of logistic regression to those of its online task."""
-    from weigh.learn.sgd import online_penalty
-
-    if method != "online":
-        raise set_error(f"method is exact or online, got {method!r}.")
-    if "folds" in parameters:
-        raise set_error("folds needs method=exact; leave it out.")
-    l2 = online_penalty(parameters.get("prior", 1.0), parameters.get("offset"))
-    others = {name: value for name, value in parameters.items() if name not in ("prior", "offset")}
-    return {**others, "l2": l2}
-
-
-def _join_names(names: Sequence[str]) -> str:
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+def _check_method(table: ParameterTable, method: str, given: Iterable[str]) -> None:
+    """Raise a usage error for parameters that only another method has."""
+    names = [name for name in table.settings if name not in table.for_method(method).names]
+    if any(name in given for name in names):
+        other = next(each.method for each in table if each.name in names)
+        need, them = ("needs", "it") if len(names) == 1 else ("need", "them")
+        listed = f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]
+        raise _usage_error(f"{listed} {need} method={other}; add that, or leave {them} out.")

@@ -15,6 +15,8 @@ from weigh.cli.options import (
     open_source,
     print_result,
 )
+from weigh.cli.parameter_help import setting_rows
+from weigh.parameters.learners import PERCEPTRON
 
 SECTIONS = {
     "Examples": """
@@ -24,18 +26,7 @@ SECTIONS = {
         weigh trace leaves.csv --label tree -o leaves.html
         weigh trace mails.csv --label spam --latex
     """,
-    "--set, as for weigh fit --learner perceptron": """
-        keep=averaged        or last, voted, lazy
-        margin=0.5           also update on rows with a smaller margin
-        relative=true        the margin in lengths of the weight vector
-        rate=0.1             step size of an update
-        max_iter=2           maximum number of passes; default 20
-        shuffle=false        rows in the order of the file
-        random_state=1       another order
-        multiclass=one-vs-rest    one binary perceptron per class
-        bias=false           planes through the origin
-        class_weight='{"spam": 2}'    step size by class
-    """,
+    "--set, as for weigh fit --learner perceptron": setting_rows(PERCEPTRON, without=("record", "scale")),
 }
 
 
@@ -111,6 +102,6 @@ def _trace_perceptron(
     parameters = read_settings(settings, "perceptron")
     # A trace always contains the whole run.
     parameters.pop("record", None)
-    labels = list(dict.fromkeys(to_pylist(source.prefix().labels)))
-    parameters["class_weight"] = match_classes(parameters.get("class_weight"), labels)
-    return trace(PerceptronParameters(columns=columns, missing=missing, **parameters), source)
+    parameters = match_classes(parameters, dict.fromkeys(to_pylist(source.prefix().labels)))
+    parameters |= {"columns": columns, "missing": missing}
+    return trace(PerceptronParameters.from_values(parameters), source)

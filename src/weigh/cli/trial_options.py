@@ -153,12 +153,9 @@ def add_trial_options(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def _read_learner_settings(learner: str, settings: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
-    from weigh.cli.settings import SETTINGS_BY_LEARNER, match_classes, read_settings
+    from weigh.cli.settings import match_classes, read_settings
+    from weigh.parameters.learners import LEARNERS
 
-    if learner not in SETTINGS_BY_LEARNER:
+    if learner not in LEARNERS:
         raise click.UsageError(f"--set: {learner} has no settings on the command line; use it from Python.")
-    values = read_settings(settings, learner)
-    return {
-        name: match_classes(value, labels) if name.startswith("class_") else value
-        for name, value in values.items()
-    }
+    return match_classes(read_settings(settings, learner), labels)

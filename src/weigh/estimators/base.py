@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -17,6 +18,7 @@ from weigh.features.schema import Schema
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.decision import Decision
 from weigh.model.evidence.evidence import Explained
+from weigh.parameters import ParameterTable
 from weigh.source.base import Source
 from weigh.source.memory.table import rows as rows_of
 
@@ -27,7 +29,22 @@ class BaseLearner(BaseEstimator):
     After fitting, `model_` is the model. It predicts, explains and can be saved without scikit-learn.
     """
 
+    _table: ClassVar[ParameterTable]
+    missing: Any
     model_: Any
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Write the table of parameters into the docstring."""
+        super().__init_subclass__(**keywords)
+        if cls.__doc__ and "_table" in vars(cls):
+            cls.__doc__ = cls.__doc__.replace("{parameters}", _format_parameters(cls._table))
+
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters of the learner's table, as they were given."""
+        return {name: getattr(self, name) for name in self._table.names}
+
+    def _missing_markers(self) -> Any:
+        return self._table.check_value("missing", self.missing)
 
     def _check_labels_given(self, X: Any, y: Any, target: str) -> None:
         """Raise LabelError if there are no labels; `target` is what one label is called."""
@@ -65,6 +82,21 @@ class BaseLearner(BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _format_parameters(table: ParameterTable) -> str:
+    """Return the section "Parameters" of a docstring; the first line is not indented."""
+    lines = ["Parameters", "----------"]
+    for parameter in table:
+        method = f" (method={parameter.method!r})" if parameter.method else ""
+        lines.append(
+            f"{parameter.name} : {parameter.allowed.wording}, by default {parameter.default!r}{method}"
+        )
+        meaning = parameter.meaning[0].upper() + parameter.meaning[1:]
+        lines += textwrap.wrap(
+            f"{meaning}. {parameter.details}", 100, initial_indent="    ", subsequent_indent="    "
+        )
+    return textwrap.indent("\n".join(lines), "    ").strip()
 
 
 class BaseClassifier(ClassifierMixin, BaseLearner):

@@ -11,23 +11,21 @@ from sklearn.utils.validation import check_is_fitted
 from weigh import errors
 from weigh.engines import run
 from weigh.estimators.base import ProbabilisticClassifier, check_classes, check_declared_labels
-from weigh.estimators.calibration import calibrate_leave_one_out, check_calibration_method
+from weigh.estimators.calibration import calibrate_leave_one_out
 from weigh.features.kinds import Number
 from weigh.learn.joint_bayes import JointTask
 from weigh.learn.naive_bayes import BayesTask
 from weigh.learn.task import Task
+from weigh.parameters.learners import JOINT_BAYES, NAIVE_BAYES
 from weigh.source.base import Source
-from weigh.source.missing import to_markers
 
 
 class CountingClassifier(ProbabilisticClassifier):
     """A classifier whose model is built from counts.
 
-    Subclasses provide two tasks, for the first fit and for further rows, and have the parameters `missing`
-    and `threads`.
+    Subclasses provide two tasks, for the first fit and for further rows, and have the parameter `threads`.
     """
 
-    missing: Any
     threads: int | None
 
     @abstractmethod
@@ -37,9 +35,6 @@ class CountingClassifier(ProbabilisticClassifier):
     @abstractmethod
     def _partial_fit_task(self) -> Task[Any, Any]:
         """Return the task that counts further rows with the schema of the model."""
-
-    def _missing_markers(self) -> tuple[Any, ...]:
-        return to_markers(self.missing, type(self).__name__)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""
@@ -111,24 +106,7 @@ class NaiveBayes(CountingClassifier):
     independent within a class. The model stores counts and exact sums, so that models merge and forget
     exactly and every probability can be computed in fractions.
 
-    Parameters
-    ----------
-    columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
-        The kinds of the columns; those not named are inferred from the data.
-    prior : number, None, Dirichlet, Beta, or a mapping from columns to these
-        A number is a pseudo-count for every value (1 is Laplace smoothing), None is maximum likelihood,
-        Dirichlet and Beta are maximum a posteriori.
-    class_prior : None, number, Dirichlet, mapping or "uniform"
-        None uses the frequencies, a number or Dirichlet smooths them, a mapping gives the probabilities.
-    complement : bool
-        Learn a class's word weights from all other classes (complement naive Bayes); counts and text only.
-    number : Number
-        How columns inferred to be numbers are modelled, for example ``Number(bins=20)``.
-    missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
-    threads : number of threads; None means all cores. Any number gives the same model.
-    calibration : None, "temperature", "platt" or "isotonic"
-        Calibrate the probabilities on leave-one-out scores of the training rows; see `weigh.calibrate`.
-        `partial_fit`, `forget` and `merge` drop the calibration with a warning.
+    {parameters}
 
     Examples
     --------
@@ -155,6 +133,8 @@ class NaiveBayes(CountingClassifier):
     verdict: not-spam
     """
 
+    _table = NAIVE_BAYES
+
     def __init__(
         self,
         columns: Any = "auto",
@@ -176,17 +156,7 @@ class NaiveBayes(CountingClassifier):
         self.calibration = calibration
 
     def _task(self, source: Source) -> BayesTask:
-        if self.calibration is not None:
-            check_calibration_method(self.calibration, "NaiveBayes", "calibration", "None, ")
-        return BayesTask.for_source(
-            source,
-            self.columns,
-            prior=self.prior,
-            class_prior=self.class_prior,
-            complement=self.complement,
-            number=self.number,
-            missing=self._missing_markers(),
-        )
+        return BayesTask.for_source(source, **self._parameters())
 
     def _partial_fit_task(self) -> BayesTask:
         model = self.model_.uncalibrated
@@ -219,19 +189,7 @@ class JointBayes(CountingClassifier):
     row with missing values counts for every combination of columns that it has. Models merge and forget
     exactly.
 
-    Parameters
-    ----------
-    prior : number, None or Dirichlet(b)
-        The pseudo-count a of every cell (1 is Laplace smoothing); None is maximum likelihood, Dirichlet(b)
-        maximum a posteriori: b − 1 per cell.
-    class_prior : None, number, Dirichlet, mapping or "uniform"
-        None uses the frequencies, a number or Dirichlet smooths them, a mapping gives the probabilities.
-    columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
-        Categories, flags and binned numbers can be tabulated; text and counts are an error. Columns inferred
-        to be numbers are cut into 10 bins at quantiles of the first 10,000 rows;
-        ``{"age": weigh.Number(bins=(18, 65))}`` sets the cuts.
-    missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
-    threads : number of threads; None means all cores. Any number gives the same model.
+    {parameters}
 
     Examples
     --------
@@ -243,6 +201,8 @@ class JointBayes(CountingClassifier):
     >>> joint.n_parameters_, joint.n_parameters_naive_
     (7, 5)
     """
+
+    _table = JOINT_BAYES
 
     def __init__(
         self,
@@ -259,13 +219,7 @@ class JointBayes(CountingClassifier):
         self.threads = threads
 
     def _task(self, source: Source) -> JointTask:
-        return JointTask.for_source(
-            source,
-            self.columns,
-            prior=self.prior,
-            class_prior=self.class_prior,
-            missing=self._missing_markers(),
-        )
+        return JointTask.for_source(source, **self._parameters())
 
     def _partial_fit_task(self) -> JointTask:
         model = self.model_

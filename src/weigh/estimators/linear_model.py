@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -20,15 +19,15 @@ from weigh.features.blocks import Floats
 from weigh.learn.dataset import numeric_targets
 from weigh.learn.linear_regression import LinearTask
 from weigh.learn.logistic_regression import LogisticTask
-from weigh.learn.sgd import OnlineLogisticTask, online_penalty
+from weigh.learn.sgd import OnlineLogisticTask
 from weigh.model.fit import Optimality
 from weigh.model.inference import Posterior, Summary
 from weigh.model.logistic import LogisticModel
 from weigh.model.regression import RegressionModel
+from weigh.parameters.learners import LINEAR_REGRESSION, LOGISTIC_REGRESSION
 from weigh.source.base import Source
 from weigh.source.memory.table import check_weights
 from weigh.source.memory.table import rows as rows_of
-from weigh.source.missing import to_markers
 
 
 class InferenceMixin:
@@ -65,12 +64,6 @@ class InferenceMixin:
         return summary
 
 
-METHODS = ("exact", "online")
-EXACT_PARAMETERS = ("prior", "bias", "scale", "offset", "class_weight", "folds", "tol", "max_iter")
-ONLINE_PARAMETERS = ("bias", "scale", "class_weight", "tol", "max_iter", "rate", "shuffle")
-OPTIONAL_PARAMETERS = ("tol", "max_iter")
-
-
 def _is_online(estimator: Any) -> bool:
     return bool(estimator.method == "online")
 
@@ -86,31 +79,7 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
     where l2 = 1/s² for Normal(s), so that s² is scikit-learn's C, and l1 = 1/t for Laplace(t). The bias is
     not penalised. Every exact fit has a `certificate_` of optimality.
 
-    Parameters
-    ----------
-    prior : a number s (Normal(s)), Normal, Laplace, Penalty or None, or a mapping from column to one
-        Columns that a mapping does not name have Normal(1). ``Normal("cv")`` and ``Laplace("cv")`` choose the
-        scale by cross-validation. ``Normal(0.3, mean=older_model)`` centres the prior at the weights of an
-        older model.
-    method : "exact" or "online"
-        "exact" minimises the objective; "online" updates the weights row by row, w ← w + ε (y − p) x, which
-        supports files of any size and `partial_fit`.
-    bias : whether to fit an intercept.
-    scale : None or "unit"
-        With "unit", the prior applies to standardised numbers; the weights are reported in the original
-        units.
-    offset : name of a column that is added to the log-odds with weight one.
-    class_weight : None, "balanced" or a mapping from class to weight
-    folds : number of cross-validation folds; stratified by class.
-    tol : exact: the largest duality gap relative to the objective without features, by default 1e-6; online:
-        the smallest relative decrease of the objective per pass, by default 1e-3; 0 always makes `max_iter`
-        passes.
-    max_iter : exact: maximum number of solver iterations, by default 1,000; online: of passes, by default 20.
-    rate : "safe" for automatic step sizes, or the number ε of the plain update; online only.
-    shuffle, random_state : whether rows are shuffled before each pass, and the seed; online only.
-    columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
-    missing : values that mean "missing", such as ``["?"]``; None and NaN always do. Missing numbers are
-        treated as zero; exact fits warn about it.
+    {parameters}
 
     Examples
     --------
@@ -122,6 +91,8 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
     >>> model.certificate_.converged
     True
     """
+
+    _table = LOGISTIC_REGRESSION
 
     @property
     def _failed_checks(self) -> dict[str, str]:
@@ -182,32 +153,21 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         return self
 
     def _is_online(self) -> bool:
-        if not isinstance(self.method, str) or self.method not in METHODS:
-            raise errors.parameter_error(type(self).__name__, "method", "'exact' or 'online'", self.method)
-        return self.method == "online"
+        return bool(self._table.check_value("method", self.method) == "online")
 
     def _labelled_source(self, X: Any, y: Any, sample_weight: Any = None) -> Source:
-        return self._source(X, y, sample_weight, to_markers(self.missing, type(self).__name__))
+        return self._source(X, y, sample_weight, self._missing_markers())
 
-    def _task_parameters(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return the keyword arguments of a task, without optional ones that are None."""
-        params = {name: getattr(self, name) for name in names}
-        params = {k: v for k, v in params.items() if v is not None or k not in OPTIONAL_PARAMETERS}
-        if self._is_online() and params.get("tol") == 0:
-            params["tol"] = None
-        return params | {"missing": to_markers(self.missing, type(self).__name__)}
+    def _parameters(self) -> dict[str, Any]:
+        """Return the parameters of the method; the others have no effect."""
+        return {name: getattr(self, name) for name in self._table.for_method(self.method).names}
 
     def _task(self, source: Source) -> LogisticTask:
-        return LogisticTask.for_source(source, self.columns, **self._task_parameters(EXACT_PARAMETERS))
+        return LogisticTask.for_source(source, **self._parameters())
 
     def _online_task(self, source: Source, before: Any) -> OnlineLogisticTask:
-        self._check_unchanged_columns(before)
-        params = self._task_parameters(ONLINE_PARAMETERS)
-        params |= {"l2": online_penalty(self.prior, self.offset), "random_state": self._resolve_seed()}
-        if before is not None:
-            params["scale"] = None
-        columns = self.columns if before is None else before.schema
-        return OnlineLogisticTask.for_source(source, columns, **params)
+        parameters = self._parameters() | {"random_state": self._resolve_seed()}
+        return OnlineLogisticTask.for_source(source, **self._continue_from(before, parameters))
 
     def _labels(self) -> Any:
         return super()._labels() if hasattr(self, "_training") else self._exact.labels
@@ -247,27 +207,7 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
     where l2 = σ²/γ² for Normal(γ), l1 = σ²/τ for Laplace(τ), and σ is the standard deviation of the noise.
     The bias b is not penalised. Every fit has a `certificate_` of optimality.
 
-    Parameters
-    ----------
-    prior : None, a number γ (Normal(γ)), Normal, Laplace or Penalty, or a mapping from column to one
-        Columns that a mapping does not name have no prior. ``Normal("cv")`` and ``Laplace("cv")`` choose the
-        scale by cross-validation, ``Normal("evidence")`` by the marginal likelihood.
-        ``Normal(0.3, mean=older_model)`` centres the prior at the weights of an older model.
-    noise : "normal", "laplace", Normal(σ) or Laplace(b)
-        If a prior needs σ and it is not given, it is estimated from the residuals of least squares.
-    bias : whether to fit an intercept.
-    scale : None or "unit"
-        With "unit", the prior applies to standardised numbers; the weights are reported in the original
-        units.
-    offset : name of a column that is added to the prediction with weight one.
-    folds : number of cross-validation folds of consecutive rows; "loo" chooses the scale of a Normal prior by
-        leave-one-out in closed form.
-    tol : the largest duality gap relative to the objective without features.
-    max_iter : maximum number of solver iterations.
-    columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
-        Categories have one feature per level, two-valued ones a single feature.
-    missing : values that mean "missing", such as ``["?"]``; None and NaN always do. Missing numbers are
-        treated as zero, with a warning.
+    {parameters}
 
     Examples
     --------
@@ -277,6 +217,8 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
     >>> line.predict({"x": 4.0}).round(6)
     array([9.])
     """
+
+    _table = LINEAR_REGRESSION
 
     model_: RegressionModel
 
@@ -315,12 +257,10 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
         self._check_labels_given(X, y, "number")
         if y is not None and not isinstance(y, str):
             y = _check_targets(y)
-        return rows_of(X, y, sample_weight, missing=to_markers(self.missing, type(self).__name__))
+        return rows_of(X, y, sample_weight, missing=self._missing_markers())
 
     def _task(self, source: Source) -> LinearTask:
-        params = {name: value for name, value in self.get_params(deep=False).items() if name != "columns"}
-        params["missing"] = to_markers(self.missing, type(self).__name__)
-        return LinearTask.for_source(source, self.columns, **params)
+        return LinearTask.for_source(source, **self._parameters())
 
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Return one number per row, with `return_std` also the predictive standard deviations."""

@@ -13,10 +13,10 @@ from sklearn.base import clone
 from weigh import errors
 from weigh.estimators.linear_model import LinearRegression, LogisticRegression
 from weigh.estimators.perceptron import Perceptron
-from weigh.features.validation import check_finite, check_integer
 from weigh.learn.holdout import evaluate_on_holdout
 from weigh.learn.perceptron import PerceptronTask
 from weigh.learn.regularisation_path import Path, check_path_parameters, compute_path
+from weigh.parameters import check_finite, check_integer
 from weigh.pictures import line_chart
 from weigh.result import Section, Table, TabularResult
 from weigh.source.base import Source

@@ -17,7 +17,6 @@ from weigh.estimators.base import BaseClassifier, check_classes, check_declared_
 from weigh.features.blocks import Floats
 from weigh.model.decision import label_array
 from weigh.source.base import Source
-from weigh.source.missing import to_markers
 
 SAMPLE_WEIGHT_CHECKS = dict.fromkeys(
     ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
@@ -28,13 +27,12 @@ SAMPLE_WEIGHT_CHECKS = dict.fromkeys(
 class OnlineClassifier(BaseClassifier):
     """A classifier trained online; `_training` holds its state and feature index.
 
-    Subclasses have the parameters `columns`, `scale`, `random_state` and `missing`, and provide the task.
+    Subclasses have the parameters `columns`, `scale` and `random_state`, and provide the task.
     """
 
     columns: Any
     scale: str | None
     random_state: Any
-    missing: Any
     _training: Any
     _training_parameters: tuple[Any, Any]
 
@@ -42,14 +40,18 @@ class OnlineClassifier(BaseClassifier):
     def _online_task(self, source: Source, before: Any) -> Any:
         """Return the task for a source; with a training to continue, it keeps its schema."""
 
-    def _check_unchanged_columns(self, before: Any) -> None:
-        if before is not None and self._training_parameters != (self.columns, self.scale):
+    def _continue_from(self, before: Any, parameters: dict[str, Any]) -> dict[str, Any]:
+        """Return the parameters of a task; with a training to continue, it keeps schema and scaling."""
+        if before is None:
+            return parameters
+        if self._training_parameters != (self.columns, self.scale):
             name = type(self).__name__
             fit = "fit without warm_start" if hasattr(self, "warm_start") else "fit"
             raise errors.ParameterError(
                 f"{name}: columns and scale cannot change when training continues. Start again: {fit}, or "
                 f"use a new {name}."
             )
+        return parameters | {"columns": before.schema, "scale": None}
 
     def _resolve_seed(self) -> int:
         seed = self.random_state
@@ -75,7 +77,7 @@ class OnlineClassifier(BaseClassifier):
         """Make one pass over further rows in their order; on an error nothing is learned."""
         before = getattr(self, "_training", None)
         if before is None:
-            source = self._source(X, y, sample_weight, to_markers(self.missing, type(self).__name__))
+            source = self._source(X, y, sample_weight, self._missing_markers())
         else:
             label = before.schema.label if y is None and getattr(X, "label", None) is None else y
             source = self._source(X, label, sample_weight, before.schema.missing).with_storage(

@@ -11,8 +11,8 @@ from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
 from weigh.learn.perceptron import PerceptronTask, PerceptronTraining
 from weigh.model.fit import Certificate
 from weigh.model.perceptron import PerceptronModel
+from weigh.parameters.learners import PERCEPTRON
 from weigh.source.base import Source
-from weigh.source.missing import to_markers
 
 
 class Perceptron(OnlineClassifier):
@@ -22,31 +22,7 @@ class Perceptron(OnlineClassifier):
     class. If a hyperplane separates the classes with margin γ and all rows lie within radius R, there are at
     most (R / γ)² mistakes (Novikoff), however many rows there are.
 
-    Parameters
-    ----------
-    keep : "averaged", "last", "voted" or "lazy"
-        The hypothesis that predicts: the mean of the weights over all examples, the last weights, the vote of
-        all weights, or the mean of the weights after each update.
-    record : keep the misclassified rows, so that ``model_.keep("voted")`` and the others are available from
-        one training; "voted" implies it.
-    margin : number
-        Also update for rows that are correct by less than the margin (thick separator); with `relative=True`,
-        in units of the length of the weight vector.
-    rate : number
-        The step size; without a margin it changes no prediction.
-    max_iter : maximum number of passes; fewer if one changes nothing.
-    shuffle, random_state : whether rows are shuffled before each pass, and the seed.
-    multiclass : "joint" or "one-vs-rest"
-        Train the weight vectors of several classes against each other, or each separately.
-    bias : whether to fit an intercept.
-    scale : None or "unit"
-        With "unit", numbers are standardised for training; the weights are reported in the original units.
-    class_weight : None, "balanced" or a mapping from class to weight
-    warm_start : whether `fit` continues from the current weights.
-    columns : "auto", a kind for all columns, a mapping from names to kinds, or a schema
-        Categories have one feature per level, two-valued ones a single feature.
-        ``weigh.Products(2)`` adds products of columns.
-    missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
+    {parameters}
 
     Examples
     --------
@@ -58,6 +34,8 @@ class Perceptron(OnlineClassifier):
     >>> p.coef_, p.intercept_, p.mistakes_, p.converged_
     (array([[2., 1.]]), array([-3.]), 11, True)
     """
+
+    _table = PERCEPTRON
 
     _failed_checks: ClassVar[dict[str, str]] = SAMPLE_WEIGHT_CHECKS
 
@@ -99,28 +77,12 @@ class Perceptron(OnlineClassifier):
 
     def _online_task(self, source: Source, before: Any) -> PerceptronTask:
         """Return the task for a source; with a training to continue, it keeps its schema."""
-        self._check_unchanged_columns(before)
-        return PerceptronTask.for_source(
-            source,
-            self.columns if before is None else before.schema,
-            keep=self.keep,
-            record=self.record,
-            margin=self.margin,
-            relative=self.relative,
-            rate=self.rate,
-            max_iter=self.max_iter,
-            shuffle=self.shuffle,
-            random_state=self._resolve_seed(),
-            multiclass=self.multiclass,
-            bias=self.bias,
-            scale=self.scale if before is None else None,
-            class_weight=self.class_weight,
-            missing=to_markers(self.missing, type(self).__name__),
-        )
+        parameters = self._parameters() | {"random_state": self._resolve_seed()}
+        return PerceptronTask.for_source(source, **self._continue_from(before, parameters))
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""
-        source = self._source(X, y, sample_weight, to_markers(self.missing, type(self).__name__))
+        source = self._source(X, y, sample_weight, self._missing_markers())
         self._fit_online(
             source,
             self._training.copy() if self.warm_start and hasattr(self, "_training") else None,

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from weigh.engines import run
 from weigh.estimators.base import ProbabilisticClassifier
 from weigh.learn.threshold import ThresholdTask
-from weigh.source.missing import to_markers
+from weigh.parameters.learners import THRESHOLD
 
 
 class Threshold(ProbabilisticClassifier):
@@ -24,11 +24,7 @@ class Threshold(ProbabilisticClassifier):
     Columns of numbers, flags and integer codes are used; strings and text are skipped. The numeric columns
     are kept in memory during training, because they must be sorted.
 
-    Parameters
-    ----------
-    columns : "auto", or a mapping from names to kinds
-        Columns given as "category", "text" or "skip" are skipped.
-    missing : values that mean "missing", such as ``["?"]``; None and NaN always do.
+    {parameters}
 
     Examples
     --------
@@ -39,15 +35,16 @@ class Threshold(ProbabilisticClassifier):
     ('x', 1.35, (1.2, 1.5))
     """
 
+    _table = THRESHOLD
+
     def __init__(self, columns: Any = "auto", missing: Any = ()) -> None:
         self.columns = columns
         self.missing = missing
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""
-        markers = to_markers(self.missing, type(self).__name__)
-        source = self._source(X, y, sample_weight, markers)
-        self.model_ = run(ThresholdTask.for_source(source, self.columns, missing=markers), source, threads=1)
+        source = self._source(X, y, sample_weight, self._missing_markers())
+        self.model_ = run(ThresholdTask.for_source(source, **self._parameters()), source, threads=1)
         self._set_fitted_attributes(source)
         return self
 

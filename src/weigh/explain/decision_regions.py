@@ -12,7 +12,8 @@ import numpy as np
 from weigh import errors
 from weigh.explain.classifier_adapters import ClassifierAdapter, adapt_classifier
 from weigh.features.blocks import Floats, Longs
-from weigh.features.validation import MAX_MAGNITUDE, check_integer
+from weigh.features.validation import MAX_MAGNITUDE
+from weigh.parameters import check_integer
 from weigh.result import Lines, Section, Table, TabularResult
 from weigh.text import format_float, format_percent, format_quantity, truncate
 

@@ -20,37 +20,36 @@ from weigh import errors
 from weigh.advice import Setting
 from weigh.features.kinds import Number
 from weigh.features.schema import Schema
-from weigh.features.validation import check_integer
 from weigh.learn.online_training import pass_order
-from weigh.learn.perceptron import check_parameters
 from weigh.model.evidence.exact_products import to_fraction
+from weigh.parameters.learners import PERCEPTRON
 
 REQUIRED_PARAMETERS = {"keep", "margin", "rate", "max_iter"}
 
 
 @dataclass(frozen=True)
 class PerceptronParameters:
-    """The parameters of `weigh.Perceptron`, with its defaults."""
+    """The parameters of `weigh.Perceptron` as they were given; 0.1 is exactly one tenth."""
 
-    keep: str = "averaged"
-    margin: Any = 0.0
-    relative: bool = False
-    rate: Any = 1.0
-    max_iter: int = 20
-    shuffle: bool = True
-    random_state: Any = 0
-    multiclass: str = "joint"
-    bias: bool = True
-    scale: Any = None
-    class_weight: Any = None
-    columns: Any = "auto"
-    missing: Any = ()
+    keep: str
+    margin: Any
+    relative: bool
+    rate: Any
+    max_iter: int
+    shuffle: bool
+    random_state: Any
+    multiclass: str
+    bias: bool
+    scale: Any
+    class_weight: Any
+    columns: Any
+    missing: Any
 
     @classmethod
     def from_learner(cls, learner: Any) -> PerceptronParameters:
         """Read and check the parameters of a learner."""
         if isinstance(learner, cls):
-            return learner.check()
+            return learner
         get_params = getattr(learner, "get_params", None)
         params: Mapping[str, Any] = (
             get_params() if callable(get_params) and not isinstance(learner, type) else {}
@@ -60,25 +59,18 @@ class PerceptronParameters:
             raise errors.Unsupported(
                 f"trace follows the updates of a perceptron, got {name}. Give one such as weigh.Perceptron()."
             )
-        names = {field.name for field in fields(cls)}
-        return cls(**{name: params[name] for name in names & params.keys()}).check()
+        return cls.from_values(params)
 
-    def check(self) -> PerceptronParameters:
-        """Return the parameters; raise an error for the first invalid one."""
-        check_parameters(
-            keep=self.keep,
-            margin=self.margin,
-            rate=self.rate,
-            max_iter=self.max_iter,
-            multiclass=self.multiclass,
-            class_weight=self.class_weight,
-            flags={"relative": self.relative, "shuffle": self.shuffle, "bias": self.bias},
-        )
-        if self.shuffle:
-            check_integer("Perceptron", "random_state", self.random_state, 0)
-        if self.scale is not None:
-            raise _rescaling_error(f"Perceptron(scale={self.scale!r})")
-        return self
+    @classmethod
+    def from_values(cls, given: Mapping[str, Any]) -> PerceptronParameters:
+        """Return the given parameters and the defaults of the others; raise an error for an invalid one."""
+        names = [field.name for field in fields(cls)]
+        values = {name: given.get(name, PERCEPTRON.defaults[name]) for name in names}
+        seed = values["random_state"] if values["shuffle"] else 0
+        PERCEPTRON.check({**values, "scale": None, "random_state": seed})
+        if values["scale"] is not None:
+            raise _rescaling_error(f"Perceptron(scale={values['scale']!r})")
+        return cls(**values)
 
     def check_kinds(self, schema: Schema | None) -> None:
         """Raise Unsupported for columns whose kind rescales them."""

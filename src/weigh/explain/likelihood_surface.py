@@ -13,10 +13,11 @@ from weigh import errors
 from weigh.explain.classifier_adapters import concatenate_labels, read_labelled_chunks
 from weigh.explain.surface_result import ModeLocation, Surface
 from weigh.features.blocks import Floats
-from weigh.features.validation import MAX_MAGNITUDE, check_integer
+from weigh.features.validation import MAX_MAGNITUDE
 from weigh.model.linear import design_rows
 from weigh.model.logistic import LogisticModel
 from weigh.model.regression import RegressionModel
+from weigh.parameters import check_integer
 from weigh.priors.beta import Beta
 from weigh.priors.location_scale import Laplace, Normal
 from weigh.source.sparse_rows import SparseRows

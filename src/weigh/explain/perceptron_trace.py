@@ -38,9 +38,9 @@ from weigh.explain.trace_format import (
 from weigh.features.kinds import Kind
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import BagOfWordsKind
-from weigh.features.validation import check_integer
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
-from weigh.model.perceptron import check_hypothesis
+from weigh.parameters import check_integer
+from weigh.parameters.learners import PERCEPTRON
 from weigh.result import Lines, Result, Section
 from weigh.source.missing import to_markers
 from weigh.text import truncate
@@ -192,7 +192,7 @@ class Trace(Result):
         )
 
     def _resolve_keep(self, keep: str | None) -> str:
-        return self.parameters.keep if keep is None else check_hypothesis(keep)
+        return self.parameters.keep if keep is None else str(PERCEPTRON.check_value("keep", keep))
 
     def table(
         self, format: str = "text", passes: int | Sequence[int] | None = None, most: int | None = None

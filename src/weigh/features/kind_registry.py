@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from weigh import _core, errors
 from weigh.features.kinds import Category, Count, Flag, Kind, Number, Products, Skip, Value
 from weigh.features.text_kinds import Text, Tokens
-from weigh.features.validation import check_integer
+from weigh.parameters import check_integer
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import operator
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
 from itertools import combinations, combinations_with_replacement
@@ -18,19 +16,16 @@ from weigh import errors
 from weigh.features.blocks import DenseBlock, Floats, Level, NumberBlock, sparse_from_dense
 from weigh.features.columns import to_bins, to_codes, to_numbers
 from weigh.features.validation import (
-    check_bool,
     check_exact_counts,
-    check_finite,
-    check_integer,
     check_non_negative,
     check_sparse_block,
     clean_dense_block,
 )
 from weigh.features.words import Block
+from weigh.parameters.kinds import KINDS, ReferenceLevel
 from weigh.source.chunk import Column, MatrixColumns
 from weigh.source.missing import Marker
 
-SPREAD_CHOICES = "'own', 'shared' or a number above 0"
 ColumnMap = Mapping[str, Column]
 MarkerTuple = tuple[Marker, ...]
 
@@ -42,6 +37,15 @@ class Kind:
     name: ClassVar[str]
     shares_block: ClassVar[bool] = False  # whether all columns of this kind form one block
     supports_sparse: ClassVar[bool] = False  # whether that block can be read from a sparse matrix directly
+
+    def __post_init__(self) -> None:
+        """Check the settings and convert them to the form that learners use."""
+        for parameter in KINDS.get(self.name, ()):
+            value = getattr(self, parameter.name)
+            # A table of many columns has as many kinds, nearly all with nearly all defaults.
+            if value is not parameter.default:
+                checked = parameter.allowed.check(type(self).__name__, parameter.name, value)
+                object.__setattr__(self, parameter.name, checked)
 
     def __repr__(self) -> str:
         # Nearly all of the many settings have their defaults.
@@ -89,19 +93,9 @@ class Category(Kind):
     against: Level | None = None
 
     def __post_init__(self) -> None:
-        if not isinstance(self.against, str | int | float | None) or self.against != self.against:
-            raise errors.parameter_error("Category", "against", "one of the levels, or None", self.against)
-        if self.levels is None:
-            return
-        value: Any = self.levels
-        levels = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else ()
-        plain = all(isinstance(level, (str, int, float)) and level == level for level in levels)
-        if not levels or not plain or len(set(levels)) < len(levels):
-            must = "at least one value, all distinct, strings or numbers"
-            raise errors.parameter_error("Category", "levels", must, self.levels)
-        if self.against is not None and self.against not in levels:
-            raise errors.parameter_error("Category", "against", "one of the levels, or None", self.against)
-        object.__setattr__(self, "levels", levels)
+        super().__post_init__()
+        if self.levels is not None and self.against is not None and self.against not in self.levels:
+            raise ReferenceLevel().error("Category", "against", self.against)
 
     @property
     def family(self) -> str:
@@ -168,34 +162,6 @@ class Number(Kind):
     floor: float = 0.01
     bins: int | tuple[float, ...] | None = None
     scale: str | None = None
-
-    def __post_init__(self) -> None:
-        if self.scale not in (None, "unit"):
-            raise errors.parameter_error("Number", "scale", "None or 'unit'", self.scale)
-        if isinstance(self.spread, str):
-            if self.spread not in ("own", "shared"):
-                raise errors.parameter_error("Number", "spread", SPREAD_CHOICES, self.spread)
-        elif check_finite("Number", "spread", self.spread, SPREAD_CHOICES) <= 0:
-            raise errors.parameter_error("Number", "spread", SPREAD_CHOICES, self.spread)
-        if check_finite("Number", "floor", self.floor, "a number of at least 0") < 0:
-            raise errors.parameter_error("Number", "floor", "a number of at least 0", self.floor)
-        self._check_bins()
-
-    def _check_bins(self) -> None:
-        bins: Any = self.bins
-        if hasattr(bins, "__index__") and not hasattr(bins, "__len__"):
-            object.__setattr__(self, "bins", operator.index(bins))
-            if operator.index(bins) < 2:
-                raise errors.parameter_error("Number", "bins", "at least 2, or the cuts themselves", bins)
-        elif bins is not None:
-            if not isinstance(bins, Iterable):
-                raise errors.parameter_error("Number", "bins", "a whole number, or the cuts themselves", bins)
-            must = "finite cuts in increasing order"
-            cuts = tuple(check_finite("Number", "bins", cut, must) for cut in bins)
-            is_increasing = all(a < b for a, b in itertools.pairwise(cuts))
-            if not cuts or not is_increasing:
-                raise errors.parameter_error("Number", "bins", must, self.bins)
-            object.__setattr__(self, "bins", cuts)
 
     @property
     def family(self) -> str:
@@ -273,7 +239,6 @@ def _data_address(column: Any) -> int:
 
 
 MAX_PRODUCTS = 1_000_000
-MAX_DEGREE = 100
 SUPERSCRIPTS = {1: "", 2: "²", 3: "³"}
 
 
@@ -289,12 +254,6 @@ class Products(Kind):
     shares_block: ClassVar[bool] = True
     degree: int = 2
     powers: bool = True
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "degree", check_integer("Products", "degree", self.degree, 1))
-        check_bool("Products", "powers", self.powers)
-        if self.degree > MAX_DEGREE:
-            raise errors.parameter_error("Products", "degree", f"at most {MAX_DEGREE}", self.degree)
 
     def features(self, names: Sequence[str]) -> Sequence[str]:
         """Return the names of all products."""

@@ -1,9 +1,7 @@
-"""Validation of numbers, counts and parameters."""
+"""Validation of numbers and counts."""
 
 from __future__ import annotations
 
-import math
-import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -85,41 +83,3 @@ def check_exact_counts(maxima: Any, names: Sequence[str]) -> None:
             "exactly.",
             hint=("For such numbers use ", set_kind(names[at], "number"), "."),
         )
-
-
-def check_integer(owner: str, name: str, value: Any, minimum: int) -> int:
-    """Return the value as an integer of at least `minimum`."""
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise errors.parameter_error(owner, name, f"a whole number of at least {minimum}", value) from None
-    if number < minimum:
-        raise errors.parameter_error(owner, name, f"at least {minimum}", value)
-    return number
-
-
-def check_bool(owner: str, name: str, value: Any) -> bool:
-    """Return the value as a bool; accept only booleans."""
-    if value is True or value is False or type(value).__name__ in ("bool", "bool_"):
-        return bool(value)
-    raise errors.parameter_error(owner, name, "True or False", value)
-
-
-def check_finite(owner: str, name: str, value: Any, must: str) -> float:
-    """Return the value as a finite float; `must` describes what is expected."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError, OverflowError):
-        raise errors.parameter_error(owner, name, must, value) from None
-    if not math.isfinite(number):
-        raise errors.parameter_error(owner, name, must, value)
-    return number
-
-
-def check_level(owner: str, level: float) -> float:
-    """Return a confidence level; raises if it is not between 0 and 1."""
-    must = "a number between 0 and 1"
-    checked = check_finite(owner, "level", level, must)
-    if not 0 < checked < 1:
-        raise errors.parameter_error(owner, "level", must, level)
-    return checked

@@ -9,21 +9,8 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats, Ints
-from weigh.features.validation import check_finite
 from weigh.learn.dataset import EncodedDataset
 from weigh.model.counts.count_table import canonical_order_key
-
-
-def check_class_weight(owner: str, class_weight: Any) -> None:
-    """Raise ParameterError unless `class_weight` is None, "balanced" or a mapping to positive numbers."""
-    if class_weight is None or (isinstance(class_weight, str) and class_weight == "balanced"):
-        return
-    constraint = "None, 'balanced' or a mapping from class to a number above 0"
-    if not isinstance(class_weight, Mapping):
-        raise errors.parameter_error(owner, "class_weight", constraint, class_weight)
-    for label, weight in class_weight.items():
-        if check_finite(owner, "class_weight", weight, constraint) <= 0:
-            raise errors.parameter_error(owner, "class_weight", constraint, {label: weight})
 
 
 def check_class_weight_labels(owner: str, class_weight: Any, classes: Collection[Any]) -> None:

@@ -30,7 +30,6 @@ def linear_schema(
     *,
     scale: str | None = None,
     missing: Sequence[Marker] = (),
-    owner: str = "Perceptron",
     whole_numbers: bool = False,
 ) -> Schema:
     """Infer the schema of a source for a linear model.
@@ -38,10 +37,8 @@ def linear_schema(
     The columns of an unnamed matrix are numbers. Numbers are not standardised unless `scale` or their kind is
     "unit". A column inferred to have two values becomes one feature: 0/1 as a number, otherwise an indicator
     of the second value. Explicitly given kinds are kept. With `whole_numbers`, a column of integers is a
-    number even if it has few distinct values. `owner` is the estimator named in errors.
+    number even if it has few distinct values.
     """
-    if not isinstance(scale, str | None) or scale not in (None, "unit"):
-        raise errors.parameter_error(owner, "scale", "None or 'unit'", scale)
     if isinstance(columns, Schema):
         schema = infer_schema(source, columns)
         return replace(

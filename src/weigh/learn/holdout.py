@@ -12,8 +12,9 @@ from weigh import errors
 from weigh.features.blocks import Ints, Mask
 from weigh.learn.dataset import EncodedChunk, Progress, SourceDataset
 from weigh.learn.online_training import TrainingPasses
-from weigh.learn.perceptron import ESTIMATOR_NAME, PerceptronTask
+from weigh.learn.perceptron import PerceptronTask
 from weigh.learn.perceptron_state import PerceptronState
+from weigh.parameters.learners import PERCEPTRON
 from weigh.source.base import Source
 from weigh.source.sparse_rows import SparseRows
 
@@ -76,7 +77,7 @@ def evaluate_on_holdout(
         group[task.settings].evaluation_passes.add(task.max_iter)
     weights = {repr(task.class_weight): task.class_weight for task in tasks}
     passes = {
-        key: TrainingPasses(training, classes, weight, ESTIMATOR_NAME) for key, weight in weights.items()
+        key: TrainingPasses(training, classes, weight, PERCEPTRON.owner) for key, weight in weights.items()
     }
     for number in range(max(task.max_iter for task in tasks)):
         has_trained = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,11 +17,10 @@ from weigh.features.schema_inference import find_cuts, infer_schema
 from weigh.learn.task import MergingCounter
 from weigh.model.counts.bayes_counts import BayesCounts
 from weigh.model.counts.joint_counts import count_joint_chunk, joint_columns
-from weigh.model.distributions.prior_settings import ClassPrior
 from weigh.model.joint_bayes import JointModel, format_cell_count
+from weigh.parameters.learners import JOINT_BAYES
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
-from weigh.source.missing import Marker
 
 DEFAULT_BINS = 10  # for numbers whose kind was inferred
 
@@ -31,33 +30,22 @@ class JointTask:
     """Counts rows for a `JointModel`; with `warns`, a mostly empty table causes a warning."""
 
     schema: Schema
-    prior: Any = 1.0
-    class_prior: Any = None
+    prior: Any = JOINT_BAYES.defaults["prior"]
+    class_prior: Any = JOINT_BAYES.defaults["class_prior"]
     warns: bool = True
 
     @classmethod
-    def for_source(
-        cls,
-        source: Source,
-        columns: object = "auto",
-        *,
-        prior: Any = 1.0,
-        class_prior: Any = None,
-        missing: Sequence[Marker] = (),
-    ) -> JointTask:
-        """Return the task for a source: infer the kinds, bin the numbers and check the parameters."""
+    def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> JointTask:
+        """Return the task for a source: check the parameters, infer the kinds and bin the numbers."""
+        values = JOINT_BAYES.check(parameters)
         # Inferred numbers are this very object, which tells them from numbers given by the user.
         inferred = Number()
-        schema = infer_schema(source, columns, inferred, missing)
+        schema = infer_schema(source, columns, inferred, values["missing"])
         if not schema.column_groups:
             raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
         schema = _bin_numbers(schema, source, inferred)
         joint_columns(schema)
-        task = cls(schema, prior, class_prior)
-        # Report invalid priors before all rows are read.
-        JointModel(schema, task.count(schema.first_rows(source).slice(0, 1)), prior)
-        ClassPrior((), (), class_prior, "JointBayes")
-        return task
+        return cls(schema, values["prior"], values["class_prior"])
 
     def count(self, chunk: Chunk) -> BayesCounts:
         """Count one chunk."""

@@ -26,28 +26,25 @@ from weigh.learn.linear.penalised_least_squares import (
     PenalisedLeastSquares,
     unknown_noise_error,
 )
-from weigh.learn.linear.penalties import ColumnPriors, check_prior
+from weigh.learn.linear.penalties import ColumnPriors
 from weigh.learn.linear.posterior import ReindexedPosterior
 from weigh.learn.linear.problem import Problem
 from weigh.learn.linear.problem_setup import (
     ProblemSetup,
-    check_noise,
-    check_solver_parameters,
     common_value,
     format_prior,
     optimality_certificate,
+    select_fields,
     set_up_problem,
     warn_unless_optimal,
 )
 from weigh.learn.linear.training_data import TrainingData, build_training_data, compress_dataset, read_dataset
 from weigh.model.fit import Fit
 from weigh.model.regression import RegressionModel
+from weigh.parameters.learners import LINEAR_REGRESSION
 from weigh.priors.conversion import WeightPrior
 from weigh.priors.location_scale import Laplace, Normal
 from weigh.source.base import Source
-from weigh.source.missing import Marker
-
-ESTIMATOR_NAME = "LinearRegression"
 
 
 @dataclass(frozen=True)
@@ -55,39 +52,21 @@ class LinearTask:
     """Fits a linear regression; prior and noise determine the objective."""
 
     schema: Schema
-    prior: WeightPrior | ColumnPriors | None = None
-    noise: Normal | Laplace | str = "normal"
-    bias: bool = True
-    scale: str | None = None
-    offset: str | None = None
-    folds: Folds = 5
-    tol: float = 1e-8
-    max_iter: int = 10_000
+    prior: WeightPrior | ColumnPriors | None
+    noise: Normal | Laplace | str
+    bias: bool
+    scale: str | None
+    offset: str | None
+    folds: Folds
+    tol: float
+    max_iter: int
 
     @classmethod
-    def for_source(
-        cls,
-        source: Source,
-        columns: object = "auto",
-        *,
-        prior: Any = None,
-        noise: Any = "normal",
-        bias: bool = True,
-        scale: str | None = None,
-        offset: str | None = None,
-        folds: Folds = 5,
-        tol: float = 1e-8,
-        max_iter: int = 10_000,
-        missing: tuple[Marker, ...] = (),
-    ) -> LinearTask:
+    def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> LinearTask:
         """Return the task for a source: check the parameters and infer the kinds of the columns."""
-        checked = check_prior(prior, ESTIMATOR_NAME)
-        noise = check_noise(noise, ESTIMATOR_NAME)
-        check_solver_parameters(
-            ESTIMATOR_NAME, bias=bias, scale=scale, offset=offset, folds=folds, tol=tol, max_iter=max_iter
-        )
-        schema = linear_schema(source, columns, missing=missing, owner=ESTIMATOR_NAME, whole_numbers=True)
-        return cls(schema, checked, noise, bool(bias), scale, offset, folds, float(tol), int(max_iter))
+        values = LINEAR_REGRESSION.check(parameters)
+        schema = linear_schema(source, columns, missing=values["missing"], whole_numbers=True)
+        return cls(schema, **select_fields(cls, values))
 
     @property
     def is_absolute(self) -> bool:
@@ -124,7 +103,7 @@ class LinearTask:
             has_intercept=bias,
             scale=self.scale,
             offset=self.offset,
-            owner=ESTIMATOR_NAME,
+            owner=LINEAR_REGRESSION.owner,
             feature_stds=units,
         )
 
@@ -145,7 +124,7 @@ class LinearTask:
         problem = setup.problem
         if setup.priors.prior_to_tune is not None:
             raise errors.ParameterError(
-                f"{ESTIMATOR_NAME}: the scale of a prior can be chosen for squared loss only.",
+                f"{LINEAR_REGRESSION.owner}: the scale of a prior can be chosen for squared loss only.",
                 hint=("Give a number, or ", Setting("noise", "normal"), "."),
             )
         if needs_conjugate_gradient(problem.X):
@@ -178,7 +157,7 @@ class LinearTask:
             n_rows, total = moments.n_rows, moments.total_weight
         solution = penalised.solution
         certificate = optimality_certificate(solution, null, self.tol)
-        warn_unless_optimal(certificate, ESTIMATOR_NAME, self.max_iter)
+        warn_unless_optimal(certificate, LINEAR_REGRESSION.owner, self.max_iter)
         table = setup.full_weights(solution.w)[:, None]
         loss = solution.objective - problem.penalty(solution.w)
         fit = Fit(

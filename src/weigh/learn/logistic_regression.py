@@ -11,13 +11,13 @@ from weigh import errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
-from weigh.learn.class_weights import check_class_weight, compute_class_weights
+from weigh.learn.class_weights import compute_class_weights
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.linear.logistic import null_model, solve_l1_logistic, solve_logistic
 from weigh.learn.linear.newton import name_diverging_features
 from weigh.learn.linear.path import LogisticPathSolver
-from weigh.learn.linear.penalties import ColumnPriors, check_prior
+from weigh.learn.linear.penalties import ColumnPriors
 from weigh.learn.linear.posterior import LaplaceApproximation, ReindexedPosterior
 from weigh.learn.linear.problem import (
     Problem,
@@ -29,10 +29,10 @@ from weigh.learn.linear.problem import (
 )
 from weigh.learn.linear.problem_setup import (
     ProblemSetup,
-    check_solver_parameters,
     common_value,
     format_prior,
     optimality_certificate,
+    select_fields,
     set_up_problem,
     warn_unless_optimal,
 )
@@ -40,12 +40,12 @@ from weigh.learn.linear.training_data import TrainingData, load_training_data
 from weigh.model.fit import Fit
 from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import to_class_columns
+from weigh.parameters.learners import LOGISTIC_REGRESSION
 from weigh.priors.conversion import WeightPrior
 from weigh.priors.location_scale import Normal
 from weigh.source.base import Source
-from weigh.source.missing import Marker
 
-ESTIMATOR_NAME = "LogisticRegression"
+EXACT_PARAMETERS = LOGISTIC_REGRESSION.for_method("exact")
 DEFAULT_PRIOR = Normal(1.0)  # for columns that a mapping does not name
 N_SCALES, MIN_SCALE_RATIO = 20, 1e-3  # number of penalty scales in cross-validation, and last / first
 TUNING_TOLERANCE = 1e-4  # a duality gap small enough to select a scale
@@ -56,40 +56,21 @@ class LogisticTask:
     """Fits a logistic regression by minimising log loss plus the penalty of the prior."""
 
     schema: Schema
-    prior: WeightPrior | ColumnPriors | None = DEFAULT_PRIOR
-    bias: bool = True
-    scale: str | None = None
-    offset: str | None = None
-    class_weight: Any = None
-    folds: int = 5
-    tol: float = 1e-6
-    max_iter: int = 1_000
+    prior: WeightPrior | ColumnPriors | None
+    bias: bool
+    scale: str | None
+    offset: str | None
+    class_weight: Any
+    folds: int
+    tol: float
+    max_iter: int
 
     @classmethod
-    def for_source(
-        cls,
-        source: Source,
-        columns: object = "auto",
-        *,
-        prior: Any = 1.0,
-        bias: bool = True,
-        scale: str | None = None,
-        offset: str | None = None,
-        class_weight: Any = None,
-        folds: int = 5,
-        tol: float = 1e-6,
-        max_iter: int = 1_000,
-        missing: tuple[Marker, ...] = (),
-    ) -> LogisticTask:
+    def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> LogisticTask:
         """Return the task for a source: check the parameters and infer the kinds of the columns."""
-        checked = check_prior(prior, ESTIMATOR_NAME)
-        check_solver_parameters(
-            ESTIMATOR_NAME, bias=bias, scale=scale, offset=offset, folds=folds, tol=tol, max_iter=max_iter
-        )
-        check_class_weight(ESTIMATOR_NAME, class_weight)
-        schema = linear_schema(source, columns, missing=missing, owner=ESTIMATOR_NAME, whole_numbers=True)
-        numbers = (int(folds), float(tol), int(max_iter))
-        return cls(schema, checked, bool(bias), scale, offset, class_weight, *numbers)
+        values = EXACT_PARAMETERS.check(parameters)
+        schema = linear_schema(source, columns, missing=values["missing"], whole_numbers=True)
+        return cls(schema, **select_fields(cls, values))
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:
         """Fit the model to the rows of a source."""
@@ -112,7 +93,7 @@ class LogisticTask:
             has_intercept=self.bias,
             scale=self.scale,
             offset=self.offset,
-            owner=ESTIMATOR_NAME,
+            owner=EXACT_PARAMETERS.owner,
             n_outputs=1 if len(data.classes) == 2 else len(data.classes),
         )
 
@@ -124,7 +105,7 @@ class LogisticTask:
         if getattr(prior_to_tune, "scale", None) == "evidence":
             raise errors.ParameterError(
                 (
-                    f"{ESTIMATOR_NAME}: ",
+                    f"{EXACT_PARAMETERS.owner}: ",
                     Setting("scale", "evidence"),
                     " is available for linear regression only.",
                 ),
@@ -143,7 +124,7 @@ class LogisticTask:
         solution = solve_logistic_regression(problem, len(classes), self.tol, self.max_iter)
         null_objective = null_model(problem, len(classes)).objective
         certificate = optimality_certificate(solution, null_objective, self.tol)
-        warn_unless_optimal(certificate, ESTIMATOR_NAME, self.max_iter)
+        warn_unless_optimal(certificate, EXACT_PARAMETERS.owner, self.max_iter)
         full = setup.full_weights(solution.w)
         table = to_class_columns(full[:, None] if full.ndim == 1 else full)
         intercepts = to_class_columns(np.atleast_2d(solution.b))[0]
@@ -225,7 +206,7 @@ def check_two_classes(data: TrainingData) -> None:
 def apply_class_weights(class_weight: Any, data: TrainingData) -> Floats | None:
     """Return the sample weights multiplied by the weights of their classes; None means one each."""
     counts = np.bincount(data.y, data.weights, minlength=len(data.classes)).astype(np.float64)
-    class_weights = compute_class_weights(ESTIMATOR_NAME, class_weight, data.classes, counts)
+    class_weights = compute_class_weights(EXACT_PARAMETERS.owner, class_weight, data.classes, counts)
     if class_weights is None:
         return data.weights
     weights = class_weights[data.y]

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from weigh import errors
 from weigh.advice import set_kind
-from weigh.features.kinds import Number
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
 from weigh.learn.diagnostics import find_dependent_columns, warn_zero_variance_columns
 from weigh.model.counts.bayes_counts import BayesCounter, BayesCounts, count_rows
+from weigh.model.distributions.prior_settings import check_priors_fit_columns
 from weigh.model.naive_bayes import BayesModel
+from weigh.parameters.learners import NAIVE_BAYES
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
-from weigh.source.missing import Marker
 
 
 @dataclass(frozen=True)
@@ -26,30 +24,20 @@ class BayesTask:
     """Counts rows for a `BayesModel`; with `warns`, zero-variance columns cause a warning."""
 
     schema: Schema
-    prior: Any = 1.0
-    class_prior: Any = None
-    complement: bool = False
+    prior: Any = NAIVE_BAYES.defaults["prior"]
+    class_prior: Any = NAIVE_BAYES.defaults["class_prior"]
+    complement: bool = NAIVE_BAYES.defaults["complement"]
     warns: bool = True
 
     @classmethod
-    def for_source(
-        cls,
-        source: Source,
-        columns: object = "auto",
-        *,
-        prior: Any = 1.0,
-        class_prior: Any = None,
-        complement: bool = False,
-        number: Number | None = None,
-        missing: Sequence[Marker] = (),
-    ) -> BayesTask:
-        """Return the task for a source: infer the kinds, check the parameters, warn of dependent columns."""
-        schema = infer_schema(source, columns, number, missing)
+    def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> BayesTask:
+        """Return the task for a source: check the parameters, infer the kinds, warn of dependent columns."""
+        values = NAIVE_BAYES.check(parameters)
+        schema = infer_schema(source, columns, values["number"], values["missing"])
         if not schema.column_groups:
             raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
-        task = cls(schema, prior, class_prior, complement)
-        # Report invalid parameters before the rows are read.
-        task.build_model(BayesCounts([], np.zeros(0), []))
+        check_priors_fit_columns(schema.column_groups, values["prior"], values["complement"])
+        task = cls(schema, values["prior"], values["class_prior"], values["complement"])
         task.warn_dependent_columns(source)
         return task
 
@@ -84,14 +72,8 @@ class BayesTask:
         """Build the model; classes named by the class prior exist even without rows."""
         if isinstance(self.class_prior, Mapping):
             counts = counts.with_declared_classes(self.class_prior)
-        model = self.build_model(counts.canonical())
+        model = BayesModel(self.schema, counts.canonical(), self.prior, self.class_prior, self.complement)
         model.class_distribution.check()
         if self.warns:
             warn_zero_variance_columns(model)
-        return model
-
-    def build_model(self, counts: BayesCounts) -> BayesModel:
-        """Build the model without checking the class prior against the classes that occur."""
-        model = BayesModel(self.schema, counts, self.prior, self.class_prior, self.complement)
-        _ = model.class_distribution  # evaluated for its parameter checks
         return model

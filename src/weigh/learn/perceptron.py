@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,20 +14,16 @@ from weigh.advice import Setting
 from weigh.features.columns import to_numbers
 from weigh.features.kinds import Value
 from weigh.features.schema import Schema
-from weigh.features.validation import MAX_MAGNITUDE, check_bool, check_finite, check_integer
-from weigh.learn.class_weights import check_class_weight, check_class_weight_labels
+from weigh.features.validation import MAX_MAGNITUDE
+from weigh.learn.class_weights import check_class_weight_labels
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import PerceptronSettings, PerceptronState
-from weigh.model.perceptron import PerceptronModel, check_hypothesis, to_class_columns
+from weigh.model.perceptron import PerceptronModel, to_class_columns
+from weigh.parameters.learners import PERCEPTRON
 from weigh.source.base import Source
-from weigh.source.missing import Marker
 
-ESTIMATOR_NAME = "Perceptron"
-MULTICLASS_MODES = ("joint", "one-vs-rest")
-MAX_RATE = 1e100
-RATE_CONSTRAINT = f"a number above 0, at most {MAX_RATE:g}"
 MAX_SCALE_RATIO = 100.0
 
 
@@ -65,51 +61,31 @@ class PerceptronTask:
     """Trains a perceptron: its settings, and the number and order of passes."""
 
     schema: Schema
-    settings: PerceptronSettings = field(default_factory=PerceptronSettings)
-    max_iter: int = 20
-    shuffle: bool = True
-    seed: int = 0
-    class_weight: Any = None
+    settings: PerceptronSettings
+    max_iter: int
+    shuffle: bool
+    seed: int
+    class_weight: Any
     classes: tuple[Any, ...] = ()  # declared classes, which may have no rows yet
 
     @classmethod
-    def for_source(
-        cls,
-        source: Source,
-        columns: object = "auto",
-        *,
-        keep: str = "averaged",
-        record: bool = False,
-        margin: float = 0.0,
-        relative: bool = False,
-        rate: float = 1.0,
-        max_iter: int = 20,
-        shuffle: bool = True,
-        random_state: int = 0,
-        multiclass: str = "joint",
-        bias: bool = True,
-        scale: str | None = None,
-        class_weight: Any = None,
-        missing: Sequence[Marker] = (),
-    ) -> PerceptronTask:
+    def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> PerceptronTask:
         """Return the task for a source: check the parameters and infer the kinds of the columns."""
-        check_parameters(
-            keep=keep,
-            margin=margin,
-            rate=rate,
-            max_iter=max_iter,
-            multiclass=multiclass,
-            class_weight=class_weight,
-            flags={"record": record, "relative": relative, "shuffle": shuffle, "bias": bias},
-        )
-        check_integer(ESTIMATOR_NAME, "random_state", random_state, 0)
+        values = PERCEPTRON.check(parameters)
         settings = PerceptronSettings(
-            keep, bool(record), float(margin), bool(relative), float(rate), multiclass != "joint", bool(bias)
+            values["keep"],
+            values["record"],
+            values["margin"],
+            values["relative"],
+            values["rate"],
+            values["multiclass"] != "joint",
+            values["bias"],
         )
-        schema = linear_schema(source, columns, scale=scale, missing=missing)
+        schema = linear_schema(source, columns, scale=values["scale"], missing=values["missing"])
         if not isinstance(columns, Schema):
             warn_unequal_scales(schema, source)
-        return cls(schema, settings, int(max_iter), bool(shuffle), int(random_state), class_weight)
+        passes = values["max_iter"], values["shuffle"], values["random_state"]
+        return cls(schema, settings, *passes, values["class_weight"])
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> PerceptronModel:
         """Fit the model to the rows of a source."""
@@ -166,13 +142,15 @@ class PerceptronTask:
         if check is not None:
             check(labels)
         state.check_new_classes({*labels, *self.classes})
-        check_class_weight_labels(ESTIMATOR_NAME, self.class_weight, {*labels, *state.classes, *self.classes})
+        check_class_weight_labels(
+            PERCEPTRON.owner, self.class_weight, {*labels, *state.classes, *self.classes}
+        )
 
     def run_passes(
         self, state: PerceptronState, dataset: SourceDataset, progress: Progress | None = None
     ) -> None:
         """Make passes over a data set until one changes nothing."""
-        passes = TrainingPasses(dataset, state.classes, self.class_weight, ESTIMATOR_NAME)
+        passes = TrainingPasses(dataset, state.classes, self.class_weight, PERCEPTRON.owner)
         state.is_weighted = state.is_weighted or passes.is_weighted
         for number in range(self.max_iter):
             state.tracks_radius = number == 0
@@ -183,33 +161,6 @@ class PerceptronTask:
                     progress(0)
             if state.converged:
                 break
-
-
-def check_parameters(
-    *,
-    keep: object,
-    margin: Any,
-    rate: Any,
-    max_iter: Any,
-    multiclass: object,
-    class_weight: Any,
-    flags: Mapping[str, Any],
-) -> None:
-    """Raise ParameterError for the first invalid parameter."""
-    owner = ESTIMATOR_NAME
-    check_hypothesis(keep)
-    for name, value in flags.items():
-        check_bool(owner, name, value)
-    if check_finite(owner, "margin", margin, "a number of at least 0") < 0:
-        raise errors.parameter_error(owner, "margin", "a number of at least 0", margin)
-    if not 0 < check_finite(owner, "rate", rate, RATE_CONSTRAINT) <= MAX_RATE:
-        raise errors.parameter_error(owner, "rate", RATE_CONSTRAINT, rate)
-    if not isinstance(multiclass, str) or multiclass not in MULTICLASS_MODES:
-        raise errors.parameter_error(
-            owner, "multiclass", " or ".join(map(repr, MULTICLASS_MODES)), multiclass
-        )
-    check_integer(owner, "max_iter", max_iter, 1)
-    check_class_weight(owner, class_weight)
 
 
 def warn_unequal_scales(schema: Schema, source: Source) -> None:

@@ -23,13 +23,13 @@ AVERAGING_MODES = {"averaged": "examples", "lazy": "updates", "last": "none", "v
 class PerceptronSettings:
     """How a perceptron learns; `keep` selects the hypothesis, `record` keeps the misclassified rows."""
 
-    keep: str = "averaged"
-    record: bool = False
-    margin: float = 0.0
-    relative: bool = False
-    rate: float = 1.0
-    separate: bool = False
-    bias: bool = True
+    keep: str
+    record: bool
+    margin: float
+    relative: bool
+    rate: float
+    separate: bool
+    bias: bool
 
     @property
     def averaging(self) -> str:

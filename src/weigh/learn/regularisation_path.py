@@ -10,13 +10,13 @@ import numpy as np
 from weigh import errors
 from weigh.advice import Call, Setting
 from weigh.features.blocks import Floats
-from weigh.features.validation import check_finite, check_integer
 from weigh.learn.linear.cross_validation import ValidationCurve
 from weigh.learn.linear.path import LinearPathSolver, LogisticPathSolver, SolutionPath
 from weigh.learn.linear.problem_setup import ProblemSetup
 from weigh.learn.linear.training_data import load_training_data
 from weigh.learn.linear_regression import LinearTask
 from weigh.learn.logistic_regression import LogisticTask
+from weigh.parameters import check_finite, check_integer
 from weigh.pictures import line_chart, path_chart
 from weigh.result import Result, Section, Table, to_frame
 from weigh.source.base import Source

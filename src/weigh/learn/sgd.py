@@ -14,8 +14,7 @@ from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats, Longs
 from weigh.features.schema import Schema
-from weigh.features.validation import check_bool, check_finite, check_integer
-from weigh.learn.class_weights import check_class_weight, check_class_weight_labels
+from weigh.learn.class_weights import check_class_weight_labels
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.feature_index import StandardisedIndexer
@@ -24,16 +23,13 @@ from weigh.learn.perceptron_state import grow_table
 from weigh.model.fit import Fit
 from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import to_class_columns
-from weigh.priors.conversion import check_weight_prior
+from weigh.parameters.learners import LOGISTIC_REGRESSION
 from weigh.priors.location_scale import Normal
 from weigh.source.base import Source
-from weigh.source.missing import Marker
 
-ESTIMATOR_NAME = "LogisticRegression"
+ONLINE_PARAMETERS = LOGISTIC_REGRESSION.for_method("online")
 SAFE_RATE = 4.0  # 1 / (largest curvature of the logistic loss)
 N_STATISTICS_CELLS = 2  # of implicit steps, before the weights: count and sum of squares of the feature
-MAX_RATE = 1e100
-RATE_CONSTRAINT = f"'safe' or a number above 0, at most {MAX_RATE:g}"
 
 
 @dataclass(frozen=True)
@@ -45,9 +41,9 @@ class SgdSettings:
     / n), and the result is the last iterate.
     """
 
-    l2: float = 1.0
-    rate: float | None = None
-    bias: bool = True
+    l2: float
+    rate: float | None
+    bias: bool
 
     @property
     def is_safe(self) -> bool:
@@ -148,9 +144,9 @@ class SgdState:
         }
         for message, is_changed in changes.items():
             if is_changed:
+                owner = ONLINE_PARAMETERS.owner
                 raise errors.ParameterError(
-                    f"{ESTIMATOR_NAME}: {message} when training continues. Start again: fit, or use a new "
-                    f"{ESTIMATOR_NAME}."
+                    f"{owner}: {message} when training continues. Start again: fit, or use a new {owner}."
                 )
 
     def add_classes(self, classes: Sequence[Any]) -> None:
@@ -208,44 +204,25 @@ class OnlineLogisticTask:
     """
 
     schema: Schema
-    settings: SgdSettings = field(default_factory=SgdSettings)
-    max_iter: int = 20
-    tol: float | None = 1e-3
-    shuffle: bool = True
-    seed: int = 0
-    class_weight: Any = None
+    settings: SgdSettings
+    max_iter: int
+    tol: float | None
+    shuffle: bool
+    seed: int
+    class_weight: Any
     classes: tuple[Any, ...] = ()  # declared classes, which may have no rows yet
 
     @classmethod
-    def for_source(
-        cls,
-        source: Source,
-        columns: object = "auto",
-        *,
-        l2: float = 1.0,
-        rate: float | str = "safe",
-        max_iter: int = 20,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        random_state: int = 0,
-        bias: bool = True,
-        scale: str | None = None,
-        class_weight: Any = None,
-        missing: Sequence[Marker] = (),
-    ) -> OnlineLogisticTask:
+    def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> OnlineLogisticTask:
         """Return the task for a source: check the parameters and infer the kinds of the columns."""
-        settings = SgdSettings(
-            _check_nonnegative("l2", l2), _check_rate(rate), check_bool(ESTIMATOR_NAME, "bias", bias)
-        )
-        max_iter = check_integer(ESTIMATOR_NAME, "max_iter", max_iter, 1)
-        tol = None if tol is None else _check_nonnegative("tol", tol)
-        shuffle = check_bool(ESTIMATOR_NAME, "shuffle", shuffle)
-        seed = check_integer(ESTIMATOR_NAME, "random_state", random_state, 0)
-        check_class_weight(ESTIMATOR_NAME, class_weight)
+        values = ONLINE_PARAMETERS.check(parameters)
+        rate = None if values["rate"] == "safe" else values["rate"]
+        settings = SgdSettings(_online_penalty(values, parameters), rate, values["bias"])
         schema = linear_schema(
-            source, columns, scale=scale, missing=missing, owner=ESTIMATOR_NAME, whole_numbers=True
+            source, columns, scale=values["scale"], missing=values["missing"], whole_numbers=True
         )
-        return cls(schema, settings, max_iter, tol, shuffle, seed, class_weight)
+        passes = values["max_iter"], values["tol"] or None, values["shuffle"], values["random_state"]
+        return cls(schema, settings, *passes, values["class_weight"])
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:
         """Fit the model to the rows of a source."""
@@ -300,12 +277,14 @@ class OnlineLogisticTask:
     def _check_new_labels(self, state: SgdState, check: LabelCheck | None, labels: Collection[Any]) -> None:
         if check is not None:
             check(labels)
-        check_class_weight_labels(ESTIMATOR_NAME, self.class_weight, {*labels, *state.classes, *self.classes})
+        check_class_weight_labels(
+            ONLINE_PARAMETERS.owner, self.class_weight, {*labels, *state.classes, *self.classes}
+        )
 
     def _run_passes(
         self, state: SgdState, dataset: SourceDataset, progress: Progress | None, *, is_batch: bool
     ) -> None:
-        passes = TrainingPasses(dataset, state.classes, self.class_weight, ESTIMATOR_NAME)
+        passes = TrainingPasses(dataset, state.classes, self.class_weight, ONLINE_PARAMETERS.owner)
         state.objective, state.converged = None, False
         for number in range(self.max_iter):
             state.passes, loss = state.passes + 1, 0.0
@@ -326,42 +305,29 @@ class OnlineLogisticTask:
         return state.converged
 
 
-def _check_nonnegative(name: str, value: Any) -> float:
-    constraint = "a number of at least 0"
-    if check_finite(ESTIMATOR_NAME, name, value, constraint) < 0:
-        raise errors.parameter_error(ESTIMATOR_NAME, name, constraint, value)
-    return float(value)
-
-
-def _check_rate(rate: Any) -> float | None:
-    if isinstance(rate, str) and rate == "safe":
-        return None
-    if not 0 < check_finite(ESTIMATOR_NAME, "rate", rate, RATE_CONSTRAINT) <= MAX_RATE:
-        raise errors.parameter_error(ESTIMATOR_NAME, "rate", RATE_CONSTRAINT, rate)
-    return float(rate)
-
-
-def online_penalty(prior: Any, offset: Any = None) -> float:
-    """Return the l2 penalty of a prior, or raise ParameterError if online learning does not support it."""
-    checked = None if isinstance(prior, Mapping) else check_weight_prior(prior, ESTIMATOR_NAME, "prior")
-    is_supported = not isinstance(prior, Mapping) and (
-        checked is None
-        or (not checked.is_scale_automatic and checked.is_centred and checked.penalty()[0] == 0)
+def _online_penalty(values: Mapping[str, Any], given: Mapping[str, Any]) -> float:
+    """Return the l2 penalty of the prior, or raise ParameterError if online learning does not support it."""
+    prior = values["prior"]
+    is_supported = prior is None or (
+        not isinstance(prior, Mapping)
+        and not prior.is_scale_automatic
+        and prior.is_centred
+        and prior.penalty()[0] == 0
     )
     if not is_supported:
         raise errors.ParameterError(
             (
-                f"{ESTIMATOR_NAME}: ",
+                f"{ONLINE_PARAMETERS.owner}: ",
                 Setting("method", "online"),
                 " supports one Normal prior with mean zero for all columns, or None, got ",
-                Setting("prior", prior),
+                Setting("prior", given["prior"]),
                 ".",
             ),
             hint=("Give a number, or ", Setting("method", "exact"), "."),
         )
-    if offset is not None:
+    if values["offset"] is not None:
         raise errors.ParameterError(
-            (f"{ESTIMATOR_NAME}: ", Setting("method", "online"), " does not support offset."),
+            (f"{ONLINE_PARAMETERS.owner}: ", Setting("method", "online"), " does not support offset."),
             hint=("Use ", Setting("method", "exact"), "."),
         )
-    return 0.0 if checked is None else checked.penalty()[1]
+    return 0.0 if prior is None else float(prior.penalty()[1])

@@ -20,9 +20,9 @@ from weigh.learn.task import MergingCounter
 from weigh.model.counts.bayes_counts import Label, encode_labels
 from weigh.model.counts.count_table import CountArray, canonical_order_key, to_integers_if_whole
 from weigh.model.threshold import LEFT, MISSING, RIGHT, ThresholdModel
+from weigh.parameters.learners import THRESHOLD
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
-from weigh.source.missing import Marker
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +47,11 @@ class ThresholdTask:
     schema: Schema
 
     @classmethod
-    def for_source(
-        cls, source: Source, columns: object = "auto", *, missing: Sequence[Marker] = ()
-    ) -> ThresholdTask:
+    def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> ThresholdTask:
         """Return the task for a source, with all columns but the numeric ones skipped."""
         if isinstance(columns, str) and columns == "auto" and not source.names:
             columns = Number()
-        schema = infer_schema(source, columns, missing=missing)
+        schema = infer_schema(source, columns, missing=THRESHOLD.check(parameters)["missing"])
         first = schema.first_rows(source).columns
         explicit = columns if isinstance(columns, Mapping) else {}
         pairs = zip(schema.names, schema.kinds, strict=True)

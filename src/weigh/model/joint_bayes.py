@@ -27,11 +27,9 @@ from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
 from weigh.model.leave_one_out.scoring import add_joint_table, left_out_rows, log_class_priors
 from weigh.model.probability_table import ProbabilityTable
-from weigh.priors.beta import Beta
-from weigh.priors.dirichlet import Dirichlet
+from weigh.parameters import CellPrior
 from weigh.priors.smoothing import (
     Prior,
-    check_prior,
     posterior_mean_prior,
     prior_from_json,
     prior_to_json,
@@ -62,10 +60,7 @@ class JointModel(CountModel):
 
     def __post_init__(self) -> None:
         joint_columns(self.schema)
-        check_prior(self.prior, "JointBayes", "prior")
-        if isinstance(self.prior, Beta | Dirichlet) and getattr(self.prior, "values", True):
-            must = "a number above zero, None, or Dirichlet(b) with one b for every cell"
-            raise errors.parameter_error("JointBayes", "prior", must, self.prior)
+        CellPrior().check("JointBayes", "prior", self.prior)
 
     @property
     def levels(self) -> dict[str, list[Level]]:

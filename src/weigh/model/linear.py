@@ -13,7 +13,6 @@ from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
-from weigh.features.text_kinds import MAX_BUCKETS
 from weigh.model.base import BaseModel, Model, name_weights_by_class, weight_table
 from weigh.model.distributions.weights import (
     Contribution,
@@ -32,6 +31,7 @@ from weigh.model.distributions.word_weights import (
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
+from weigh.parameters.kinds import MAX_BUCKETS
 from weigh.result import Table
 from weigh.source.chunk import Chunk
 from weigh.source.sparse_rows import SparseRows

@@ -25,15 +25,15 @@ from weigh.model.distributions.multinomial import Multinomial
 from weigh.model.distributions.prior_settings import (
     ClassPrior,
     PriorSpec,
-    check_column_priors,
+    check_priors_fit_columns,
     column_priors_from_json,
     column_priors_to_json,
     part_prior,
-    smallest_pseudo_count,
 )
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.evidence.strengths import strength_tables
 from weigh.model.file import store
+from weigh.parameters import CountPrior
 from weigh.result import Table
 from weigh.source.chunk import Chunk
 
@@ -65,19 +65,11 @@ class BayesModel(CountModel):
     stated: bool = False
 
     def __post_init__(self) -> None:
-        check_column_priors(self.prior, self.schema.column_groups)
-        others = [part.title for part in self.schema.column_groups if part.kind.family != "multinomial"]
-        if self.complement and others:
-            raise errors.ParameterError(
-                "NaiveBayes: complement must be False unless all columns are counts or text; the column "
-                f"{others[0]!r} is not."
-            )
+        CountPrior().check("NaiveBayes", "prior", self.prior)
         if self.stated and self.prior is not None:
             must = "None for a model from stated numbers, which has no counts to smooth"
             raise errors.parameter_error("NaiveBayes", "prior", must, self.prior)
-        if self.complement and smallest_pseudo_count(self.prior, self.schema.column_groups) <= 0:
-            must = "above 0 with complement=True, and every parameter of a Dirichlet (also its rest) above 1"
-            raise errors.parameter_error("NaiveBayes", "prior", must, self.prior)
+        check_priors_fit_columns(self.schema.column_groups, self.prior, self.complement)
 
     @classmethod
     def from_parameters(

@@ -29,6 +29,7 @@ from weigh.model.linear import (
     read_trainable_terms,
     refuse_exact_products,
 )
+from weigh.parameters.learners import HYPOTHESES, PERCEPTRON
 from weigh.source.chunk import Chunk
 from weigh.source.sparse_rows import SparseRows
 
@@ -120,7 +121,7 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
 
     def keep(self, how: str) -> PerceptronModel:
         """Return the last, averaged, lazy or voted hypothesis of the same training run."""
-        check_hypothesis(how)
+        PERCEPTRON.check_value("keep", how)
         if how == self.kept:
             return self
         if self.record is None:
@@ -262,7 +263,6 @@ def to_class_columns(table: Floats) -> Floats:
     return np.hstack([np.zeros_like(table), table])
 
 
-HYPOTHESES = ("averaged", "last", "voted", "lazy")
 RECORD_DTYPES = {
     "indptr": np.int64,
     "indices": np.int32,
@@ -389,10 +389,3 @@ class PerceptronRecord:
             self.votes(SparseRows(np.zeros(1, np.int64), np.zeros(0, np.int32), None, self.rows.width))
         except ValueError as cause:
             raise store.damaged_file_error(stored.path, f"its record is inconsistent ({cause})") from cause
-
-
-def check_hypothesis(how: object) -> str:
-    """Return the name of a hypothesis; raise ParameterError if there is no such hypothesis."""
-    if not isinstance(how, str) or how not in HYPOTHESES:
-        raise errors.parameter_error("Perceptron", "keep", "'averaged', 'last', 'voted' or 'lazy'", how)
-    return how

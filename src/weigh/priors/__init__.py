@@ -8,7 +8,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "beta": ("Beta",),
         "conversion": (
             "WeightPrior",
-            "check_weight_prior",
             "weight_prior_from_json",
             "weight_prior_to_json",
         ),
@@ -18,7 +17,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "penalty": ("Penalty",),
         "smoothing": (
             "Prior",
-            "check_prior",
             "declared_values",
             "dirichlet_parameters",
             "estimate_probabilities",

@@ -1,28 +1,15 @@
-"""Conversion of numbers and of plain JSON to priors of weights, and back."""
+"""Conversion of priors of weights to plain JSON and back."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from weigh import errors
-from weigh.advice import Step
-from weigh.priors import exact
 from weigh.priors.location_scale import Laplace, Normal, mean_from_json
 from weigh.priors.penalty import Penalty
 from weigh.priors.smoothing import invalid_prior_error
 
 WeightPrior = Normal | Laplace | Penalty
-
-
-def check_weight_prior(prior: object, owner: str, name: str) -> WeightPrior | None:
-    """Check the parameter `name` of `owner`, and return the prior; a number s means Normal(s)."""
-    if prior is None or isinstance(prior, Normal | Laplace | Penalty):
-        return prior
-    number = exact.positive_fraction(prior)
-    if number is not None:
-        return Normal(float(number))
-    rule = Step("weight prior", "a number above zero, None, Normal(s), Laplace(t) or Penalty(l1=a, l2=b)")
-    raise errors.parameter_error(owner, name, (rule,), prior)
 
 
 def weight_prior_to_json(prior: WeightPrior | None) -> object:

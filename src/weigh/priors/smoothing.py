@@ -33,14 +33,6 @@ from weigh.priors.exact import Number
 Prior = Number | Beta | Dirichlet | None
 
 
-def check_prior(prior: object, owner: str, name: str) -> None:
-    """Raise a ParameterError if the parameter `name` of `owner` is not a prior of probabilities."""
-    if prior is None or isinstance(prior, Beta | Dirichlet) or exact.positive_fraction(prior) is not None:
-        return
-    rule = "a number above zero, None, Beta(a, b) or Dirichlet(b)"
-    raise errors.parameter_error(owner, name, rule, prior)
-
-
 def declared_values(prior: Prior) -> tuple[Hashable, ...]:
     """Return the values that a prior names; they exist even if no row has them."""
     return prior.values if isinstance(prior, Dirichlet) and prior.is_named else ()
@@ -141,7 +133,6 @@ def _pseudo_count(prior: Number | None) -> Fraction:
 
 def prior_to_json(prior: Prior) -> object:
     """Return a prior as plain JSON: null, an integer, 'p/q', or an object with its kind."""
-    check_prior(prior, "to_json", "prior")
     if isinstance(prior, Beta | Dirichlet):
         return prior.to_json()
     number = exact.to_fraction(prior)

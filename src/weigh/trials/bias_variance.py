@@ -10,8 +10,8 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Setting
-from weigh.features.validation import check_finite, check_integer
 from weigh.judge.metrics.losses import Floats
+from weigh.parameters import check_finite, check_integer
 from weigh.result import Section, TabularResult
 from weigh.text import format_quantity, to_json_value, truncate
 from weigh.trials.bias_variance_format import (

@@ -11,9 +11,9 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Setting
-from weigh.features.validation import check_bool, check_finite, check_integer, check_level
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import Estimate, holm_adjust
+from weigh.parameters import Flag, check_finite, check_integer, check_level
 from weigh.result import Facts, Section, TabularResult
 from weigh.text import format_quantity
 from weigh.trials.candidates import LOSSES, Candidate, Experiment, baseline_candidate
@@ -180,8 +180,8 @@ def compare(
     """
     level = check_level(OWNER, level)
     experiment = Experiment.of(learners, X, y, loss, OWNER)
-    rope, has_curve = _check_rope(rope, experiment), check_bool(OWNER, "curve", curve)
-    candidates, baseline_name = _with_baseline(experiment, check_bool(OWNER, "baseline", baseline))
+    rope, has_curve = _check_rope(rope, experiment), Flag().check(OWNER, "curve", curve)
+    candidates, baseline_name = _with_baseline(experiment, Flag().check(OWNER, "baseline", baseline))
     pair_names = _select_pairs(list(experiment.candidates), reference, baseline_name)
     folds, repeats = check_integer(OWNER, "folds", folds, 2), check_integer(OWNER, "repeats", repeats, 1)
     seed = check_integer(OWNER, "seed", seed, 0)

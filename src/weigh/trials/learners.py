@@ -21,6 +21,7 @@ from weigh.estimators.threshold import Threshold
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
+from weigh.parameters import SCALES
 from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
 from weigh.source.sparse_rows import SparseRows
@@ -134,9 +135,8 @@ class AsNumbers(TransformerMixin, BaseEstimator):
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the kinds, levels, words and scales of the columns; y is ignored."""
         source = rows_of(X, missing=self.missing)
-        self.schema_ = linear_schema(
-            source, self.columns, scale=self.scale, missing=self.missing, owner="AsNumbers"
-        )
+        scale = SCALES.check(type(self).__name__, "scale", self.scale)
+        self.schema_ = linear_schema(source, self.columns, scale=scale, missing=self.missing)
         chunks = self.schema_.chunks
         fitted = fit_preprocessing(self.schema_, chunks(source)) if needs_first_pass(self.schema_) else {}
         self.space_ = FeatureIndex(self.schema_, fitted)

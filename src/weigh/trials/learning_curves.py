@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features.validation import check_integer, check_level
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.judge.metrics.learning_curve_laws import PowerLaw, RequiredRows, fit_power_law
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
+from weigh.parameters import check_integer, check_level
 from weigh.result import Facts, Result, Section, to_frame
 from weigh.text import format_quantity
 from weigh.trials.candidates import LOSSES, Candidate, Experiment, baseline_candidate

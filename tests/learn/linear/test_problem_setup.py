@@ -11,10 +11,11 @@ import weigh
 from weigh import errors
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.linear.matrix import DenseMatrix, SparseMatrix
-from weigh.learn.linear.penalties import FeaturePriors, check_prior
+from weigh.learn.linear.penalties import FeaturePriors
 from weigh.learn.linear.problem_setup import ProblemSetup, common_value, format_prior, set_up_problem
 from weigh.learn.linear.training_data import TrainingData, load_training_data
 from weigh.model import Posterior
+from weigh.parameters import WeightPriors
 from weigh.source import rows as rows_of
 
 TABLE: dict[str, Any] = {
@@ -33,7 +34,9 @@ def training_data(table: Any = TABLE, label: Any = "y", is_regression: bool = Tr
 
 def set_up(prior: Any = None, default_prior: Any = None, **kwargs: Any) -> ProblemSetup:
     settings: dict[str, Any] = {"has_intercept": True, "scale": None, "offset": None, "owner": "Test"}
-    return set_up_problem(training_data(), check_prior(prior, "Test"), default_prior, **(settings | kwargs))
+    return set_up_problem(
+        training_data(), WeightPriors().check("Test", "prior", prior), default_prior, **(settings | kwargs)
+    )
 
 
 def test_a_matrix_is_used_without_a_copy() -> None:
@@ -148,12 +151,12 @@ def test_priors_of_unknown_columns_and_automatic_scales_per_column_are_errors() 
     with pytest.raises(
         errors.ParameterError, match="Test: scale='cv' and scale='evidence' choose one scale for all columns"
     ):
-        check_prior({"size": weigh.Normal("cv")}, "Test")
+        WeightPriors().check("Test", "prior", {"size": weigh.Normal("cv")})
 
 
 def test_priors_are_formatted_as_text() -> None:
     assert format_prior(None) == "None"
-    assert format_prior(check_prior({"a": 2, "b": None}, "Test")) == "a: Normal(2), b: None"
+    assert format_prior(WeightPriors().check("Test", "prior", {"a": 2, "b": None})) == "a: Normal(2), b: None"
     assert (
         common_value(np.array([2.0, 2.0])),
         common_value(np.array([2.0, 1.0])),

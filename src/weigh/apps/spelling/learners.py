@@ -19,9 +19,8 @@ from weigh.features.schema_inference import infer_schema
 from weigh.features.text_kinds import Tokens
 from weigh.learn.naive_bayes import BayesTask
 from weigh.learn.perceptron import PerceptronTask
-from weigh.learn.sgd import OnlineLogisticTask, online_penalty
+from weigh.learn.sgd import OnlineLogisticTask
 from weigh.model.perceptron import VotedModel
-from weigh.priors.location_scale import Normal
 from weigh.source.base import Source
 
 # Chosen on fifty of sixty novels: trained on forty, evaluated on ten.
@@ -155,9 +154,12 @@ def _context_columns(*, counts: bool = True, min_count: int = MIN_FEATURE_COUNT)
 
 
 def _logistic_task(source: Source) -> OnlineLogisticTask:
-    l2, max_iter = online_penalty(Normal(LOGISTIC_PRIOR_SD)), PASSES["logistic"]
     return OnlineLogisticTask.for_source(
-        source, _context_columns(), l2=l2, max_iter=max_iter, tol=LOGISTIC_TOLERANCE
+        source,
+        _context_columns(),
+        prior=LOGISTIC_PRIOR_SD,
+        max_iter=PASSES["logistic"],
+        tol=LOGISTIC_TOLERANCE,
     )
 
 

@@ -25,8 +25,8 @@ from weigh.apps.spelling.speller_data import (
 )
 from weigh.apps.spelling.suggestions import Suggestion
 from weigh.errors import DataError, SkippedFiles, one_line_repr, parameter_error, warn
-from weigh.features.validation import check_finite
 from weigh.model.file import store
+from weigh.parameters import check_finite
 from weigh.result import LINE_WIDTH, Lines, Result, Section, Table
 from weigh.source.files.text_files import UTF8_BOM
 from weigh.text import format_count, format_percent, format_quantity, truncate

@@ -24,10 +24,10 @@ from weigh.apps.spelling.contexts import DEFAULT_WINDOW, MAX_WINDOW
 from weigh.apps.spelling.false_alarms import FalseAlarmBound
 from weigh.errors import ModelFileError, WeighError
 from weigh.features.names import NameArray
-from weigh.features.validation import check_finite, check_integer
 from weigh.model.file import store
 from weigh.model.file.loading import SPELLER_TYPE
 from weigh.model.file.store import FileContent, check_names, damaged_file_error
+from weigh.parameters import check_finite, check_integer
 from weigh.result import Facts
 
 PARAMETER_OWNER = "Speller"

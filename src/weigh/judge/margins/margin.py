@@ -12,7 +12,6 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.features.validation import check_finite, check_integer
 from weigh.judge.margins.convex_hulls import (
     HullVertices,
     augmented_vertices,
@@ -43,6 +42,7 @@ from weigh.judge.margins.separation import (
     plane_from_exact,
 )
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
+from weigh.parameters import check_finite, check_integer
 from weigh.result import Result, Section
 
 

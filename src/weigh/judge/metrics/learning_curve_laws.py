@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features.validation import check_finite
 from weigh.judge.metrics.confidence_intervals import (
     Measure,
     format_interval,
@@ -25,6 +24,7 @@ from weigh.judge.metrics.confidence_intervals import (
 )
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
+from weigh.parameters import check_finite
 from weigh.result import Facts
 from weigh.text import format_count, format_float, use_minus_sign
 

@@ -9,31 +9,11 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.advice import Setting
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.linear.training_data import TrainingData
-from weigh.priors.conversion import WeightPrior, check_weight_prior
+from weigh.priors.conversion import WeightPrior
 
 ColumnPriors = Mapping[str, WeightPrior | None]
-
-
-def check_prior(prior: Any, owner: str) -> WeightPrior | ColumnPriors | None:
-    """Return a valid prior, one for all columns or one per column; raise ParameterError otherwise."""
-    if isinstance(prior, Mapping):
-        priors = {str(name): check_weight_prior(value, owner, "prior") for name, value in prior.items()}
-        if any(value is not None and value.is_scale_automatic for value in priors.values()):
-            raise errors.ParameterError(
-                (
-                    f"{owner}: ",
-                    Setting("scale", "cv"),
-                    " and ",
-                    Setting("scale", "evidence"),
-                    " choose one scale for all columns.",
-                ),
-                hint="Give one prior for all columns, or a number for every column.",
-            )
-        return priors
-    return check_weight_prior(prior, owner, "prior")
 
 
 @dataclass(frozen=True, eq=False)

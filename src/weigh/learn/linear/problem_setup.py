@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from weigh import errors
-from weigh.advice import Setting, Step
+from weigh.advice import Setting
 from weigh.features.blocks import Floats, Longs
 from weigh.features.kinds import Value
-from weigh.features.validation import check_bool, check_finite, check_integer
 from weigh.learn.linear.matrix import column_means_and_stds
 from weigh.learn.linear.penalties import ColumnPriors, FeaturePriors
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.training_data import TrainingData
 from weigh.model.fit import Optimality
 from weigh.priors.conversion import WeightPrior
-from weigh.priors.location_scale import Laplace, Normal
 from weigh.text import format_quantity
 
 
@@ -146,32 +144,9 @@ def _feature_scales(data: TrainingData, stds: Floats) -> Floats:
     return np.where(is_number & (stds > 0), stds, 1.0)
 
 
-NOISE_CONSTRAINT = Step("noise", "'normal', 'laplace', Normal(σ) or Laplace(b)")
-
-
-def check_noise(noise: Any, owner: str) -> Normal | Laplace | str:
-    """Return a valid noise distribution, centred at zero; raise ParameterError otherwise."""
-    if isinstance(noise, str) and noise in ("normal", "laplace"):
-        return noise
-    if not isinstance(noise, Normal | Laplace) or noise.is_scale_automatic or not noise.is_centred:
-        raise errors.parameter_error(owner, "noise", NOISE_CONSTRAINT, noise)
-    return noise
-
-
-def check_solver_parameters(
-    owner: str, *, bias: Any, scale: Any, offset: Any, folds: Any, tol: Any, max_iter: Any
-) -> None:
-    """Raise ParameterError for the first invalid parameter of those that all solvers share."""
-    check_bool(owner, "bias", bias)
-    if not isinstance(scale, str | None) or scale not in (None, "unit"):
-        raise errors.parameter_error(owner, "scale", "None or 'unit'", scale)
-    if not isinstance(offset, str | None):
-        raise errors.parameter_error(owner, "offset", "the name of a column, or None", offset)
-    if folds != "loo" or owner != "LinearRegression":
-        check_integer(owner, "folds", folds, 2)
-    check_integer(owner, "max_iter", max_iter, 1)
-    if not 0 < check_finite(owner, "tol", tol, "a number between 0 and 1") < 1:
-        raise errors.parameter_error(owner, "tol", "a number between 0 and 1", tol)
+def select_fields(task: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parameters that are fields of a task."""
+    return {field.name: values[field.name] for field in fields(task) if field.name in values}
 
 
 def optimality_certificate(solution: Solution, null: float, tol: float) -> Optimality:

@@ -15,10 +15,10 @@ from weigh.features.blocks import Floats
 from weigh.features.schema import ColumnGroup
 from weigh.model.decision import exact_class_prior
 from weigh.model.evidence.exact_products import Factor, smoothed_ratio, to_fraction
+from weigh.parameters import ClassPriors
 from weigh.priors.exact import fraction_to_json, nonnegative_fraction, parse_fraction
 from weigh.priors.smoothing import (
     Prior,
-    check_prior,
     exact_estimates,
     min_pseudo_count,
     prior_from_json,
@@ -37,12 +37,7 @@ class ClassPrior:
     owner: str = "NaiveBayes"
 
     def __post_init__(self) -> None:
-        if isinstance(self.prior, Mapping) or self.prior == "uniform":
-            return
-        if isinstance(self.prior, str):
-            rule = "None, a number above zero, a Dirichlet, a mapping from class to probability, or 'uniform'"
-            raise errors.parameter_error(self.owner, "class_prior", rule, self.prior)
-        check_prior(self.prior, self.owner, "class_prior")
+        ClassPriors().check(self.owner, "class_prior", self.prior)
 
     @property
     def is_fixed(self) -> bool:
@@ -104,17 +99,22 @@ class ClassPrior:
 PriorSpec = Prior | Mapping[str, Prior]
 
 
-def check_column_priors(spec: PriorSpec, parts: Sequence[ColumnGroup]) -> None:
-    """Raise an error for an invalid prior, or for the prior of a column that does not exist."""
-    if not isinstance(spec, Mapping):
-        check_prior(spec, "NaiveBayes", "prior")
-        return
-    columns = [name for part in parts for name in part.names]
-    for name, prior in spec.items():
+def check_priors_fit_columns(groups: Sequence[ColumnGroup], spec: PriorSpec, complement: bool) -> None:
+    """Raise an error for the prior of an unknown column, and for a complement that cannot be computed."""
+    columns = [name for group in groups for name in group.names]
+    for name in spec if isinstance(spec, Mapping) else ():
         if name not in columns:
             where = "NaiveBayes: prior names columns of the table, which"
             raise errors.unknown_column_error(str(name), columns, where)
-        check_prior(prior, "NaiveBayes", f"prior[{name!r}]")
+    others = [group.title for group in groups if group.kind.family != "multinomial"]
+    if complement and others:
+        raise errors.ParameterError(
+            "NaiveBayes: complement must be False unless all columns are counts or text; the column "
+            f"{others[0]!r} is not."
+        )
+    if complement and smallest_pseudo_count(spec, groups) <= 0:
+        must = "above 0 with complement=True, and every parameter of a Dirichlet (also its rest) above 1"
+        raise errors.parameter_error("NaiveBayes", "prior", must, spec)
 
 
 def part_prior(spec: PriorSpec, part: ColumnGroup) -> tuple[Prior, dict[str, Prior]]:

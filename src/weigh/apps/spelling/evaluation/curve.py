@@ -28,10 +28,10 @@ from weigh.apps.spelling.evaluation.held_out import (
     score_learner,
 )
 from weigh.apps.spelling.learners import LEARNERS
-from weigh.features.validation import check_integer
 from weigh.judge.metrics.confidence_intervals import standard_error
 from weigh.judge.metrics.learning_curve_laws import LogLinearLaw, fit_log_linear_law, law_chart_rows
 from weigh.judge.metrics.losses import Floats
+from weigh.parameters import check_integer
 from weigh.result import Facts, Result, Section, Table, to_frame
 from weigh.text import format_percent, format_quantity
 

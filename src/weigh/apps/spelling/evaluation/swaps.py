@@ -24,8 +24,8 @@ from weigh.apps.spelling.false_alarms import RATE_WORDS, FalseAlarmBound
 from weigh.apps.spelling.markup.prose import mask_text
 from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.suggestions import match_case
-from weigh.features.validation import check_integer
 from weigh.judge.metrics.confidence_intervals import Measure, format_interval, proportion
+from weigh.parameters import check_integer
 from weigh.result import Facts, Section, Table, TabularResult
 from weigh.text import format_float, format_quantity
 
