@@ -9,6 +9,7 @@ import ctypes
 import gc
 import importlib.metadata
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -30,8 +31,9 @@ class Unavailable(Exception):
 
 def main() -> None:
     module, name, contender, size = sys.argv[1:]
-    # Output printed by the packages must not be mixed with the replies.
-    replies, sys.stdout = sys.stdout, sys.stderr
+    # Output of packages, native code and child processes must not be mixed with the replies.
+    replies = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)
     # The facts show whether a solver converged.
     warnings.simplefilter("ignore")
     row = next(row for row in load_rows(module) if row.name == name)

@@ -27,7 +27,7 @@ FASTTEXT_OPTIONS = ("-epoch", "1", "-dim", "20", "-lr", "2.0")
 SHORT_TEXT_LENGTH = 80  # characters
 PACKAGES = ("weigh", "numpy", "pyarrow", "pandas", "scikit-learn")
 SIZE = {"megabytes": 300, "classes": 20, "words": 500_000}
-QUICK = {"megabytes": 10, "classes": 20, "words": 50_000}
+QUICK = {"megabytes": 3, "classes": 20, "words": 50_000}
 GROW = {"megabytes": 30, "classes": 20, "words": 50_000}
 WARM_UP = {"megabytes": 3}
 

@@ -76,6 +76,6 @@ JOBS: list[Row] = [
         None,
         facts=None,
     ),
-    job("no-data", (OURS,), SAME, files=("no/such/file",)),
+    job("no-data", (OURS, sleeper("slow", 0.003)), SAME, files=("no/such/file",)),
     Quality("fake.quality", "A table", lambda quick: f"quick: {quick}", module="tests.benchmarks.fake_jobs"),
 ]

@@ -135,10 +135,12 @@ def test_the_smoke_run_fails_below_a_goal(
 ) -> None:
     monkeypatch.setattr(command, "select_rows", lambda names: [row for row in JOBS if row.name in names])
     goals = tmp_path / "goals.toml"
-    goals.write_text('[goals]\n"fake.turns" = 0.5\n"fake.no-data" = 1.0\n')
+    goals.write_text(
+        '["fake.turns"]\npeer = "slow"\nratio = 0.5\n["fake.no-data"]\npeer = "slow"\nratio = 1\n'
+    )
     assert command.main(["--goals", str(goals), "--repeats", "1"]) == 0
     assert "SKIPPED fake.no-data" in capsys.readouterr().out
-    goals.write_text('[goals]\n"fake.turns" = 500.0\n')
+    goals.write_text('["fake.turns"]\npeer = "slow"\nratio = 500\n')
     assert command.main(["--goals", str(goals), "--repeats", "1"]) == 1
     assert "BELOW ITS GOAL" in capsys.readouterr().out
 
