@@ -57,7 +57,7 @@ def tried(model: Any, row: Row, columns: dict[str, Any]) -> list[tuple[int, Any]
     units = features(row, columns)
     sets = [gone for k in range(len(units) + 1) for gone in itertools.combinations(units, k)]
     chunk = next(model.chunks(table([without(row, gone) for gone in sets])))
-    scores = model.score_chunk(chunk)
+    scores = model.score_rows(model.encode(chunk))
     verdicts = [
         None if np.isneginf(each).all() else model.classes[at]
         for each, at in zip(scores, model.best(scores).tolist(), strict=True)
@@ -126,7 +126,7 @@ def test_single_changes_are_those_that_flip_when_all_are_tried(
     prior: float | None, rows: list[Row], row: Row
 ) -> None:
     model = weigh.NaiveBayes(columns=SINGLE, prior=prior).fit(table(rows), LABEL).model_
-    scores = model.score_chunk(next(model.chunks(table([row]))))
+    scores = model.score_rows(model.encode(next(model.chunks(table([row])))))
     assume(not np.isneginf(scores).all())
     verdict = model.classes[model.best(scores)[0]]
     result = weigh.flip(model, table([row]), changes=True).changes
@@ -135,7 +135,7 @@ def test_single_changes_are_those_that_flip_when_all_are_tried(
         if row[name] is None or not known:
             continue
         tried = [row | {name: value} for value in known]
-        scores = model.score_chunk(next(model.chunks(table(tried))))
+        scores = model.score_rows(model.encode(next(model.chunks(table(tried)))))
         said = [
             (str(value), model.classes[best])
             for value, best, each in zip(known, model.best(scores).tolist(), scores, strict=True)
@@ -200,7 +200,8 @@ def test_removed_and_remaining_features_sum_to_the_lead() -> None:
         result = weigh.flip(model, [row.tolist()])
         if not result.flips:
             continue
-        evidence = next(model.explain_chunk(next(model.chunks([row.tolist()]))))
+        encoded = model.encode(next(model.chunks([row.tolist()])))
+        evidence = next(model.explain_rows(encoded, model.score_rows(encoded)))
         lead = sum(each.nats for each in evidence.rows_between(result.verdict, result.becomes))
         assert result.lead == pytest.approx(lead, rel=1e-9)
         changed = [

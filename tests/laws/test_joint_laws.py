@@ -105,7 +105,7 @@ def test_contributions_sum_to_the_score_and_posteriors_to_one(
     rows: list[Row], new_rows: list[Row], prior: Any
 ) -> None:
     model = fit_model(rows, prior=prior)
-    scores = model.score_chunk(next(iter(model.chunks(table(new_rows)))))
+    scores = model.score_rows(model.encode(next(model.chunks(table(new_rows)))))
     possible = [row for row, score in zip(new_rows, scores, strict=True) if not np.isneginf(score).all()]
     if not possible:
         return

@@ -64,7 +64,7 @@ def scores_by_forgetting(model: Any, rows: list[Row], weights: list[float] | Non
         reduced = model.forget(source) if counted else model
         if reduced.classes:
             indices = [model.classes.index(label) for label in reduced.classes]
-            scores[i, indices] = reduced.score_chunk(next(reduced.chunks(table([row]))))[0]
+            scores[i, indices] = reduced.score_rows(reduced.encode(next(reduced.chunks(table([row])))))[0]
     return scores
 
 

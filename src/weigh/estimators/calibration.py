@@ -172,7 +172,7 @@ def _score_rows(model: Model, source: Source) -> CalibrationData:
     class_codes = {label: code for code, label in enumerate(model.classes)}
 
     def score(chunk: Chunk) -> tuple[Floats, ClassCodes, Floats]:
-        return model.finite_scores(chunk), *encode_labels(chunk, class_codes)
+        return model.score_chunk(chunk), *encode_labels(chunk, class_codes)
 
     return _concatenate_parts(model.map_chunks(score, source))
 

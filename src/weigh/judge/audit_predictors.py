@@ -125,7 +125,8 @@ def _strongest_reasons(
     model: Model, slope: float, row: Chunk, predicted: Any, label: Any
 ) -> tuple[EvidenceRow, ...]:
     """Return the features of a row that favour the predicted class over the label most."""
-    evidence = next(iter(model.explain_chunk(row)))
+    encoded = model.encode(row)
+    evidence = next(model.explain_rows(encoded, model.score_rows(encoded)))
     favouring = [feature for feature in evidence.rows_between(predicted, label) if feature.nats > 0]
     strongest = sorted(favouring, key=lambda feature: -feature.nats)[:MAX_REASONS]
     return tuple(replace(feature, nats=feature.nats * slope) for feature in strongest)

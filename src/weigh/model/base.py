@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property, partial
 from itertools import islice
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -94,6 +94,10 @@ class BaseModel(ABC):
         source = rows_of(rows, missing=self.schema.missing).with_storage(self.storage)
         return self.schema.chunk_readers(source, max_rows)
 
+    def encode(self, chunk: Chunk) -> EncodedRows:
+        """Encode the rows of a chunk with the schema's column names."""
+        return EncodedRows(self.schema.encode(chunk), chunk.n_rows, chunk.first_row)
+
     def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the model's HTML display."""
         yield column_table(self.schema)
@@ -112,6 +116,14 @@ class BaseModel(ABC):
         """Return the bytes that `save` writes; equal models have equal bytes."""
         meta, arrays = self.to_store()
         return store.to_bytes({"model": self.type_name, **meta}, arrays)
+
+
+class EncodedRows(NamedTuple):
+    """The rows of a chunk, encoded once for scores and evidence; `first_row` is for messages."""
+
+    blocks: Sequence[Any]  # of the types that the model's terms take, one per term
+    n_rows: int
+    first_row: int
 
 
 class Model(BaseModel):
@@ -134,12 +146,12 @@ class Model(BaseModel):
         """The log prior probability of each class."""
 
     @abstractmethod
-    def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores [rows, classes] of a chunk with the schema's column names."""
+    def score_rows(self, rows: EncodedRows) -> Floats:
+        """Return the scores [rows, classes]."""
 
     @abstractmethod
-    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
-        """Yield the evidence for each row of a chunk."""
+    def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
+        """Yield the evidence for each row, given the scores of all."""
 
     def __repr__(self) -> str:
         columns = f"{len(self.schema.names):,} column" + "s" * (len(self.schema.names) != 1)
@@ -183,20 +195,24 @@ class Model(BaseModel):
 
     def scores(self, rows: Any) -> Floats:
         """Return the scores [rows, classes]."""
-        return np.concatenate(list(self.map_chunks(self.finite_scores, rows)))
+        return np.concatenate(list(self.map_chunks(self.score_chunk, rows)))
 
-    def finite_scores(self, chunk: Chunk) -> Floats:
-        """Return `score_chunk`, or raise ImpossibleEvidence if a row has −inf for every class."""
-        scores = self.score_chunk(chunk)
+    def score_chunk(self, chunk: Chunk) -> Floats:
+        """Return the finite scores [rows, classes] of a chunk with the schema's column names."""
+        return self.finite_scores(self.encode(chunk))
+
+    def finite_scores(self, rows: EncodedRows) -> Floats:
+        """Return `score_rows`, or raise ImpossibleEvidence if a row has −inf for every class."""
+        scores = self.score_rows(rows)
         impossible = scores.max(axis=1) == -np.inf
         if impossible.any():
-            raise self.impossible_row_error(chunk, int(np.argmax(impossible)))
+            raise self.impossible_row_error(rows, int(np.argmax(impossible)))
         return scores
 
-    def impossible_row_error(self, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
+    def impossible_row_error(self, rows: EncodedRows, row: int) -> errors.ImpossibleEvidence:
         """Return the error for a row with probability zero in every class."""
         return errors.ImpossibleEvidence(
-            f"Row {chunk.first_row + row:,} has probability 0 in every class. Train with a prior above 0."
+            f"Row {rows.first_row + row:,} has probability 0 in every class. Train with a prior above 0."
         )
 
     def log_proba(self, rows: Any) -> Floats:
@@ -212,7 +228,7 @@ class Model(BaseModel):
         return np.concatenate(list(self.map_chunks(partial(self._verdicts, decision), rows)))
 
     def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
-        scores = self.finite_scores(chunk)
+        scores = self.score_chunk(chunk)
         if decision is None:
             return self.labels[self.best(scores)]
         return decision.verdicts(scores, self.log_prior, self.classes)
@@ -232,8 +248,9 @@ class Model(BaseModel):
 
         explained = Explained()
         for chunk in self.chunks(rows):
-            self.finite_scores(chunk)  # raises the same error for impossible rows as predict
-            explained.extend(evidence.detach() for evidence in self.explain_chunk(chunk))
+            encoded = self.encode(chunk)
+            evidence = self.explain_rows(encoded, self.finite_scores(encoded))
+            explained.extend(row.detach() for row in evidence)
         return explained
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats, Level
 from weigh.features.schema import Schema
-from weigh.model.base import Model
+from weigh.model.base import EncodedRows, Model
 from weigh.model.calibration import Calibration, plot_calibration, read_calibration
 from weigh.model.decision import equalise_ties
 from weigh.model.evidence.evidence import Evidence, EvidenceRow, exact_sum
@@ -84,23 +84,26 @@ class CalibratedModel(Model):
         """Calibrated scores are log P(class | x), not joint log-probabilities."""
         return False
 
-    def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the calibrated log-probabilities of a chunk."""
-        scores = self.uncalibrated.finite_scores(chunk)
+    def encode(self, chunk: Chunk) -> EncodedRows:
+        """Encode the rows of a chunk for the inner model."""
+        return self.uncalibrated.encode(chunk)
+
+    def score_rows(self, rows: EncodedRows) -> Floats:
+        """Return the calibrated log-probabilities [rows, classes]."""
+        scores = self.uncalibrated.finite_scores(rows)
         return self.calibration.apply(
             equalise_ties(scores) if self.uncalibrated.has_probabilities else scores
         )
 
-    def impossible_row_error(self, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
+    def impossible_row_error(self, rows: EncodedRows, row: int) -> errors.ImpossibleEvidence:
         """Return the error for a row with probability zero in every class."""
-        return self.uncalibrated.impossible_row_error(chunk, row)
+        return self.uncalibrated.impossible_row_error(rows, row)
 
-    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
+    def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
         """Yield the scaled evidence of the inner model for each row, plus the calibration's contribution."""
-        log_q = self.score_chunk(chunk)
-        verdicts = self.best(log_q).tolist()
-        inner = self.uncalibrated.explain_chunk(chunk)
-        for evidence, row_log_q, verdict in zip(inner, log_q, verdicts, strict=True):
+        verdicts = self.best(scores).tolist()
+        inner = self.uncalibrated.explain_rows(rows, self.uncalibrated.score_rows(rows))
+        for evidence, row_log_q, verdict in zip(inner, scores, verdicts, strict=True):
             yield self._calibrate_evidence(evidence, row_log_q, verdict)
 
     def _calibrate_evidence(self, evidence: Evidence, log_q: Floats, verdict: int) -> Evidence:

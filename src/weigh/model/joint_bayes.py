@@ -16,6 +16,7 @@ from weigh import errors
 from weigh.advice import Setting
 from weigh.features.blocks import CategoryBlock, Floats, Level
 from weigh.features.schema import Schema
+from weigh.model.base import EncodedRows
 from weigh.model.count_model import UNCHANGED, CountModel, explicit_settings
 from weigh.model.counts.bayes_counts import BayesCounts
 from weigh.model.counts.joint_counts import count_joint_chunk, encode_cells, joint_columns, read_joint_counts
@@ -103,15 +104,19 @@ class JointModel(CountModel):
         """Return the model with the same counts and other priors; omitted priors stay the same."""
         return replace(self, **explicit_settings(prior=prior, class_prior=class_prior))
 
-    def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores [rows, classes] of a chunk."""
-        return self.log_prior + self.table.log_probabilities(encode_cells(chunk, self.schema))
+    def encode(self, chunk: Chunk) -> EncodedRows:
+        """Encode the rows of a chunk as the cells of the table."""
+        return EncodedRows(encode_cells(chunk, self.schema), chunk.n_rows, chunk.first_row)
 
-    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
-        """Yield the evidence for each row of a chunk: one contribution of all columns together."""
-        columns = encode_cells(chunk, self.schema)
+    def score_rows(self, rows: EncodedRows) -> Floats:
+        """Return the scores [rows, classes]."""
+        return self.log_prior + self.table.log_probabilities(rows.blocks)
+
+    def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
+        """Yield the evidence for each row: one contribution of all columns together."""
+        columns = rows.blocks
         logs = self.table.log_probabilities(columns)
-        for row in range(chunk.n_rows):
+        for row in range(rows.n_rows):
             text = self.table.describe_row(columns, row)
             contributions = [Contribution(JOINT_FEATURE, text, logs[row])] if text else []
             class_products = partial(self._class_products, columns, row)
@@ -125,11 +130,11 @@ class JointModel(CountModel):
             products.append(ClassProduct(label, (self.class_distribution.factor(c), *factors)))
         return products
 
-    def impossible_row_error(self, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
+    def impossible_row_error(self, rows: EncodedRows, row: int) -> errors.ImpossibleEvidence:
         """Return the error for a row with probability zero in every class."""
-        text = self.table.describe_row(encode_cells(chunk, self.schema), row)
+        text = self.table.describe_row(rows.blocks, row)
         return errors.ImpossibleEvidence(
-            f"Row {chunk.first_row + row:,} has probability 0 in every class: the combination {text} never "
+            f"Row {rows.first_row + row:,} has probability 0 in every class: the combination {text} never "
             "occurred in training, or only in classes with prior probability 0.",
             hint=(
                 "A prior above 0 (",

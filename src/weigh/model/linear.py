@@ -13,7 +13,7 @@ from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
-from weigh.model.base import BaseModel, Model, name_weights_by_class, weight_table
+from weigh.model.base import BaseModel, EncodedRows, Model, name_weights_by_class, weight_table
 from weigh.model.distributions.weights import (
     Contribution,
     LevelWeights,
@@ -33,7 +33,6 @@ from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
 from weigh.parameters.kinds import MAX_BUCKETS
 from weigh.result import Table
-from weigh.source.chunk import Chunk
 from weigh.source.sparse_rows import SparseRows
 
 
@@ -63,19 +62,17 @@ class LinearPredictor(BaseModel):
         offsets = np.sum([part.offset for part in self._features], axis=0)
         return np.concatenate([part.coef for part in self._features]), np.asarray(self.base + offsets)
 
-    def linear_predictor(self, chunk: Chunk) -> Floats:
-        """Return the outputs [rows, outputs] of a chunk."""
-        blocks: list[Any] = self.schema.encode(chunk)
-        outputs = np.tile(self.base, (chunk.n_rows, 1))
-        for term, block in zip(self.terms, blocks, strict=True):
+    def linear_predictor(self, rows: EncodedRows) -> Floats:
+        """Return the outputs [rows, outputs]."""
+        outputs = np.tile(self.base, (rows.n_rows, 1))
+        for term, block in zip(self.terms, rows.blocks, strict=True):
             term.add(block, outputs)
         return outputs
 
-    def contributions(self, chunk: Chunk) -> Iterator[list[Contribution]]:
+    def contributions(self, rows: EncodedRows) -> Iterator[list[Contribution]]:
         """Yield each row's contributions of its features."""
-        chunk_blocks = self.schema.encode(chunk)
-        for row in range(chunk.n_rows):
-            blocks: list[Any] = [block.row(row) for block in chunk_blocks]
+        for row in range(rows.n_rows):
+            blocks = [block.row(row) for block in rows.blocks]
             pairs = zip(self.terms, blocks, strict=True)
             yield [contribution for term, block in pairs for contribution in term.contributions(block, 0)]
 
@@ -155,14 +152,14 @@ class LinearModel(Model, LinearPredictor):
         spread = np.abs(self.coef) if self.coef.ndim == 1 else np.ptp(self.coef, axis=0)
         return [name for name, w in zip(self.features, spread, strict=True) if w <= tolerance]
 
-    def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores [rows, classes] of a chunk."""
-        return self.linear_predictor(chunk)
+    def score_rows(self, rows: EncodedRows) -> Floats:
+        """Return the scores [rows, classes]."""
+        return self.linear_predictor(rows)
 
-    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
-        """Yield the evidence for each row of a chunk."""
-        verdicts = self.best(self.score_chunk(chunk)).tolist()
-        for contributions, verdict in zip(self.contributions(chunk), verdicts, strict=True):
+    def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
+        """Yield the evidence for each row."""
+        verdicts = self.best(scores).tolist()
+        for contributions, verdict in zip(self.contributions(rows), verdicts, strict=True):
             yield self.make_evidence(contributions, verdict)
 
     def make_evidence(self, contributions: Sequence[Contribution], verdict: int) -> Evidence:

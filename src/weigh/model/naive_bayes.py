@@ -14,6 +14,7 @@ from weigh.advice import Setting
 from weigh.features.blocks import Floats, Level
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.words import Block
+from weigh.model.base import EncodedRows
 from weigh.model.count_model import UNCHANGED, CountModel, explicit_settings
 from weigh.model.counts.bayes_counts import BayesCounts, count_rows
 from weigh.model.counts.count_table import CountArray
@@ -158,26 +159,23 @@ class BayesModel(CountModel):
         """The additive terms of the scores, one per column group."""
         return [distribution.weights for distribution in self.distributions]
 
-    def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores [rows, classes] of a chunk."""
-        return self._score(self.schema.encode(chunk), self.terms)
+    def score_rows(self, rows: EncodedRows) -> Floats:
+        """Return the scores [rows, classes]."""
+        return self._add_terms(self.terms, rows)
 
-    def _score(self, blocks: Sequence[Block], terms: Sequence[Any]) -> Floats:
-        n = blocks[0].n_rows if blocks else 0
-        scores = np.empty((n, len(self.classes)))
-        scores[:] = self.log_prior
-        for term, block in zip(terms, blocks, strict=True):
+    def _add_terms(self, terms: Sequence[Any], rows: EncodedRows) -> Floats:
+        scores = np.tile(self.log_prior, (rows.n_rows, 1))
+        for term, block in zip(terms, rows.blocks, strict=True):
             term.add(block, scores)
         return scores
 
-    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
-        """Yield the evidence for each row of a chunk."""
+    def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
+        """Yield the evidence for each row."""
         from weigh.model.evidence.evidence import build_evidence
 
-        chunk_blocks = self.schema.encode(chunk)
-        for row in range(chunk.n_rows):
+        for row in range(rows.n_rows):
             # The evidence refers to its blocks; single rows keep it from holding the whole chunk in memory.
-            blocks = [block.row(row) for block in chunk_blocks]
+            blocks = [block.row(row) for block in rows.blocks]
             pairs = zip(self.terms, blocks, strict=True)
             contributions = [c for term, block in pairs for c in term.contributions(block, 0)]
             class_products = partial(self._class_products, blocks)
@@ -199,9 +197,19 @@ class BayesModel(CountModel):
             factors = [factor.in_lowest_terms() for factor in factors]
         return ClassProduct(self.classes[c], tuple(factors))
 
-    def impossible_row_error(self, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
+    def impossible_row_error(self, rows: EncodedRows, row: int) -> errors.ImpossibleEvidence:
         """Return the error for a row with probability zero in every class, with the columns responsible."""
-        return impossible_evidence_error(self, chunk, row)
+        pairs = zip(self.terms, rows.blocks, strict=True)
+        contributions = [c for term, block in pairs for c in term.contributions(block, row)]
+        causes = []
+        for c, label in enumerate(self.classes):
+            names = [f"{x.feature}={x.value}" for x in contributions if np.isneginf(x.logs[c])]
+            causes.append(f"{label!r} by {errors.quote_names(names)}" if names else f"{label!r} by its prior")
+        return errors.ImpossibleEvidence(
+            f"Row {rows.first_row + row:,} has probability 0 in every class, ruled out as follows: "
+            f"{'; '.join(causes[:8])}. These values never occurred in these classes in training.",
+            hint=("A prior above 0 (", Setting("prior", 1), ") gives them a positive probability."),
+        )
 
     def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the HTML display: classes, columns and the strongest features per class."""
@@ -276,7 +284,7 @@ class BayesModel(CountModel):
         if self.stated:
             return self.predict_proba(rows)
         terms = [distribution.predictive() for distribution in self.distributions]
-        scores = [self._score(self.schema.encode(chunk), terms) for chunk in self.chunks(rows)]
+        scores = [self._add_terms(terms, self.encode(chunk)) for chunk in self.chunks(rows)]
         return np.exp(log_softmax(np.concatenate(scores)))
 
     @property
@@ -313,21 +321,6 @@ class BayesModel(CountModel):
             bool(meta["complement"]),
             bool(meta["stated"]),
         )
-
-
-def impossible_evidence_error(model: BayesModel, chunk: Chunk, row: int) -> errors.ImpossibleEvidence:
-    """Return the error for a row with probability zero in every class, with the columns responsible."""
-    pairs = zip(model.terms, model.schema.encode(chunk), strict=True)
-    contributions = [c for term, block in pairs for c in term.contributions(block, row)]
-    causes = []
-    for c, label in enumerate(model.classes):
-        names = [f"{x.feature}={x.value}" for x in contributions if np.isneginf(x.logs[c])]
-        causes.append(f"{label!r} by {errors.quote_names(names)}" if names else f"{label!r} by its prior")
-    return errors.ImpossibleEvidence(
-        f"Row {chunk.first_row + row:,} has probability 0 in every class, ruled out as follows: "
-        f"{'; '.join(causes[:8])}. These values never occurred in these classes in training.",
-        hint=("A prior above 0 (", Setting("prior", 1), ") gives them a positive probability."),
-    )
 
 
 def sample_rows(model: BayesModel, n: int, seed: int, size: int) -> Iterator[dict[str, Any]]:

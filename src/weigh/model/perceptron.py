@@ -15,7 +15,7 @@ from weigh import _core, errors
 from weigh.advice import Setting, Step
 from weigh.features.blocks import Floats, Ints, Longs
 from weigh.features.schema import Schema
-from weigh.model.base import Model
+from weigh.model.base import EncodedRows, Model
 from weigh.model.decision import Decision, best_class
 from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence
@@ -73,14 +73,14 @@ class ScoreOnlyModel(Model):
             raise self._no_probabilities_error()
         return super()._verdicts(None, chunk)
 
-    def finite_scores(self, chunk: Chunk) -> Floats:
-        """Return `score_chunk`, or raise DataError if a score overflows."""
+    def finite_scores(self, rows: EncodedRows) -> Floats:
+        """Return `score_rows`, or raise DataError if a score overflows."""
         with np.errstate(over="ignore", invalid="ignore"):
-            scores = self.score_chunk(chunk)
+            scores = self.score_rows(rows)
         overflows = ~np.isfinite(scores).all(axis=1)
         if overflows.any():
             raise errors.DataError(
-                f"Row {chunk.first_row + int(np.argmax(overflows)):,} has values so large that its score "
+                f"Row {rows.first_row + int(np.argmax(overflows)):,} has values so large that its score "
                 f"overflows. Scale the columns down, in the same way for training and prediction."
             )
         return scores
@@ -157,9 +157,9 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
         """The bias: a number for two classes, else one per class."""
         return self._rescale(super().intercept)
 
-    def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores [rows, classes] of a chunk."""
-        return self._rescale(super().score_chunk(chunk))
+    def score_rows(self, rows: EncodedRows) -> Floats:
+        """Return the scores [rows, classes]."""
+        return self._rescale(self.linear_predictor(rows))
 
     def _rescale(self, sums: Floats) -> Floats:
         return np.asarray(sums * self.rate / self.divisor)
@@ -217,18 +217,17 @@ class VotedModel(PerceptronModel):
 
     type_name: ClassVar[str] = "voted"
 
-    def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the votes [rows, classes] on the rows of a chunk."""
+    def score_rows(self, rows: EncodedRows) -> Floats:
+        """Return the votes [rows, classes]."""
         assert self.record is not None
-        rows = design_rows(self.terms, self.schema.encode(chunk), chunk.n_rows)
-        return to_class_columns(self.record.votes(rows))
+        return to_class_columns(self.record.votes(design_rows(self.terms, rows.blocks, rows.n_rows)))
 
-    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
+    def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
         """Yield the evidence for each row: one contribution of all votes, which do not add by feature."""
         assert self.record is not None
         lives = self.record.lives
         title = f"{len(lives):,} hypotheses, {int(lives.sum()):,} votes"
-        base, scores = np.zeros(len(self.class_list)), self.score_chunk(chunk)
+        base = np.zeros(len(self.class_list))
         for votes, verdict in zip(scores, self.best(scores).tolist(), strict=True):
             contributions = [Contribution(title, "", votes)]
             yield build_evidence(

@@ -12,8 +12,8 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
-from weigh.model.base import weight_table
-from weigh.model.evidence.evidence import Evidence, Explained, build_evidence
+from weigh.model.base import EncodedRows, weight_table
+from weigh.model.evidence.evidence import Explained, build_evidence
 from weigh.model.file import store
 from weigh.model.fit import Fit, Optimality
 from weigh.model.inference import MAX_SAVED_FEATURES, Posterior, PosteriorSource, Summary, build_summary
@@ -69,15 +69,19 @@ class RegressionModel(LinearPredictor):
 
     def predict(self, rows: Any, return_std: bool = False) -> Any:
         """Return one prediction per row; with `return_std` also the predictive standard deviations."""
-        if not return_std:
-            return np.concatenate(list(self.map_chunks(self._predict_chunk, rows)))
-        posterior = self.posterior
+        posterior = self.posterior if return_std else None
 
-        def predict_with_std(chunk: Chunk) -> tuple[Floats, Floats]:
-            return self._predict_chunk(chunk), posterior.predictive_sd(self.dense_features(chunk))
+        def predict_chunk(chunk: Chunk) -> tuple[Floats, ...]:
+            encoded = self.encode(chunk)
+            predicted = self._predict_rows(encoded)
+            if posterior is None:
+                return (predicted,)
+            features = design_rows(self.terms, encoded.blocks, encoded.n_rows).to_dense()
+            return predicted, posterior.predictive_sd(features)
 
-        chunks = list(self.map_chunks(predict_with_std, rows))
-        return tuple(np.concatenate(arrays) for arrays in zip(*chunks, strict=True))
+        chunks = list(self.map_chunks(predict_chunk, rows))
+        columns = tuple(np.concatenate(arrays) for arrays in zip(*chunks, strict=True))
+        return columns if return_std else columns[0]
 
     @cached_property
     def posterior(self) -> Posterior:
@@ -99,17 +103,13 @@ class RegressionModel(LinearPredictor):
         except errors.DataError:
             return None
 
-    def dense_features(self, chunk: Chunk) -> Floats:
-        """Return the dense design matrix of a chunk, with columns in the order of `coef`."""
-        return design_rows(self.terms, self.schema.encode(chunk), chunk.n_rows).to_dense()
-
-    def _predict_chunk(self, chunk: Chunk) -> Floats:
+    def _predict_rows(self, rows: EncodedRows) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
-            predicted = self.linear_predictor(chunk)[:, 0]
+            predicted = self.linear_predictor(rows)[:, 0]
         overflows = ~np.isfinite(predicted)
         if overflows.any():
             raise errors.DataError(
-                f"Row {chunk.first_row + int(np.argmax(overflows)):,} has values so large that its "
+                f"Row {rows.first_row + int(np.argmax(overflows)):,} has values so large that its "
                 f"prediction overflows. Scale the columns down, in the same way for training and prediction."
             )
         return predicted
@@ -130,18 +130,15 @@ class RegressionModel(LinearPredictor):
 
     def explain(self, rows: Any) -> Explained:
         """Return the evidence for each row: the contributions that sum to its prediction."""
-        return Explained(evidence for chunk in self.chunks(rows) for evidence in self.explain_chunk(chunk))
-
-    def explain_chunk(self, chunk: Chunk) -> list[Evidence]:
-        """Return the evidence for each row of a chunk."""
         name = self.label or "predicted"
         row_evidence = (
             build_evidence(
                 [name], self.base, contributions, refuse_exact_products, unit="predicted", verdict=0
             )
-            for contributions in self.contributions(chunk)
+            for chunk in self.chunks(rows)
+            for contributions in self.contributions(self.encode(chunk))
         )
-        return [replace(evidence.detach(), verdict=evidence.total) for evidence in row_evidence]
+        return Explained(replace(evidence.detach(), verdict=evidence.total) for evidence in row_evidence)
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the content of a model file: JSON metadata and arrays."""

@@ -13,14 +13,13 @@ import numpy as np
 
 from weigh.features.blocks import Floats, Ints
 from weigh.features.schema import Schema
-from weigh.model.base import Model
+from weigh.model.base import EncodedRows, Model
 from weigh.model.counts.count_table import CountArray, read_counts_array
 from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct, Factor, smoothed_ratio, to_fraction
 from weigh.model.file import store
 from weigh.result import Table
-from weigh.source.chunk import Chunk
 from weigh.text import format_count, truncate
 
 LEFT, RIGHT, MISSING = 0, 1, 2
@@ -91,19 +90,19 @@ class ThresholdModel(Model):
         header = ["", *(truncate(c, 20) for c in self.classes)]
         yield Table([header, *rows], caption=f"Rows by {truncate(self.column, 40)}")
 
-    def _sides(self, chunk: Chunk) -> tuple[Floats, Ints]:
-        block: Any = self.schema.encode(chunk)[0]
+    def _sides(self, rows: EncodedRows) -> tuple[Floats, Ints]:
+        block: Any = rows.blocks[0]
         values: Floats = block.values
         sides = np.where(values <= self.cut, LEFT, np.where(np.isnan(values), MISSING, RIGHT))
         return values, sides.astype(np.int32)
 
-    def score_chunk(self, chunk: Chunk) -> Floats:
-        """Return the scores [rows, classes] of a chunk."""
-        return np.asarray(self.log_prior + self.weights[self._sides(chunk)[1]])
+    def score_rows(self, rows: EncodedRows) -> Floats:
+        """Return the scores [rows, classes]."""
+        return np.asarray(self.log_prior + self.weights[self._sides(rows)[1]])
 
-    def explain_chunk(self, chunk: Chunk) -> Iterator[Evidence]:
-        """Yield the evidence for each row of a chunk: the side of the cut on which it lies."""
-        for value, side in zip(*self._sides(chunk), strict=True):
+    def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
+        """Yield the evidence for each row: the side of the cut on which it lies."""
+        for value, side in zip(*self._sides(rows), strict=True):
             text = self._describe_side(float(value), int(side))
             contributions = [Contribution(self.column, text, self.weights[side])]
             class_products = partial(self._class_products, int(side))

@@ -16,7 +16,13 @@ from weigh.advice import join
 from weigh.errors import ColumnError, SourceError
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
 from weigh.source.chunk import Chunk
-from weigh.source.files.base import MAX_PREFIX_BYTES, TARGET_CHUNK_BYTES, TARGET_CHUNK_ROWS, FileSource
+from weigh.source.files.base import (
+    MAX_CACHED_HEAD_BYTES,
+    MAX_PREFIX_BYTES,
+    TARGET_CHUNK_BYTES,
+    TARGET_CHUNK_ROWS,
+    FileSource,
+)
 from weigh.source.files.text_files import (
     ROW_TOO_LONG,
     check_json_line,
@@ -130,7 +136,11 @@ class JsonLinesSource(ArrowFileSource):
         self.block = block
         if self.bytes_total == 0:
             raise SourceError(f"{path} is empty.", path)
-        schema = self._infer_schema()
+        head = self._first_rows(None, PREFIX_ROWS)  # Arrow infers the types from them
+        self._head = head if head.nbytes <= MAX_CACHED_HEAD_BYTES else None
+        schema = head.schema
+        if not schema.names:
+            raise SourceError(f"{self.path} has no rows with fields.", self.path)
         self.check_unique_columns(schema.names)
         self.set_columns({field.name: frozen_type(field.type) for field in schema}, label)
 
@@ -144,18 +154,15 @@ class JsonLinesSource(ArrowFileSource):
         while block := self._next_lines(lines, schema, None, self.block):
             yield self._parse_lines(block, schema)
 
-    def _infer_schema(self) -> Any:
-        """Return the schema that Arrow infers from the first 10,000 lines."""
-        schema = self._first_rows(None, PREFIX_ROWS).schema
-        if not schema.names:
-            raise SourceError(f"{self.path} has no rows with fields.", self.path)
-        return schema
-
     def first_batch(self, types: dict[str, Any], n: int) -> Any:
         """Return the first n rows without validating later rows of the same block."""
         import pyarrow as pa
 
-        return self._first_rows(pa.schema(list(types.items())), n)
+        schema = pa.schema(list(types.items()))
+        head = self._head
+        if head is None or n > PREFIX_ROWS or not set(schema) <= set(head.schema):
+            return self._first_rows(schema, n)
+        return head.select(schema.names).slice(0, n)
 
     def _first_rows(self, schema: Any, n: int) -> Any:
         return self._parse_lines(self._next_lines(self._lines(), schema, n, MAX_PREFIX_BYTES), schema)

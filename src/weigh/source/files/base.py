@@ -21,6 +21,8 @@ from weigh.source.missing import Marker
 
 # Rows may be long documents: a prefix ends here even if it has fewer rows than requested.
 MAX_PREFIX_BYTES = 32 << 20
+# Larger first rows, from which the types were inferred, are parsed again when needed.
+MAX_CACHED_HEAD_BYTES = 8 << 20
 # Blocks with few rows are enlarged to these sizes to reduce the overhead per column of wide files.
 TARGET_CHUNK_ROWS = 8_192
 TARGET_CHUNK_BYTES = 8 << 20

@@ -18,6 +18,7 @@ from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds,
 from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn
 from weigh.source.files.base import (
     DEFAULT_BLOCK_BYTES,
+    MAX_CACHED_HEAD_BYTES,
     MAX_PREFIX_BYTES,
     TARGET_CHUNK_BYTES,
     TARGET_CHUNK_ROWS,
@@ -38,8 +39,6 @@ from weigh.source.memory.conversion import column_names
 from weigh.source.missing import Marker
 from weigh.source.paths import READ_ERRORS
 
-# A larger head is parsed again when needed instead of being cached.
-MAX_CACHED_HEAD_BYTES = 8 << 20
 # The number of blocks of a short file, so that threads can share it.
 SHORT_FILE_BLOCKS = 3
 MIN_ROW_LIKE_SHARE = 0.99  # of the lines look like rows if quotes are stray; few lines of real texts do

@@ -1,0 +1,164 @@
+"""Every row takes a short path: the first rows are read once, and each chunk is encoded once."""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import weigh
+from weigh.cli.main import app
+from weigh.features.schema import Schema
+from weigh.source.base import ChunkReader, Source
+from weigh.source.chunk import Chunk, to_pylist
+from weigh.source.files import arrow_formats, csv
+
+LEARNERS: dict[str, Callable[[], Any]] = {
+    "naive Bayes": weigh.NaiveBayes,
+    "joint Bayes": weigh.JointBayes,
+    "perceptron": weigh.Perceptron,
+    "logistic regression": weigh.LogisticRegression,
+    "linear regression": weigh.LinearRegression,
+    "threshold": weigh.Threshold,
+}
+pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
+
+
+def some_columns(n: int = 200) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    sky, warm = rng.choice(["sun", "rain", "fog"], n), rng.normal(15.0, 5.0, n).round(2)
+    return {"sky": sky, "warm": warm, "wind": rng.integers(0, 9, n), "play": (warm > 15).astype(int)}
+
+
+class CountedSource(Source):
+    """The rows of another source; counts how often its first rows and all its rows are read."""
+
+    def __init__(self, inner: Source) -> None:
+        self.inner, self.reads = inner, collections.Counter[str]()
+        self.names, self.width, self.named, self.label = inner.names, inner.width, inner.named, inner.label
+        self.n_rows = inner.n_rows
+
+    def chunk_readers(self, kinds: Any = None, size: int = 65_536) -> Iterator[ChunkReader]:
+        self.reads["passes"] += 1
+        return self.inner.chunk_readers(kinds, size)
+
+    def _read_prefix(self, n: int, kinds: Any) -> Any:
+        self.reads["prefixes"] += 1
+        return self.inner.prefix(n, kinds)
+
+    def with_label(self, name: str) -> Source:
+        return CountedSource(self.inner.with_label(name))
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_fit_reads_the_first_rows_once_and_all_rows_once(name: str) -> None:
+    source = CountedSource(weigh.rows(some_columns(), "play"))
+    LEARNERS[name]().fit(source)
+    assert source.reads == {"prefixes": 1, "passes": 1}
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_fit_opens_a_file_once_for_its_first_rows_and_once_for_all(
+    name: str, suffix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, opened = write_table(tmp_path / f"days.{suffix}"), []
+    for module, name_of_open in [(csv, "open_text"), (arrow_formats, "_open_arrow_stream")]:
+        plain = getattr(module, name_of_open)
+        monkeypatch.setattr(
+            module, name_of_open, lambda *given, plain=plain: opened.append(given[0]) or plain(*given)
+        )
+    LEARNERS[name]().fit(weigh.open(path, "play"))
+    assert opened == [path, path]
+
+
+def write_table(path: Path) -> Path:
+    import pandas as pd
+
+    table = pd.DataFrame(some_columns())
+    if path.suffix == ".csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_json(path, orient="records", lines=True)
+    return path
+
+
+@pytest.mark.parametrize("name", ["with_label", "with_missing", "with_storage"])
+def test_other_columns_and_types_have_their_own_first_rows(name: str, tmp_path: Path) -> None:
+    source = weigh.open(write_table(tmp_path / "days.csv"), "play")
+    source.prefix()
+    change = {"with_label": "sky", "with_missing": ["fog"], "with_storage": {"play": "string"}}[name]
+    other = getattr(source, name)(change)
+    fresh = getattr(weigh.open(tmp_path / "days.csv", "play"), name)(change)
+    for n in (3, 10_000):
+        assert values(other.prefix(n)) == values(fresh.prefix(n)) != values(source.prefix(n))
+
+
+def values(chunk: Chunk) -> dict[str, list[Any]]:
+    columns = {**chunk.columns, "the labels": chunk.labels}
+    return {name: to_pylist(column) for name, column in columns.items()}
+
+
+def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    content = write_table(tmp_path / "days.csv").read_bytes()
+    monkeypatch.chdir(tmp_path)
+    arguments = ["fit", "-", "--format", "csv", "--label", "play", "-o", "days.weigh"]
+    done = CliRunner().invoke(app, arguments, input=content)
+    assert done.exit_code == 0, done.output
+    assert sum(weigh.load("days.weigh").counts.rows) == 200
+
+
+@pytest.fixture
+def encoded(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """The numbers of rows of all chunks that were encoded."""
+    n_rows: list[int] = []
+    plain = Schema.encode
+    monkeypatch.setattr(
+        Schema, "encode", lambda schema, chunk: n_rows.append(chunk.n_rows) or plain(schema, chunk)
+    )
+    return n_rows
+
+
+@pytest.mark.parametrize("name", sorted(LEARNERS.keys() - {"joint Bayes"}))
+def test_predicting_and_explaining_encode_every_chunk_once(name: str, encoded: list[int]) -> None:
+    model = LEARNERS[name]().fit(some_columns(), "play").model_
+    for use in (model.predict, model.explain):
+        encoded.clear()
+        use(some_columns(50))
+        assert encoded == [50], use
+
+
+@pytest.mark.parametrize("name", ["naive Bayes", "logistic regression", "perceptron"])
+def test_calibrated_models_encode_every_chunk_once(name: str, encoded: list[int]) -> None:
+    fitted = LEARNERS[name]().fit(some_columns(), "play")
+    encoded.clear()
+    model = weigh.calibrate(fitted, some_columns(100), "play")
+    assert encoded == [100]
+    encoded.clear()
+    model.explain(some_columns(50))
+    assert encoded == [50]
+
+
+@pytest.mark.parametrize("options", [(), ("--worked",), ("--latex",), ("--flip",), ("--most", "1", "--json")])
+def test_the_command_explain_encodes_its_row_once(
+    options: tuple[str, ...], encoded: list[int], tmp_path: Path
+) -> None:
+    path, model = write_table(tmp_path / "days.csv"), tmp_path / "days.weigh"
+    weigh.NaiveBayes().fit(weigh.open(path, "play")).model_.save(model)
+    encoded.clear()
+    done = CliRunner().invoke(app, ["explain", str(model), str(path), "--row", "7", *options])
+    assert done.exit_code == 0, done.output
+    assert encoded == [1]
+
+
+def test_evaluating_encodes_every_chunk_once(encoded: list[int]) -> None:
+    for name in sorted(LEARNERS.keys() - {"joint Bayes"}):
+        model = LEARNERS[name]().fit(some_columns(), "play").model_
+        encoded.clear()
+        weigh.evaluate(model, some_columns(50), label="play")
+        assert encoded == [50], name
