@@ -17,6 +17,7 @@ from weigh.features.schema import Schema
 from weigh.source.base import ChunkReader, Source
 from weigh.source.chunk import Chunk, to_pylist
 from weigh.source.files import arrow_formats, csv
+from weigh.source.files.folder import FolderSource
 
 LEARNERS: dict[str, Callable[[], Any]] = {
     "naive Bayes": weigh.NaiveBayes,
@@ -102,6 +103,17 @@ def test_other_columns_and_types_have_their_own_first_rows(name: str, tmp_path: 
 def values(chunk: Chunk) -> dict[str, list[Any]]:
     columns = {**chunk.columns, "the labels": chunk.labels}
     return {name: to_pylist(column) for name, column in columns.items()}
+
+
+def test_a_folder_of_texts_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for label in ("ham", "spam"):
+        (tmp_path / label).mkdir()
+        for i in range(30):
+            (tmp_path / label / f"{i}.txt").write_text(f"{label} {i}")
+    read, plain = [], FolderSource._read_text
+    monkeypatch.setattr(FolderSource, "_read_text", lambda self, file: read.append(file) or plain(self, file))
+    weigh.NaiveBayes().fit(weigh.open(tmp_path))
+    assert len(read) == len(set(read)) == 60
 
 
 def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

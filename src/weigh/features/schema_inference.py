@@ -192,15 +192,16 @@ def infer_schema(
     stated, derived = _parse_kinds(columns, names, source.named)
     markers = tuple(dict.fromkeys([*missing, *source.missing]))
     schema = Schema(names, (), source.named, source.label, markers, derived)
-    if isinstance(stated, Kind) and not (isinstance(stated, Number) and isinstance(stated.bins, int)):
+    if isinstance(stated, Kind) and not _has_bin_count(stated):
         return replace(schema, kinds=ConstantSequence(stated, len(names)))
-    prefix = _read_prefix(source, names, stated)
+    by_name: Any = dict.fromkeys(names, stated) if isinstance(stated, Kind) else stated
+    known = {name: to_kind(word, "the source") for name, word in source.kinds.items()} | by_name
+    if not derived and all(name in known and not _has_bin_count(known[name]) for name in names):
+        return replace(schema, kinds=[known[name] for name in names])
+    prefix, number_kind = _read_prefix(source, names, stated), number_kind or Number()
     kinds = []
     for name in names:
-        kind = stated if isinstance(stated, Kind) else stated.get(name)
-        if kind is None and name in source.kinds:
-            kind = to_kind(source.kinds[name], "the source")
-        kind = kind or infer_kind(prefix.columns[name], name, number_kind or Number())
+        kind = known.get(name) or infer_kind(prefix.columns[name], name, number_kind)
         kinds.append(_resolve_bins(kind, prefix, name, schema.missing))
     return replace(schema, kinds=kinds, made=_resolve_derived_bins(derived, prefix, schema.missing))
 
@@ -250,6 +251,10 @@ def _read_prefix(source: Source, names: Sequence[str], stated: object) -> Chunk:
     assert prefix.sparse is not None
     dense = prefix.sparse.to_dense()
     return replace(prefix, columns={name: dense[:, j] for j, name in enumerate(names)}, sparse=None)
+
+
+def _has_bin_count(kind: Kind) -> bool:
+    return isinstance(kind, Number) and isinstance(kind.bins, int)
 
 
 def _resolve_bins(kind: Kind, prefix: Chunk, name: str, missing: tuple[Marker, ...]) -> Kind:

@@ -10,6 +10,7 @@ from weigh import errors
 from weigh.advice import set_kind
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
+from weigh.features.text_kinds import BagOfWordsKind
 from weigh.learn.diagnostics import find_dependent_columns, warn_zero_variance_columns
 from weigh.model.counts.bayes_counts import BayesCounter, BayesCounts, count_rows
 from weigh.model.distributions.prior_settings import check_priors_fit_columns
@@ -42,7 +43,10 @@ class BayesTask:
         return task
 
     def warn_dependent_columns(self, source: Source) -> None:
-        """Warn about columns that repeat each other in the first rows."""
+        """Warn about columns that repeat each other in the first rows; words are not compared."""
+        groups = self.schema.column_groups
+        if sum(len(g.names) for g in groups if not isinstance(g.kind, BagOfWordsKind)) < 2:
+            return
         pairs = find_dependent_columns(self.schema, self.schema.first_rows(source))
         if pairs:
             listed = "; ".join(str(pair) for pair in pairs[:3])

@@ -21,7 +21,7 @@ from weigh.model.decision import Decision, best_class, label_array, log_softmax
 from weigh.model.file import store
 from weigh.model.parallel import map_in_order
 from weigh.result import Table
-from weigh.source.base import ChunkReader
+from weigh.source.base import ChunkReader, Source
 from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_float, html_paragraph
@@ -91,7 +91,9 @@ class BaseModel(ABC):
         max_rows = max(1, MAX_OUTPUT_VALUES // self.n_outputs)
         if isinstance(rows, Chunk):
             return ChunkReader.split(rows.n_rows, max_rows, rows.slice)
-        source = rows_of(rows, missing=self.schema.missing).with_storage(self.storage)
+        source = rows_of(rows, missing=self.schema.missing)
+        if isinstance(rows, Source):  # other rows are in memory, where only one storage is possible
+            source = source.with_storage(self.storage)
         return self.schema.chunk_readers(source, max_rows)
 
     def encode(self, chunk: Chunk) -> EncodedRows:

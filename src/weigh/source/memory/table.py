@@ -139,7 +139,7 @@ def _to_lazy_table(data: Any, names: Sequence[str] | None) -> LazyTable:
     """Convert data of any supported type to a table."""
     if isinstance(data, (str, bytes)):
         raise DataError("A single string is not a table. Give a list of strings, or weigh.open(path).")
-    table = table_from_frame(data)
+    table = table_from_mapping(data) if isinstance(data, dict) else table_from_frame(data)
     if table is None:
         table = table_from_texts(data)
     if table is None:
