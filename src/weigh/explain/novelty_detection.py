@@ -90,10 +90,13 @@ class Unfamiliar(TabularResult):
         n_hidden = len(lines) - MAX_LISTED_ROWS
         listed = [*lines[:MAX_LISTED_ROWS], *([f"  … and {n_hidden:,} more"] if n_hidden > 0 else [])]
         reasons = [Section("rows", [Lines("\n".join(listed))])] if lines else []
-        return [*reasons, self.shift_section()]
+        return [*reasons, self._shift_section()]
 
-    def shift_section(self) -> Section:
-        """Return the shifted columns."""
+    def told(self) -> str:
+        """Return the shifted columns as text."""
+        return self._shift_section().to_text()
+
+    def _shift_section(self) -> Section:
         if not self.shifted:
             return Section("columns", [self._shift_title])
         rows = [["column", "training", "these rows", "effect", "p"]]
@@ -186,8 +189,7 @@ class NoveltyDetector:
 
     def summary(self) -> str:
         """Return the number of flagged rows so far and the shifted columns as text."""
-        shifts = self.result([]).shift_section().to_text()
-        return f"{summarise_flagged_rows(self.n_flagged, self.n_rows)} {shifts}"
+        return f"{summarise_flagged_rows(self.n_flagged, self.n_rows)} {self.result([]).told()}"
 
     def result(self, rows: list[UnfamiliarRow]) -> Unfamiliar:
         """Return the given flagged rows together with the column tests of all rows seen."""

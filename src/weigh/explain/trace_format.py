@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from weigh import errors
 from weigh.model.evidence.exact_products import format_rational
+from weigh.result import LINE_WIDTH
 from weigh.text import (
     escape_html,
     escape_latex,
@@ -189,7 +190,6 @@ def _format_integers(numbers: Sequence[int]) -> str:
     return f"({','.join(map(str, numbers))})"
 
 
-LINE_WIDTH = 80
 MIN_NAMES_WIDTH = 26  # a narrower last column goes below its row
 CONTINUATION_INDENT = 6
 
