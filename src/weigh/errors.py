@@ -293,24 +293,15 @@ def multiple_labels_error(what: str) -> LabelError:
 
 
 # Code between the user's line and a warning: this package, and what calls it on the user's behalf.
-_LIBRARIES = frozenset(
-    (
-        "weigh",
-        "sklearn",
-        "joblib",
-        "click",
-        "contextlib",
-        "functools",
-        "concurrent",
-        "threading",
-        "multiprocessing",
-    )
-)
+_LIBRARIES = {
+    *("weigh", "sklearn", "joblib", "click"),
+    *("concurrent", "contextlib", "functools", "multiprocessing", "runpy", "threading"),
+}
 _lock = _thread.allocate_lock()
 _no_module: dict[str, Any] = {
     "__name__": "sys"
 }  # of threads and processes that no line of the user's started
-_claims: dict[str, object] = {}
+_claims: dict[str, Any] = {}  # sockets; None where another worker has it
 
 
 def warn(warning: Warning, columns: Iterable[object] = ()) -> None:
@@ -401,17 +392,20 @@ def _is_claimed(subjects: list[str]) -> bool:
     """Return whether workers of this process have claimed all subjects."""
     if "joblib.externals.loky" not in sys.modules:
         return False
-    sockets = [_bind(os.getpid(), subject) for subject in subjects]
-    return all(socket is None for socket in sockets)
+    claims = [_bind(os.getpid(), subject) for subject in subjects]
+    for claim in claims:
+        if claim is not None:
+            claim.close()
+    return not any(claims)
 
 
-def _bind(process: int, subject: str) -> object | None:
+def _bind(process: int, subject: str) -> Any:
     """Return a socket with an abstract name, that one process can hold until it ends; None if taken."""
-    if sys.platform != "linux":
-        return subject
     import socket
     import zlib
 
+    if sys.platform != "linux":
+        return socket.socket()  # without abstract names, every worker shows the warning
     claim = socket.socket(socket.AF_UNIX)
     try:
         claim.bind(f"\0weigh-warning-{process}-{zlib.crc32(subject.encode()):08x}")

@@ -178,7 +178,7 @@ def test_an_interrupt_ends_with_130(fitted, monkeypatch):
             "--kind 'a b=number:spread=shared'",
         ),
         (Setting("prior", 1), "prior=1", "--set prior=1"),
-        (Setting("prior", None), "prior=None", "--set prior=None"),
+        (Setting("prior", None), "prior=None", "--set prior=none"),
         (Setting("noise", Call("Normal", 1.0)), "noise=Normal(1.0)", "--set noise=normal:1.0"),
         (Setting("noise", weigh.Normal(1.5)), "noise=Normal(1.5)", "--set noise=normal:1.5"),
         (Setting("", Call("Penalty", l1=..., l2=2)), "Penalty(l1=..., l2=2)", "penalty:l1=...,l2=2"),

@@ -33,6 +33,8 @@ def _write_value(value: Any) -> str:
     """Write a value as --set and --kind take it; Normal(1.0) is normal:1.0."""
     if value is ... or isinstance(value, str):
         return "..." if value is ... else value
+    if value is None or isinstance(value, bool):
+        return str(value).lower()
     name, _, arguments = repr(value).partition("(")
     return f"{name.lower()}:{arguments[:-1].replace(', ', ',')}".replace("'", "") if arguments else name
 
