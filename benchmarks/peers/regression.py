@@ -77,6 +77,7 @@ def adelie_call(
     if method == "cv":
         # Five folds over adelie's own grid of 100 values, then the path down to the selected one.
         cv = ad.cv_grpnet(rows, loss, n_folds=5, min_ratio=1e-3, seed=0, **settings)
+        del settings["early_exit"]  # set by fit itself
         state = cv.fit(rows, loss, **settings)
         return state.betas[-1].toarray(), state.intercepts[-1:], float(cv.lmdas[cv.best_idx] * n)
     state = ad.grpnet(rows, loss, lmda_path=np.asarray(l1) / n, **settings)
