@@ -79,14 +79,18 @@ def test_documented_errors_use_the_notation_of_their_interface(
 
 
 def test_every_step_has_a_text_on_the_command_line() -> None:
+    nodes = [node for path in SOURCES.rglob("*.py") for node in ast.walk(ast.parse(path.read_text("utf-8")))]
     calls = [
-        node
-        for path in SOURCES.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Step"
+        node.args[0] for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) == "Step"
     ]
-    names = {node.args[0].value for node in calls if isinstance(node.args[0], ast.Constant)}
-    assert names == set(STEPS)
+    # A constraint of a parameter names its step in an attribute.
+    attributes = [
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "step"
+    ]
+    names = {each.value for each in (*calls, *attributes) if isinstance(each, ast.Constant)}
+    assert {name for name in names if isinstance(name, str)} == set(STEPS)
 
 
 def test_messages_of_the_library_name_no_options() -> None:
