@@ -67,21 +67,22 @@ nb::object text_of(std::string_view name) {
     return nb::steal(PyUnicode_DecodeUTF8(name.data(), static_cast<Py_ssize_t>(name.size()), "backslashreplace"));
 }
 
-nb::list extract_mail_features(const nb::bytes& content, std::string_view pairs, std::size_t characters,
-                               std::uint64_t salt) {
+nb::tuple extract_mail_features(const nb::bytes& content, std::string_view pairs, std::size_t characters,
+                                std::uint64_t salt) {
     const mail::FeatureSettings settings{pairs_of(pairs), characters, salt};
     std::vector<mail::Feature> features;
+    std::string hashed;
     {
         nb::gil_scoped_release released;
         mail::Canonicalizer canonical;
         mail::Message message;
         mail::Reader().read(canonical.canonicalize({content.c_str(), content.size()}), message);
-        mail::FeatureExtractor(settings).list(message, features);
+        mail::FeatureExtractor(settings).hash(message, hashed, &features);
     }
     nb::list found;
     for (const mail::Feature& each : features)
         found.append(nb::make_tuple(static_cast<int>(each.view), text_of(each.name), each.key));
-    return found;
+    return nb::make_tuple(found, bytes_of(hashed));
 }
 
 }  // namespace
@@ -93,5 +94,5 @@ void bind_mail_features(nb::module_& m) {
     m.def("hash_mail_features_with_ids", &hash_mail_features_with_ids, "contents"_a, "pairs"_a, "characters"_a,
           "salt"_a, "threads"_a, "Return (identity, serialized feature keys) of each raw message.");
     m.def("extract_mail_features", &extract_mail_features, "content"_a, "pairs"_a, "characters"_a, "salt"_a,
-          "Return (view, name, key) of the features of one raw message.");
+          "Return (view, name, key) of the features of one raw message, and its serialized feature keys.");
 }

@@ -19,7 +19,8 @@ std::vector<mail::Feature> features_of(std::string_view raw, const mail::Feature
     mail::Message message;
     mail::Reader().read(raw, message);
     std::vector<mail::Feature> found;
-    mail::FeatureExtractor(settings).list(message, found);
+    std::string hashed;
+    mail::FeatureExtractor(settings).hash(message, hashed, &found);
     return found;
 }
 

@@ -47,8 +47,9 @@ FeatureExtractor::~FeatureExtractor() = default;
 FeatureExtractor::FeatureExtractor(FeatureExtractor&&) noexcept = default;
 FeatureExtractor& FeatureExtractor::operator=(FeatureExtractor&&) noexcept = default;
 
-void FeatureExtractor::hash(const Message& message, std::string& out) {
-    scratch_->read(message, nullptr);
+void FeatureExtractor::hash(const Message& message, std::string& out, std::vector<Feature>* names) {
+    if (names != nullptr) names->clear();
+    scratch_->read(message, names);
     FeatureSet &headers = scratch_->headers.set, &body = scratch_->body.set;
     out.clear();
     out.reserve(8 + 8 * (headers.size() + body.size()));
@@ -56,11 +57,6 @@ void FeatureExtractor::hash(const Message& message, std::string& out) {
     append_number(static_cast<std::uint32_t>(body.size()), out);
     append_keys(headers.sorted(), out);
     append_keys(body.sorted(), out);
-}
-
-void FeatureExtractor::list(const Message& message, std::vector<Feature>& out) {
-    out.clear();
-    scratch_->read(message, &out);
 }
 
 std::vector<std::string> hash_features(std::span<const std::string_view> contents, const FeatureSettings& settings,

@@ -46,11 +46,9 @@ public:
     FeatureExtractor(FeatureExtractor&&) noexcept;
     FeatureExtractor& operator=(FeatureExtractor&&) noexcept;
 
-    // Replace `out` by the keys in the format of `HashedFeatures`.
-    void hash(const Message& message, std::string& out);
-
-    // Replace `out` by the features with their names, in order of first appearance.
-    void list(const Message& message, std::vector<Feature>& out);
+    // Replace `out` by the keys in the format of `HashedFeatures`, and `names`, if not null, by the features with
+    // their names, in order of first appearance.
+    void hash(const Message& message, std::string& out, std::vector<Feature>* names = nullptr);
 
 private:
     struct Scratch;

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import struct
-from bisect import bisect_left
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
@@ -104,19 +103,11 @@ class FeatureExtractor:
 
     def named_features(self, content: bytes) -> list[MailFeature]:
         """Return the features of a raw message with their names, in order of appearance."""
-        return [MailFeature(*feature) for feature in self._extract(content)]
+        return [MailFeature(*feature) for feature in self.parse(content).features]
 
     def parse(self, content: bytes) -> ParsedMail:
         """Return the named and the hashed features of a raw message, which is parsed once."""
-        features = self._extract(content)
-        keys = [key for _, _, key in features]
-        n_headers = bisect_left(features, (1,))
-        counts = FEATURE_COUNTS.pack(n_headers, len(keys) - n_headers)
-        in_order = (*sorted(keys[:n_headers]), *sorted(keys[n_headers:]))
-        return ParsedMail(features, counts + struct.pack(f"<{len(keys)}Q", *in_order))
-
-    def _extract(self, content: bytes) -> list[tuple[int, str, int]]:
-        return _core.extract_mail_features(content, self.pairs, self.characters, self.salt)
+        return ParsedMail(*_core.extract_mail_features(content, self.pairs, self.characters, self.salt))
 
     def _core_arguments(
         self, contents: Sequence[bytes], threads: int | None
