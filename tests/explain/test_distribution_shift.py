@@ -146,11 +146,11 @@ def test_the_chi_square_tail_is_one_at_zero_and_zero_at_infinity():
 
 def test_explaining_imports_neither_scipy_nor_scikit_learn():
     code = (
-        "import sys, weigh.explain, weigh.source, weigh.learn, weigh.engines\n"
+        "import sys, weigh.explain.novelty_detection, weigh.source, weigh.learn, weigh.engines\n"
         "columns = {'a': ['u', 'v'] * 30, 'y': ['p', 'q'] * 30}\n"
         "source = weigh.source.rows(columns, 'y')\n"
         "model = weigh.engines.run(weigh.learn.BayesTask.for_source(source, 'auto'), source)\n"
-        "result = weigh.explain.unfamiliar(model, {'a': ['u'] * 60})\n"
+        "result = weigh.explain.novelty_detection.unfamiliar(model, {'a': ['u'] * 60})\n"
         "assert result.shifted, result\n"
         "assert not {'scipy', 'sklearn'} & set(sys.modules), sorted(sys.modules)\n"
     )
