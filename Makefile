@@ -81,7 +81,7 @@ bogofilter:
 bench: $(READY) $(PEERS)/.ready $(OLDER)/.ready bogofilter ## beside the peers, into benchmarks/RESULTS.md; `make bench ROWS=tables.a,text`, `ARGS=--quick`, `ARGS=--list`
 	CXX="$(CXX)" $(BIN)/python -m benchmarks --rows "$(ROWS)" $(ARGS)
 
-bench-smoke: $(READY) ## a cheap row of each area, beside scikit-learn, against benchmarks/goals.toml
+bench-smoke: $(READY) bogofilter ## a cheap row of each area, beside scikit-learn and bogofilter, against benchmarks/goals.toml
 	CXX="$(CXX)" $(BIN)/python -m benchmarks --goals benchmarks/goals.toml $(ARGS)
 
 gallery: $(READY) ## the pictures of docs/gallery.md, made by the code that it shows
@@ -111,7 +111,7 @@ clean: ## remove everything that was built; the environment in .venv stays
 	find src tests benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # Sees the project's packages, so that everyone computes with the same NumPy, and keeps its own out of them.
-$(PEERS)/.ready: | $(READY)
+$(PEERS)/.ready: Makefile | $(READY)
 	@echo "environment: peers in benchmarks"
 	@$(BIN)/python -m venv $(PEERS)
 	@$(PEERS)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(PEERS)/place
@@ -121,7 +121,7 @@ $(PEERS)/.ready: | $(READY)
 		celer skglm liblinear-official snapml glum statsmodels vowpalwabbit river mlxtend
 	@touch $@
 
-$(OLDER)/.ready: | $(READY)
+$(OLDER)/.ready: Makefile | $(READY)
 	@echo "environment: peers in benchmarks that want an older NumPy"
 	@$(BIN)/python -m venv $(OLDER)
 	@$(OLDER)/bin/python -m pip --quiet --disable-pip-version-check install 'numpy<2' adelie python-glmnet

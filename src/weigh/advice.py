@@ -7,6 +7,7 @@ interface gives its own notation to `Advised.render`, or sends the fields of `Ad
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from math import isfinite
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,4 +152,6 @@ def _plain(value: object) -> Any:
         return [_plain(each) for each in value]
     if value is ...:
         return None
+    if isinstance(value, float) and not isfinite(value):
+        return str(value)
     return value if value is None or isinstance(value, str | int | float) else repr(value)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import math
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
@@ -124,7 +123,7 @@ def _read_number(allowed: Constraint | None, text: str) -> Any:
         number = Fraction(text) if re.fullmatch(r"[+-]?\d+(/\d+)?", text) else float(text)
         return int(number) if number == int(number) else number
     except OverflowError:
-        return math.inf
+        return float(text)
     except (ValueError, ZeroDivisionError):
         raise click.BadParameter(f"{text!r} is not a number.") from None
 
