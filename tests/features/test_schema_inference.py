@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy import sparse
 
+import weigh
 from weigh import errors
 from weigh.features import Category, Flag, Number, Text, Tokens
 from weigh.features.columns import bin_names, to_bins
-from weigh.features.schema_inference import find_cuts, infer_kind
+from weigh.features.schema_inference import find_cuts, infer_kind, infer_schema
 
 
 def kind_of(values: object) -> object:
@@ -131,3 +133,10 @@ def test_bins_are_closed_on_the_right_and_missing_values_have_none():
 
 def test_bins_are_named_by_their_borders():
     assert bin_names((1.5, 2.0)) == ["x ≤ 1.5", "1.5 < x ≤ 2", "x > 2"]
+
+
+def test_a_wide_sparse_matrix_needs_one_kind_for_all_columns() -> None:
+    source = weigh.rows(sparse.csr_matrix(np.eye(3, 1_500)))
+    with pytest.raises(errors.DataError, match="1,500 columns needs a stated kind"):
+        infer_schema(source, dict.fromkeys(range(1_500), "flag"))
+    assert infer_schema(source, "flag").accepts_sparse

@@ -24,7 +24,7 @@ from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_exact_counts, check_magnitude, check_non_negative
 from weigh.features.words import Block
 from weigh.source.base import CHUNK_ROWS, ChunkReader, Source
-from weigh.source.chunk import Chunk, rename_columns
+from weigh.source.chunk import Chunk, is_text
 from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
 
@@ -144,7 +144,12 @@ class Schema:
 
     def first_rows(self, source: Source) -> Chunk:
         """Return the first rows of a source, read once, with their columns renamed to this schema's names."""
-        rows = self.align_source(source).prefix()
+        source = self.align_source(source)
+        rows, kinds = source.prefix(), self.kinds_by_column
+        numbers = [name for name, kind in kinds.items() if kind in {"number", "count"}]
+        if any(is_text(rows.columns.get(name)) for name in numbers):
+            # Only the source can name the line of a text that is not a number.
+            rows = source.prefix(kinds=kinds)
         rows = rows if self.named and source.named else _name_columns(rows, self)
         return next(add_derived_columns([rows], self.made)) if self.made else rows
 
@@ -229,12 +234,8 @@ class Schema:
 
 def _name_columns(chunk: Chunk, schema: Schema) -> Chunk:
     """Give a chunk's columns the schema's names, by position."""
-    if chunk.sparse is None:
-        return replace(chunk, columns=rename_columns(chunk.columns, schema.names))
-    if schema.accepts_sparse:
-        return chunk
-    dense = chunk.sparse.to_dense()
-    return replace(chunk, columns={name: dense[:, j] for j, name in enumerate(schema.names)}, sparse=None)
+    is_encodable = chunk.sparse is not None and schema.accepts_sparse
+    return chunk if is_encodable else chunk.with_names(schema.names)
 
 
 def encode_sparse_rows(rows: SparseRows, kind: Kind, names: Sequence[str]) -> SparseBlock:

@@ -17,7 +17,7 @@ from weigh.features.kind_registry import Derived, Lag, to_kind
 from weigh.features.kinds import Category, Flag, Kind, Number
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import Text, Tokens
-from weigh.source.base import Source
+from weigh.source.base import PREFIX_ROWS, Source
 from weigh.source.chunk import (
     Chunk,
     Column,
@@ -25,7 +25,6 @@ from weigh.source.chunk import (
     ListColumn,
     TextColumn,
     is_arrow,
-    rename_columns,
 )
 from weigh.source.missing import Marker
 
@@ -195,10 +194,12 @@ def infer_schema(
     if isinstance(stated, Kind) and not _has_bin_count(stated):
         return replace(schema, kinds=ConstantSequence(stated, len(names)))
     by_name: Any = dict.fromkeys(names, stated) if isinstance(stated, Kind) else stated
+    if not isinstance(stated, Kind):
+        _check_width(source)
     known = {name: to_kind(word, "the source") for name, word in source.kinds.items()} | by_name
     if not derived and all(name in known and not _has_bin_count(known[name]) for name in names):
         return replace(schema, kinds=[known[name] for name in names])
-    prefix, number_kind = _read_prefix(source, names, stated), number_kind or Number()
+    prefix, number_kind = _read_prefix(source, names), number_kind or Number()
     kinds = []
     for name in names:
         kind = known.get(name) or infer_kind(prefix.columns[name], name, number_kind)
@@ -232,13 +233,8 @@ def _parse_kinds(
     return stated, derived
 
 
-def _read_prefix(source: Source, names: Sequence[str], stated: object) -> Chunk:
-    if source.names or not source.width:
-        prefix = source.prefix()
-        if source.named:
-            return prefix
-        return replace(prefix, columns=rename_columns(prefix.columns, names))
-    if source.width > MAX_INFERRED_COLUMNS and not isinstance(stated, Kind):
+def _check_width(source: Source) -> None:
+    if not source.names and source.width > MAX_INFERRED_COLUMNS:
         raise errors.DataError(
             f"A sparse matrix of {source.width:,} columns needs a stated kind.",
             hint=(
@@ -247,10 +243,13 @@ def _read_prefix(source: Source, names: Sequence[str], stated: object) -> Chunk:
                 " (how often words occur), 'flag' (whether they occur) or 'number'.",
             ),
         )
-    prefix = source.prefix(max(1, min(10_000, MAX_PREFIX_CELLS // source.width)))
-    assert prefix.sparse is not None
-    dense = prefix.sparse.to_dense()
-    return replace(prefix, columns={name: dense[:, j] for j, name in enumerate(names)}, sparse=None)
+
+
+def _read_prefix(source: Source, names: Sequence[str]) -> Chunk:
+    """Return the first rows as named columns; fewer of a wide sparse matrix, which becomes dense."""
+    max_rows = PREFIX_ROWS if source.names else max(1, MAX_PREFIX_CELLS // max(1, source.width))
+    prefix = source.prefix(min(PREFIX_ROWS, max_rows))
+    return prefix if source.named else prefix.with_names(names)
 
 
 def _has_bin_count(kind: Kind) -> bool:

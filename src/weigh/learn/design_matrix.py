@@ -18,7 +18,7 @@ from weigh.features.schema_inference import infer_schema
 from weigh.learn.dataset import EncodedChunk, SourceDataset
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.source.base import Source
-from weigh.source.chunk import MatrixColumns
+from weigh.source.chunk import MatrixColumns, rename_columns
 from weigh.source.memory.table import rows as rows_of
 from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
@@ -54,7 +54,7 @@ def linear_schema(
         return replace(schema, kinds=_linear_kinds(schema.kinds, scale))
     prefix = source.prefix().columns if columns == "auto" or isinstance(columns, Mapping) else {}
     if prefix and not source.named:
-        prefix = dict(zip(schema.names, prefix.values(), strict=True))
+        prefix = rename_columns(prefix, schema.names)
 
     def resolve_kind(name: str, kind: Kind) -> Kind:
         column = None if name in explicit else prefix.get(name)

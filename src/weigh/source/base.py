@@ -16,8 +16,8 @@ from weigh.source.missing import Marker
 PREFIX_ROWS = 10_000
 CHUNK_ROWS = 65_536
 
-# A wider prefix is read again when it is needed instead of being kept.
-MAX_KEPT_CELLS = 10_000_000
+# A larger prefix is read again when it is needed instead of being kept.
+MAX_KEPT_BYTES = 80_000_000
 
 ColumnKinds = Mapping[str, str]
 
@@ -127,17 +127,20 @@ class Source(ABC):
     def prefix(self, n: int = PREFIX_ROWS, kinds: ColumnKinds | None = None) -> Chunk:
         """Return the first n rows, or all if there are fewer; does not affect progress.
 
-        Without `kinds` they are read once: inference, warnings and checks share them. Files return fewer rows
-        if these exceed 32 MB.
+        Without `kinds` they are read once and kept if they are small: inference, warnings and checks share
+        them. Files return fewer rows if these exceed 32 MB.
         """
+        check_chunk_size(n)
         if kinds is not None:
-            return self._read_prefix(check_chunk_size(n), kinds)
-        if self._prefix is None or self._prefix[0] < n:
-            self._prefix = n, self._read_prefix(check_chunk_size(n), None)
-        n_rows, rows = self._prefix
-        if rows.n_rows * self.width > MAX_KEPT_CELLS:
-            self._prefix = None
-        return rows.slice(0, n) if n < n_rows else rows
+            return self._read_prefix(n, kinds)
+        kept = self._prefix  # read once, because another thread may replace it
+        # Fewer rows than requested are all that there are, or all that a file returns.
+        if kept is not None and (n <= kept[0] or kept[1].n_rows < kept[0]):
+            return kept[1].slice(0, n)
+        rows = self._read_prefix(n, None)
+        if _count_bytes(rows) <= MAX_KEPT_BYTES:
+            self._prefix = n, rows
+        return rows
 
     def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
         return next(self.chunk_readers(kinds, n)).read()
@@ -145,6 +148,12 @@ class Source(ABC):
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes of a copy, which reads its own first rows: its columns may differ."""
         return {name: value for name, value in self.__dict__.items() if name != "_prefix"}
+
+
+def _count_bytes(chunk: Chunk) -> int:
+    """Return the size of the columns; lists and objects count as one word per row."""
+    sparse = [] if chunk.sparse is None else [array for array in chunk.sparse.csr if array is not None]
+    return sum(getattr(part, "nbytes", 8 * chunk.n_rows) for part in [*chunk.columns.values(), *sparse])
 
 
 def check_chunk_size(size: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -58,6 +58,11 @@ class TextColumn:
 
     def __getitem__(self, rows: slice) -> TextColumn:
         return TextColumn(self.starts[rows], self.sizes[rows], self.data, self.overflow)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the spans and their texts."""
+        return self.starts.nbytes + self.sizes.nbytes + int(self.sizes.clip(0).sum())
 
     def to_pylist(self) -> list[Any]:
         """Return the text of every row, None if missing."""
@@ -117,6 +122,13 @@ def is_arrow(column: Column) -> bool:
     return hasattr(column, "dictionary_encode")
 
 
+def is_text(column: Column) -> bool:
+    """Whether a column of a file was read as text."""
+    if isinstance(column, DictionaryColumn):
+        return isinstance(next(iter(column.values), None), str)
+    return isinstance(column, TextColumn) or (is_arrow(column) and "string" in str(column.type))
+
+
 def to_pylist(column: Column) -> list[Any]:
     """Return the rows of any column as Python values."""
     values: list[Any] = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
@@ -147,9 +159,11 @@ class Chunk:
     first_row: int = field(default=0, kw_only=True)
 
     def slice(self, start: int, stop: int) -> Chunk:
-        """Return rows start to stop as views; bounds are clipped to the chunk."""
+        """Return rows start to stop as views; bounds are clipped to the chunk, and all rows are itself."""
         start = min(max(start, 0), self.n_rows)
         stop = min(max(stop, start), self.n_rows)
+        if stop - start == self.n_rows:
+            return self
         labels, weights, sparse = self.labels, self.weights, self.sparse
         return Chunk(
             self._slice_columns(start, stop),
@@ -159,6 +173,13 @@ class Chunk:
             weights=None if weights is None else weights[start:stop],
             first_row=self.first_row + start,
         )
+
+    def with_names(self, names: Sequence[str]) -> Chunk:
+        """Return the columns under these names, by position; a sparse matrix becomes dense columns."""
+        if self.sparse is None:
+            return replace(self, columns=rename_columns(self.columns, names))
+        dense = self.sparse.to_dense()
+        return replace(self, columns={name: dense[:, j] for j, name in enumerate(names)}, sparse=None)
 
     def _slice_columns(self, start: int, stop: int) -> Mapping[str, Column]:
         if isinstance(self.columns, MatrixColumns):

@@ -163,10 +163,7 @@ def _unsuitable_kind_advice(name: str, kind: Kind) -> str:
 
 def encode_cells(chunk: Chunk, schema: Schema) -> list[CategoryBlock]:
     """Return the columns of a joint table as level codes."""
-    columns = chunk.columns
-    if chunk.sparse is not None:
-        dense = chunk.sparse.to_dense()
-        columns = {name: dense[:, j] for j, name in enumerate(schema.names)}
+    columns = chunk.columns if chunk.sparse is None else chunk.with_names(schema.names).columns
     blocks = []
     for name, kind in joint_columns(schema).items():
         block = kind.encode(columns, [name], schema.missing)
