@@ -14,6 +14,7 @@ from click.testing import CliRunner
 import weigh
 from weigh.cli.main import app
 from weigh.features.schema import Schema
+from weigh.source import base
 from weigh.source.base import ChunkReader, Source
 from weigh.source.chunk import Chunk, to_pylist
 from weigh.source.files import arrow_formats, csv
@@ -100,6 +101,38 @@ def test_other_columns_and_types_have_their_own_first_rows(name: str, tmp_path: 
         assert values(other.prefix(n)) == values(fresh.prefix(n)) != values(source.prefix(n))
 
 
+@pytest.mark.parametrize("columns", [{"a": "number"}, {"a": "number", "b": "number"}])
+def test_a_text_among_stated_numbers_is_reported_with_its_line(columns: Any, tmp_path: Path) -> None:
+    lines = [f"{'oops' if i == 150 else 1.5 * i},{i * i},{i % 2}" for i in range(300)]
+    (tmp_path / "a.csv").write_text("\n".join(["a,b,y", *lines, ""]))
+    with pytest.raises(weigh.errors.SourceError, match="line 152"):
+        weigh.NaiveBayes(columns=columns).fit(weigh.open(tmp_path / "a.csv", "y"))
+
+
+def test_first_rows_are_read_again_only_if_there_may_be_more() -> None:
+    source = CountedSource(weigh.rows(some_columns(), "play"))
+    assert [source.prefix(n).n_rows for n in (100, 250, 10_000, 20_000, 7)] == [100, 200, 200, 200, 7]
+    assert source.reads == {"prefixes": 2}
+
+
+def test_large_first_rows_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = CountedSource(weigh.rows(some_columns(), "play"))
+    monkeypatch.setattr(base, "MAX_KEPT_BYTES", 1_000)
+    assert [source.prefix(n).n_rows for n in (100, 100, 3, 3)] == [100, 100, 3, 3]
+    assert source.reads == {"prefixes": 3}
+
+
+def test_texts_count_with_their_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for label in ("ham", "spam"):
+        (tmp_path / label).mkdir()
+        (tmp_path / label / "1.txt").write_text(1_000 * label)
+    source = weigh.open(tmp_path)
+    monkeypatch.setattr(base, "MAX_KEPT_BYTES", 5_000)
+    assert source.prefix() is not source.prefix()
+    monkeypatch.setattr(base, "MAX_KEPT_BYTES", 10_000)
+    assert source.prefix() is source.prefix()
+
+
 def values(chunk: Chunk) -> dict[str, list[Any]]:
     columns = {**chunk.columns, "the labels": chunk.labels}
     return {name: to_pylist(column) for name, column in columns.items()}
@@ -146,14 +179,19 @@ def test_predicting_and_explaining_encode_every_chunk_once(name: str, encoded: l
 
 
 @pytest.mark.parametrize("name", ["naive Bayes", "logistic regression", "perceptron"])
-def test_calibrated_models_encode_every_chunk_once(name: str, encoded: list[int]) -> None:
+def test_calibrated_models_encode_and_score_every_chunk_once(
+    name: str, encoded: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
     fitted = LEARNERS[name]().fit(some_columns(), "play")
     encoded.clear()
     model = weigh.calibrate(fitted, some_columns(100), "play")
     assert encoded == [100]
     encoded.clear()
+    scored, inner = [], type(model.uncalibrated)
+    plain = inner.score_rows
+    monkeypatch.setattr(inner, "score_rows", lambda *given: scored.append(given[1].n_rows) or plain(*given))
     model.explain(some_columns(50))
-    assert encoded == [50]
+    assert encoded == scored == [50]
 
 
 @pytest.mark.parametrize("options", [(), ("--worked",), ("--latex",), ("--flip",), ("--most", "1", "--json")])

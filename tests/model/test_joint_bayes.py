@@ -279,3 +279,9 @@ def test_evidence_of_a_row_without_values_is_the_prior_alone() -> None:
     evidence = fitted().explain({"colour": None, "flag": None, "size": None})[0]
     assert [row.feature for row in evidence.table] == ["class prior"]
     assert "P(class)" in evidence.worked()
+
+
+def test_evidence_holds_only_its_own_row() -> None:
+    for evidence in fitted().explain(ROWS):
+        (columns,) = evidence._class_products.args
+        assert [len(column.codes) for column in columns] == [1, 1, 1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+import weakref
 
 import pytest
 
@@ -46,3 +47,19 @@ def test_only_a_few_chunks_are_consumed_ahead():
     next(results)
     next(results)
     assert len(consumed) < 40
+
+
+def test_finished_chunks_are_released():
+    seen: list[weakref.ref[ChunkReader]] = []
+
+    def readers():
+        for item in range(100):
+            made = reader(item)
+            seen.append(weakref.ref(made))
+            yield made
+            del made
+
+    results = map_in_order(lambda chunk: chunk.n_rows, readers())
+    for _ in range(10):
+        next(results)
+    assert [made() for made in seen[:5]] == [None] * 5

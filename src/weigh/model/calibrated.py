@@ -85,24 +85,25 @@ class CalibratedModel(Model):
         return False
 
     def encode(self, chunk: Chunk) -> EncodedRows:
-        """Encode the rows of a chunk for the inner model."""
-        return self.uncalibrated.encode(chunk)
+        """Encode the rows of a chunk for the inner model, with its scores, which evidence needs too."""
+        rows = self.uncalibrated.encode(chunk)
+        return EncodedRows([rows, self.uncalibrated.finite_scores(rows)], chunk.n_rows, chunk.first_row)
 
     def score_rows(self, rows: EncodedRows) -> Floats:
         """Return the calibrated log-probabilities [rows, classes]."""
-        scores = self.uncalibrated.finite_scores(rows)
+        _, scores = rows.blocks
         return self.calibration.apply(
             equalise_ties(scores) if self.uncalibrated.has_probabilities else scores
         )
 
     def impossible_row_error(self, rows: EncodedRows, row: int) -> errors.ImpossibleEvidence:
         """Return the error for a row with probability zero in every class."""
-        return self.uncalibrated.impossible_row_error(rows, row)
+        return self.uncalibrated.impossible_row_error(rows.blocks[0], row)
 
     def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
         """Yield the scaled evidence of the inner model for each row, plus the calibration's contribution."""
         verdicts = self.best(scores).tolist()
-        inner = self.uncalibrated.explain_rows(rows, self.uncalibrated.score_rows(rows))
+        inner = self.uncalibrated.explain_rows(*rows.blocks)
         for evidence, row_log_q, verdict in zip(inner, scores, verdicts, strict=True):
             yield self._calibrate_evidence(evidence, row_log_q, verdict)
 

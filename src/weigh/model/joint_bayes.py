@@ -114,19 +114,19 @@ class JointModel(CountModel):
 
     def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
         """Yield the evidence for each row: one contribution of all columns together."""
-        columns = rows.blocks
-        logs = self.table.log_probabilities(columns)
-        for row in range(rows.n_rows):
-            text = self.table.describe_row(columns, row)
-            contributions = [Contribution(JOINT_FEATURE, text, logs[row])] if text else []
-            class_products = partial(self._class_products, columns, row)
+        for row, logs in enumerate(self.table.log_probabilities(rows.blocks)):
+            # The evidence refers to its columns; single rows keep it from holding the whole chunk in memory.
+            columns = [block.row(row) for block in rows.blocks]
+            text = self.table.describe_row(columns, 0)
+            contributions = [Contribution(JOINT_FEATURE, text, logs)] if text else []
+            class_products = partial(self._class_products, columns)
             yield build_evidence(self.classes, self.log_prior, contributions, class_products)
 
-    def _class_products(self, columns: Sequence[CategoryBlock], row: int) -> list[ClassProduct]:
-        has_values = bool(self.table.describe_row(columns, row))
+    def _class_products(self, columns: Sequence[CategoryBlock]) -> list[ClassProduct]:
+        has_values = bool(self.table.describe_row(columns, 0))
         products = []
         for c, label in enumerate(self.classes):
-            factors = [self.table.factor(columns, row, c)] if has_values else []
+            factors = [self.table.factor(columns, c)] if has_values else []
             products.append(ClassProduct(label, (self.class_distribution.factor(c), *factors)))
         return products
 

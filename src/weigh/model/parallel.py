@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
@@ -33,11 +34,10 @@ def map_in_order(work: Callable[[Chunk], Result], readers: Iterable[ChunkReader]
         return work(reader.read())
 
     remaining = iter(readers)
-    for first in remaining:
-        yield read_and_work(first)
-        break
-    second = next(remaining, None)
-    if second is None:
+    # No variable refers to these two readers, because a reader may hold its rows for the whole pass.
+    yield from map(read_and_work, islice(remaining, 1))
+    second = list(islice(remaining, 1))
+    if not second:
         return
     # Imported here because it takes 10 ms, and a single chunk needs no thread.
     from concurrent.futures import ThreadPoolExecutor
@@ -45,7 +45,7 @@ def map_in_order(work: Callable[[Chunk], Result], readers: Iterable[ChunkReader]
     n_threads = available_cores()
     pending: deque[Future[Result]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
-        pending.append(pool.submit(read_and_work, second))
+        pending.append(pool.submit(read_and_work, second.pop()))
         for reader in remaining:
             pending.append(pool.submit(read_and_work, reader))
             if len(pending) > n_threads + 1:

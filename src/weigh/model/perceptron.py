@@ -357,8 +357,8 @@ class PerceptronRecord:
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         """Add the record to the content of a model file."""
-        for name in RECORD_DTYPES:
-            arrays[f"record.{name}"] = getattr(self.rows if hasattr(self.rows, name) else self, name)
+        vectors = (*self.rows.csr, self.plus, self.minus, self.amounts, self.lives)
+        arrays |= {f"record.{name}": vector for name, vector in zip(RECORD_DTYPES, vectors, strict=True)}
         meta["record"] = [self.rows.width, self.columns, self.bias, self.separate]
 
     @classmethod

@@ -208,17 +208,16 @@ class JointTable:
                 values.append(f"{name}={format_value(level)}" + ("" if level in levels else " (never seen)"))
         return ", ".join(values)
 
-    def factor(self, columns: Sequence[CategoryBlock], row: int, c: int) -> Factor:
-        """Return P(row | class c), with the formula."""
-        single_row = [CategoryBlock(column.codes[row : row + 1], column.levels) for column in columns]
-        codes = self.codes(single_row)[0]
+    def factor(self, columns: Sequence[CategoryBlock], c: int) -> Factor:
+        """Return P(row | class c) of a single row, with the formula."""
+        codes = self.codes(columns)[0]
         state = self._value_states(codes)
         known = state == KNOWN
         usable = self._cells_with_values(state != ABSENT)
         matches = usable & (self.cells[:, known] == codes[known]).all(axis=1) & (state != UNSEEN).all()
         count, total = self._exact_sum(c, matches, usable), self._exact_sum(c, usable, usable)
         n_matching, n_cells = self._count_cells(state)
-        title = f"{self.describe_row(columns, row)} | class"
+        title = f"{self.describe_row(columns, 0)} | class"
         a = self.nonnegative_pseudo_count
         if not total and not a:
             return Factor(title, "", "", Fraction(1))
