@@ -22,7 +22,7 @@ from weigh.features.validation import (
     clean_dense_block,
 )
 from weigh.features.words import Block
-from weigh.parameters.kinds import KINDS, ReferenceLevel
+from weigh.parameters.kinds import KINDS, NUMBER, ReferenceLevel
 from weigh.source.chunk import Column, MatrixColumns
 from weigh.source.missing import Marker
 
@@ -40,12 +40,14 @@ class Kind:
 
     def __post_init__(self) -> None:
         """Check the settings and convert them to the form that learners use."""
-        for parameter in KINDS.get(self.name, ()):
-            value = getattr(self, parameter.name)
-            # A table of many columns has as many kinds, nearly all with nearly all defaults.
-            if value is not parameter.default:
-                checked = parameter.allowed.check(type(self).__name__, parameter.name, value)
-                object.__setattr__(self, parameter.name, checked)
+        table = KINDS.get(self.name)
+        if table is None:
+            return
+        # A table of many columns has as many kinds, nearly all with the very objects that are the defaults.
+        for name, default in table.defaults.items():
+            value = getattr(self, name)
+            if value is not default:
+                object.__setattr__(self, name, table.settings[name].allowed.check(table.owner, name, value))
 
     def __repr__(self) -> str:
         # Nearly all of the many settings have their defaults.
@@ -159,7 +161,7 @@ class Number(Kind):
 
     name: ClassVar[str] = "number"
     spread: str | float = "own"
-    floor: float = 0.01
+    floor: float = NUMBER.defaults["floor"]
     bins: int | tuple[float, ...] | None = None
     scale: str | None = None
 

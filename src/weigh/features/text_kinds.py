@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from weigh import _core, errors
 from weigh.features.kinds import ColumnMap, Kind, MarkerTuple
 from weigh.features.words import Block, encode_texts, encode_tokens
+from weigh.parameters.kinds import TEXT
 
 TOKEN_UNITS = {False: "words", True: "characters", "words": "characters within words"}
 MAX_NATIVE_LENGTH = 2**31  # longer than any text, and fits a machine word
@@ -62,7 +63,7 @@ class Text(BagOfWordsKind):
     """
 
     name: ClassVar[str] = "text"
-    ngrams: tuple[int, int] = (1, 1)
+    ngrams: tuple[int, int] = TEXT.defaults["ngrams"]
     chars: bool | str = False
     min_length: int = 2
     lowercase: bool = True
