@@ -25,7 +25,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest browser bogofilter bench bench-smoke gallery docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest browser bogofilter bench bench-smoke gallery parameters docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -86,6 +86,9 @@ bench-smoke: $(READY) bogofilter ## a cheap row of each area, beside scikit-lear
 
 gallery: $(READY) ## the pictures of docs/gallery.md, made by the code that it shows
 	$(BIN)/python -m tests.docs.gallery
+
+parameters: $(READY) ## docs/parameters.md, from the tables that check the parameters
+	$(BIN)/python -m tests.docs.parameters
 
 docs: $(READY) ## the documentation, as pages in site/
 	$(BIN)/mkdocs build --quiet --strict

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.docs import parameters
+
 ROOT = Path(__file__).resolve().parents[2]
 GALLERY = ROOT / "docs" / "gallery.md"  # run by its own test, which looks at what it writes
 README = ROOT / "README.md"
@@ -53,6 +55,10 @@ def test_shell_examples_print_what_the_readme_says(folder: Path) -> None:
             encoding="utf-8",
         )
         assert done.stdout.rstrip("\n") == expected.rstrip("\n"), command
+
+
+def test_the_page_of_parameters_is_that_of_their_tables() -> None:
+    assert parameters.PAGE.read_text("utf-8") == parameters.format_page(), "run `make parameters`"
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name)

@@ -24,13 +24,17 @@ def kind_rows() -> Rows:
     return [*rows, ("flag, count, value, skip", "no settings")]
 
 
+def describe_values(parameter: Parameter) -> str:
+    """Return the allowed values of a parameter as --set and --kind take them."""
+    column = f"; {parameter.name}.COLUMN=... for one column" if parameter.allowed.by_column else ""
+    return f"{parameter.allowed.option_wording}{column}"
+
+
 def _row(parameter: Parameter, prefix: str = "") -> tuple[str, str]:
-    allowed = parameter.allowed
-    column = f"; {parameter.name}.COLUMN=... for one column" if allowed.by_column else ""
     method = f"with method={parameter.method}, " if parameter.method else ""
     return (
         f"{prefix}{parameter.name}{_format_default(parameter)}",
-        f"{method}{parameter.meaning}: {allowed.option_wording}{column}",
+        f"{method}{parameter.meaning}: {describe_values(parameter)}",
     )
 
 
