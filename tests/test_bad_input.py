@@ -275,6 +275,11 @@ def _() -> object:
     return perceptron(with_column("pet", ["cat", "cat", "cat", "cat"]))
 
 
+@case("A hypothesis that is misspelt")
+def _() -> object:
+    return perceptron(keep="avereged")
+
+
 @case("A hypothesis that does not exist")
 def _() -> object:
     return perceptron(keep="best")

@@ -198,6 +198,11 @@ def test_wrong_settings_are_wrong_usage(flats, learner, text, said):
             ["method=newton"],
             "LogisticRegression: method must be 'exact' or 'online', got 'newton'.",
         ),
+        (
+            "logistic",
+            ["method=onlin"],
+            "LogisticRegression: method must be 'exact' or 'online', got 'onlin'. Did you mean 'online'?",
+        ),
         ("linear", ["tol=2"], "LinearRegression: tol must be a number between 0 and 1, got 2."),
         (
             "linear",

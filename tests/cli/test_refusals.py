@@ -30,7 +30,7 @@ PROGRAM = [sys.executable, "-m", "weigh.cli.main"]
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--set", "prior=-1"),
-            "NaiveBayes: prior must be a number above zero, None, Beta(a, b) or Dirichlet(b), got -1.",
+            "NaiveBayes: prior must be a number above zero, None, beta:a,b or dirichlet:b, got -1.",
         ),
         (
             ("predict", "none.weigh", "new.csv"),
@@ -73,6 +73,16 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, expected):
             ("fit", "mails.csv", "--label", "spam", "--set", "prior=__import__('os')"),
             "Invalid value for '--set': \"__import__('os')\" is not a number. A prior is a number, none, "
             "dirichlet:B or beta:A,B.",
+        ),
+        (
+            ("fit", "mails.csv", "--label", "spam", "--set", "class_prior=unifrom"),
+            "Invalid value for '--set': 'unifrom' is not a number. A prior is none, a number, dirichlet:B, "
+            "uniform or JSON {\"class\": probability, ...}. Did you mean 'uniform'?",
+        ),
+        (
+            ("fit", "mails.csv", "--label", "spam", "--learner", "linear", "--set", "noise=norml"),
+            "Invalid value for '--set': 'norml' is not a noise distribution. Noise is normal, laplace, "
+            "normal:SIGMA or laplace:B. Did you mean 'normal'?",
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=nmber"),

@@ -13,9 +13,11 @@ from weigh.errors import ParameterError
 from weigh.parameters import (
     CellPrior,
     ClassPriors,
+    ClassWeights,
     Constraint,
     CountPrior,
     Flag,
+    Noise,
     OneOf,
     RealNumber,
     WeightPriors,
@@ -81,6 +83,28 @@ def test_other_values_are_rejected_with_the_allowed_ones(allowed: Constraint, va
     with pytest.raises(ParameterError) as excinfo:
         allowed.check("Learner", "it", value)
     assert str(excinfo.value).startswith(f"Learner: it must be {must}, got ")
+
+
+@pytest.mark.parametrize(
+    ("allowed", "value", "suggestion"),
+    [
+        (OneOf(("averaged", "last")), "avereged", "averaged"),
+        (OneOf(("exact", "online")), "onlin", "online"),
+        (OneOf((None, "unit")), "std", ""),
+        (Flag(("words",)), "word", "words"),
+        (WholeNumber(2, ("loo",)), "lo", "loo"),
+        (RealNumber(above=0, words=("safe",)), "saef", "safe"),
+        (Noise(), "norml", "normal"),
+        (ClassWeights(), "balancd", "balanced"),
+        (ClassPriors(), "unifrom", "uniform"),
+        (kinds.StopWords(), "englsh", "english"),
+    ],
+)
+def test_a_misspelt_word_gets_a_suggestion(allowed: Constraint, value: str, suggestion: str) -> None:
+    with pytest.raises(ParameterError) as excinfo:
+        allowed.check("Learner", "it", value)
+    assert excinfo.value.suggestion == suggestion
+    assert str(excinfo.value).startswith(f"Learner: it must be {allowed.wording}, got {value!r}.")
 
 
 def test_the_prior_of_a_column_is_named() -> None:

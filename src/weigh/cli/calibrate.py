@@ -16,8 +16,8 @@ from weigh.cli.options import (
     model_argument,
     open_source_for_model,
 )
+from weigh.parameters.learners import CALIBRATION_METHODS
 
-METHODS = ("temperature", "platt", "isotonic")
 # Reported before and after calibration, if the model has them.
 MEASURES = ("accuracy", "log_loss", "brier", "calibration_error")
 
@@ -40,7 +40,11 @@ SECTIONS = {
 @click.argument("data", metavar="DATA")
 @click.option("-o", "--output", metavar="OUT", required=True, help="The calibrated model's file.")
 @click.option(
-    "--method", type=click.Choice(METHODS), default="temperature", show_default=True, help="See below."
+    "--method",
+    type=click.Choice(CALIBRATION_METHODS),
+    default="temperature",
+    show_default=True,
+    help="See below.",
 )
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
 @data_file_options

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,7 @@ def to_command_line(message: object) -> str:
 def write_option(advice: Setting | Step) -> str:
     """Return the option for a setting, or the text for a step."""
     if isinstance(advice, Step):
-        return STEPS[advice.name]
+        return _write_calls(advice.python) if advice.name == "allowed values" else STEPS[advice.name]
     if advice.owner:
         return _OWNERS.get((advice.owner, advice.parameter), str(advice))
     if not advice.parameter:
@@ -27,6 +28,13 @@ def write_option(advice: Setting | Step) -> str:
 
 def _write_set(parameter: str, value: Any) -> str:
     return f"--set {parameter}={_write_value(value)}"
+
+
+def _write_calls(wording: str) -> str:
+    """Write the calls in a wording as --set takes them; Beta(a, b) is beta:a,b."""
+    return re.sub(
+        r"([A-Z]\w+)\((.*?)\)", lambda call: f"{call[1].lower()}:{call[2].replace(', ', ',')}", wording
+    )
 
 
 def _write_value(value: Any) -> str:
@@ -103,7 +111,6 @@ STEPS = {
     "model instead of speller": "Use it with `weigh predict`, or give the file of `weigh spell learn`.",
     "naive Bayes": "--learner naive-bayes",
     "new store": "weigh mail learn --ham FOLDER --spam FOLDER.",
-    "noise": "'normal', 'laplace', normal:σ or laplace:b",
     "one model per label": ", with one label per row in its file.",
     "probabilities": "calibrate the model with `weigh calibrate`, or train with --learner naive-bayes",
     "same columns": "Train the second with the --kind options of the first.",
@@ -114,5 +121,4 @@ STEPS = {
     "test documents": "give test documents with --on",
     "to open": "",
     "trained model": "Use the model that was calibrated.",
-    "weight prior": "a number above zero, None, normal:s, laplace:t or penalty:l1=a,l2=b",
 }

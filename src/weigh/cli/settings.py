@@ -96,8 +96,7 @@ def _read_value(allowed: Constraint, text: str, option: str) -> Any:
     try:
         return _READERS[type(allowed)](allowed, text.strip())
     except click.BadParameter as error:
-        error.param_hint = f"'{option}'"
-        raise
+        raise _usage_error(f"{error.message}{errors.did_you_mean(text, allowed.words)}", option) from None
 
 
 def _read_word(allowed: Constraint, text: str) -> str | None:
@@ -115,7 +114,7 @@ def _read_flag(allowed: constraints.Flag, text: str) -> bool | str:
 
 def _read_number(allowed: Constraint | None, text: str) -> Any:
     """Parse a number, exactly if it is a fraction such as 1/3, or a word that is allowed instead."""
-    words = getattr(allowed, "words", ())
+    words = allowed.words if allowed else ()
     if text in words or (None in words and text.lower() == "none"):
         return text if text in words else None
     try:
@@ -155,13 +154,11 @@ def _read_count_prior(allowed: Constraint, text: str) -> Any:
             return Beta(*(_read_number(None, part.strip()) for part in rest.split(",")))
         return _read_number(None, text)
     except click.BadParameter as error:
-        raise click.BadParameter(
-            f"{error.message} A prior is {constraints.CountPrior.option_wording}."
-        ) from None
+        raise click.BadParameter(f"{error.message} A prior is {allowed.option_wording}.") from None
 
 
 def _read_class_prior(allowed: Constraint, text: str) -> Any:
-    if text == "uniform":
+    if text in allowed.words:
         return text
     return _read_json(text) if text.startswith("{") else _read_count_prior(allowed, text)
 
@@ -214,7 +211,7 @@ def _read_list(allowed: Constraint, text: str) -> tuple[str, ...]:
 
 
 def _read_stop_words(allowed: Constraint, text: str) -> Any:
-    return text if text == "english" else _read_list(allowed, text)
+    return text if text in allowed.words else _read_list(allowed, text)
 
 
 def _read_bins(allowed: Constraint, text: str) -> Any:

@@ -23,7 +23,6 @@ from weigh.learn.calibration import (
 from weigh.model.base import Model
 from weigh.model.calibrated import CalibratedModel
 from weigh.model.calibration import (
-    CALIBRATION_METHODS,
     Calibration,
     Isotonic,
     IsotonicCurve,
@@ -32,6 +31,8 @@ from weigh.model.calibration import (
 )
 from weigh.model.count_model import CountModel
 from weigh.model.regression import RegressionModel
+from weigh.parameters import OneOf
+from weigh.parameters.learners import CALIBRATION_METHODS
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist
 from weigh.source.memory.table import rows as rows_of
@@ -74,7 +75,7 @@ def calibrate(
     >>> weigh.calibrate(model, [["a", "a"], ["a", "a"], ["b", "b"]], [1, 2, 2]).calibration.T > 1
     True
     """
-    check_calibration_method(method, "calibrate")
+    OneOf(CALIBRATION_METHODS).check("calibrate", "method", method)
     if y is not None and label is not None:
         raise errors.parameter_error("calibrate", "label", "left out when y is given", label)
     inner = _unwrap_classifier(model)
@@ -116,13 +117,6 @@ def calibrate_leave_one_out(model: CountModel, source: Source, method: str) -> C
             "more rows, or leave out calibration."
         )
     return fit_calibrated_model(model, data.select_rows(is_scorable), method)
-
-
-def check_calibration_method(method: object, owner: str, name: str = "method", or_none: str = "") -> None:
-    """Raise ParameterError for an unknown method."""
-    if method not in CALIBRATION_METHODS:
-        names = f"{or_none}{', '.join(map(repr, CALIBRATION_METHODS[:-1]))} or {CALIBRATION_METHODS[-1]!r}"
-        raise errors.parameter_error(owner, name, names, method)
 
 
 def fit_calibrated_model(model: Model, data: CalibrationData, method: str) -> CalibratedModel:

@@ -193,7 +193,6 @@ Calibration = Temperature | Platt | Isotonic
 CALIBRATION_TYPES: dict[str, type[Calibration]] = {
     calibration.method: calibration for calibration in (Temperature, Platt, Isotonic)
 }
-CALIBRATION_METHODS = tuple(CALIBRATION_TYPES)
 
 
 def n_isotonic_curves(n_classes: int) -> int:

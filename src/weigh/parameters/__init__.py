@@ -58,13 +58,13 @@ def join_choices(choices: Iterable[str]) -> str:
 
 
 class Constraint(ABC):
-    """The allowed values of a parameter; `by_column` if a mapping may give one for each column.
+    """The allowed values of a parameter; `words` are the words among them.
 
-    `step` is the name of the wording, if other interfaces have another one.
+    `by_column` if a mapping may give a value for each column.
     """
 
     by_column: ClassVar[bool] = False
-    step: ClassVar[str] = ""
+    words: tuple[Word, ...] = ()
 
     @property
     @abstractmethod
@@ -83,8 +83,8 @@ class Constraint(ABC):
 
     def error(self, owner: str, name: str, value: object) -> errors.ParameterError:
         """Return the error for a value of the parameter `name` of `owner`."""
-        must = Step(self.step, self.wording) if self.step else self.wording
-        return errors.parameter_error(owner, name, must, value)
+        must = Step("allowed values", self.wording)
+        return errors.parameter_error(owner, name, must, value, self.words)
 
 
 @dataclass(frozen=True)
@@ -152,17 +152,16 @@ class WholeNumber(Constraint):
     @property
     def wording(self) -> str:
         """The limits, and the words."""
-        limits = (
-            f"of at least {self.minimum}"
-            if self.maximum is None
-            else f"from {self.minimum} to {self.maximum}"
-        )
+        low, high = self.minimum, self.maximum
+        limits = f"of at least {low}" if high is None else f"from {low} to {high}"
         return ", or ".join([f"a whole number {limits}", *map(repr, self.words)])
 
     def check(self, owner: str, name: str, value: Any) -> Any:
         """Return the value as an integer, or the word."""
         if isinstance(value, str | None) and value in self.words:
             return value
+        if isinstance(value, str) and self.words:
+            raise self.error(owner, name, value)
         number = check_integer(owner, name, value, self.minimum)
         if self.maximum is not None and number > self.maximum:
             raise errors.parameter_error(owner, name, f"at most {self.maximum}", value)
@@ -242,10 +241,11 @@ class ClassWeights(Constraint):
 
     wording = "None, 'balanced' or a mapping from class to a number above 0"
     option_wording = 'none, balanced or JSON {"class": weight, ...}'
+    words = ("balanced",)
 
     def check(self, owner: str, name: str, value: Any) -> Any:
         """Return the value."""
-        if value is None or (isinstance(value, str) and value == "balanced"):
+        if value is None or (isinstance(value, str) and value in self.words):
             return value
         if not isinstance(value, Mapping):
             raise self.error(owner, name, value)
@@ -302,11 +302,12 @@ class ClassPriors(CountPrior):
 
     wording = "None, a number above zero, a Dirichlet, a mapping from class to probability, or 'uniform'"
     option_wording = 'none, a number, dirichlet:B, uniform or JSON {"class": probability, ...}'
+    words = ("uniform",)
     by_column = False
 
     def check(self, owner: str, name: str, value: Any) -> Any:
         """Return the value; probabilities are compared with the classes once these are known."""
-        if isinstance(value, Mapping) or (isinstance(value, str) and value == "uniform"):
+        if isinstance(value, Mapping) or (isinstance(value, str) and value in self.words):
             return value
         return self.check_one(owner, name, value)
 
@@ -317,7 +318,6 @@ class WeightPriors(Constraint):
     wording = "a number above zero, None, Normal(s), Laplace(t) or Penalty(l1=a, l2=b)"
     option_wording = "a number, none, normal:S, laplace:T (S, T may be cv) or penalty:l1=A,l2=B"
     by_column = True
-    step = "weight prior"
 
     def check(self, owner: str, name: str, value: Any) -> Any:
         """Return the prior, or the mapping from columns to priors; a number s becomes Normal(s)."""
@@ -351,13 +351,13 @@ class Noise(Constraint):
 
     wording = "'normal', 'laplace', Normal(σ) or Laplace(b)"
     option_wording = "normal, laplace, normal:SIGMA or laplace:B"
-    step = "noise"
+    words = ("normal", "laplace")
 
     def check(self, owner: str, name: str, value: Any) -> Any:
         """Return the distribution, centred at zero."""
         from weigh.priors.location_scale import Laplace, Normal
 
-        if isinstance(value, str) and value in ("normal", "laplace"):
+        if isinstance(value, str) and value in self.words:
             return value
         if isinstance(value, Normal | Laplace) and not value.is_scale_automatic and value.is_centred:
             return value

@@ -100,10 +100,11 @@ class StopWords(Constraint):
 
     wording = "a list of words, or 'english'"
     option_wording = "english or a|b|c"
+    words = ("english",)
 
     def check(self, owner: str, name: str, value: Any) -> Any:
         """Return the words, sorted and distinct."""
-        if isinstance(value, str) and value == "english":
+        if isinstance(value, str) and value in self.words:
             return value
         words = tuple(value) if isinstance(value, Iterable) and not isinstance(value, str) else (None,)
         if not all(isinstance(word, str) for word in words):
@@ -129,7 +130,13 @@ class Buckets(Constraint):
 
 _WORD_SETTINGS = (
     Parameter("counts", "count how often words occur, not only whether", Flag(), True),
-    Parameter("min_count", "leave out words that occur less often", WholeNumber(1), 1),
+    Parameter(
+        "min_count",
+        "leave out words that occur less often",
+        WholeNumber(1),
+        1,
+        "They stay in the counts, but not in the finished model.",
+    ),
     Parameter("max_words", "keep only so many words, the most frequent", WholeNumber(1, (None,)), None),
     Parameter(
         "buckets",

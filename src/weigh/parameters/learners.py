@@ -66,6 +66,15 @@ _CLASS_PRIOR = Parameter(
     None,
     "None uses the frequencies, a number or Dirichlet smooths them, a mapping gives the probabilities.",
 )
+_WEIGHT_PRIOR = Parameter(
+    "prior",
+    "prior of the weights; a number s is Normal(s), or ridge, Laplace is lasso, Penalty an elastic net",
+    WeightPriors(),
+    1.0,
+    'A mapping from columns sets it by column; the others have Normal(1). ``Normal("cv")`` and '
+    '``Laplace("cv")`` choose the scale by cross-validation. ``Normal(0.3, mean=older_model)`` '
+    "centres the prior at the weights of an older model.",
+)
 _BIAS = Parameter("bias", "fit an intercept", Flag(), True)
 _SCALE = Parameter(
     "scale",
@@ -109,9 +118,8 @@ NAIVE_BAYES = ParameterTable(
             "pseudo-count of every value (1 is Laplace smoothing), or its prior",
             CountPrior(),
             1.0,
-            "A number is added to every count (1 is Laplace smoothing), None is maximum likelihood, "
-            "Dirichlet and Beta are maximum a posteriori. A mapping from columns sets it by column; the "
-            "others keep 1.",
+            "A number is added to every count, None is maximum likelihood, Dirichlet and Beta are maximum a "
+            "posteriori. A mapping from columns sets it by column; the others keep 1.",
         ),
         _CLASS_PRIOR,
         Parameter(
@@ -148,8 +156,7 @@ JOINT_BAYES = ParameterTable(
             "pseudo-count of every cell (1 is Laplace smoothing), or its prior",
             CellPrior(),
             1.0,
-            "1 is Laplace smoothing, None is maximum likelihood, Dirichlet(b) is maximum a posteriori: b − "
-            "1 per cell.",
+            "None is maximum likelihood, Dirichlet(b) is maximum a posteriori: b − 1 per cell.",
         ),
         _CLASS_PRIOR,
         replace(
@@ -239,16 +246,7 @@ LOGISTIC_REGRESSION = ParameterTable(
     "logistic",
     "LogisticRegression",
     (
-        Parameter(
-            "prior",
-            "prior of the weights; a number s is Normal(s), or ridge, Laplace is lasso, Penalty an elastic "
-            "net",
-            WeightPriors(),
-            1.0,
-            'A mapping from columns sets it by column; the others have Normal(1). ``Normal("cv")`` and '
-            '``Laplace("cv")`` choose the scale by cross-validation. ``Normal(0.3, mean=older_model)`` '
-            "centres the prior at the weights of an older model.",
-        ),
+        _WEIGHT_PRIOR,
         Parameter(
             "method",
             "minimise the objective, or update row by row, for files of any size",
@@ -294,15 +292,13 @@ LINEAR_REGRESSION = ParameterTable(
     "linear",
     "LinearRegression",
     (
-        Parameter(
-            "prior",
-            "prior of the weights; a number s is Normal(s), or ridge, Laplace is lasso, Penalty an elastic "
-            "net",
-            WeightPriors(),
-            None,
-            'A mapping from columns sets it by column; the others have no prior. ``Normal("cv")`` and '
-            '``Laplace("cv")`` choose the scale by cross-validation, ``Normal("evidence")`` by the marginal '
-            "likelihood. ``Normal(0.3, mean=older_model)`` centres the prior at the weights of an older "
+        replace(
+            _WEIGHT_PRIOR,
+            default=None,
+            details="A mapping from columns sets it by column; the others have no prior. "
+            '``Normal("cv")`` and ``Laplace("cv")`` choose the scale by cross-validation, '
+            '``Normal("evidence")`` by the marginal likelihood. '
+            "``Normal(0.3, mean=older_model)`` centres the prior at the weights of an older "
             "model.",
         ),
         Parameter(
