@@ -13,6 +13,7 @@ import pytest
 
 from weigh import errors
 from weigh.result import Facts, Lines, Result, Section, Table, TabularResult, to_frame, to_json
+from weigh.text import truncate_start
 
 
 class Pair(NamedTuple):
@@ -54,7 +55,7 @@ class Scores(TabularResult):
         return [
             Section("scores", [Table(rows)]),
             Section("notes", notes, "Notes:"),
-            Section("formula", [Lines("a < b")]),
+            Section("formula", [Lines("  a < b")]),
         ]
 
 
@@ -79,7 +80,7 @@ def test_nested_values_become_json_values(value: Any, expected: Any) -> None:
 
 def test_fields_become_json_in_the_declared_order() -> None:
     assert list(Score("a", 1.0).to_dict()) == ["class", "value", "doubled"]
-    assert json.loads(Scores().to_json()) == Scores().to_dict()
+    assert json.loads(json.dumps(Scores().to_dict(), allow_nan=False)) == Scores().to_dict()
     assert Scores().to_dict()["level"] is None
 
 
@@ -90,7 +91,7 @@ def test_text_has_the_headline_and_sections_within_eighty_columns() -> None:
     assert notes.startswith("Notes:\nA note.")
     assert "\n- An item." in notes
     assert "More of\n  it. More" in notes
-    assert formula == "a < b"
+    assert formula == "  a < b"
     assert max(map(len, str(Scores()).splitlines())) <= 80
     assert repr(Scores()) == str(Scores())
 
@@ -100,7 +101,8 @@ def test_html_has_the_same_content_escaped() -> None:
     assert ">Two scores</caption>" in html
     assert "&lt;b&gt;" in html
     assert "<p>Notes</p><p>A note." in html
-    assert html.endswith("<p>a &lt; b</p></div>")
+    assert "<ul><li>An item. More" in html
+    assert html.endswith(">  a &lt; b</pre></div>")
 
 
 def test_a_wide_table_shortens_its_first_column() -> None:
@@ -131,10 +133,36 @@ def test_names_of_facts_are_never_shortened() -> None:
     assert table.to_text() == f"standard deviation  {'x' * 100}"
 
 
-def test_a_table_without_header_has_an_empty_one_in_html() -> None:
-    table = Table([["rows", "10"]], has_header=False)
+def test_a_table_without_header_has_none_in_html() -> None:
+    table = Table([["rows", "10"]], has_header=False, bars=[1.0])
     assert table.to_text() == "rows  10"
-    assert table.to_html().count("<th") == 2
+    assert "<th" not in table.to_html()
+    assert table.to_html().count("background") == 1
+
+
+def test_hidden_rows_have_no_bars() -> None:
+    table = Table([["name"], ["a"], ["b"], ["c"]], most=1, bars=[1.0, 2.0, 3.0])
+    assert table.to_html().count("background") == 1
+    assert "width:100.0%" in table.to_html()
+
+
+def test_an_empty_table_is_empty() -> None:
+    assert Table([]).to_text() == ""
+    assert "<tr>" not in Table([]).to_html()
+    assert Table([], n_hidden=2).to_text() == "… and 2 more"
+
+
+def test_cells_are_shortened_as_the_table_says() -> None:
+    table = Table([["path"], ["a" * 50 + "b" * 50]], widths=(10,), html_width=20, shorten=truncate_start)
+    assert table.to_text().endswith("\n…" + "b" * 9)
+    assert "…" + "b" * 19 + "<" in table.to_html()
+
+
+def test_html_shows_the_table_of_lines() -> None:
+    section = Section("rows", [Lines("row 1: a", Table([["row"], ["1"]]))], "Rows:")
+    assert section.to_text() == "Rows:\nrow 1: a"
+    assert ">Rows</caption>" in section.to_html()
+    assert "row 1" not in section.to_html()
 
 
 def test_a_frame_has_the_unrounded_numbers() -> None:

@@ -8,16 +8,27 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from itertools import groupby
 from typing import Any, ClassVar, TypeAlias
 
 from weigh import errors
-from weigh.text import display_width, html_paragraph, html_table, text_table, to_json_value, truncate
+from weigh.text import (
+    display_width,
+    html_lines,
+    html_list,
+    html_paragraph,
+    html_table,
+    text_table,
+    to_json_value,
+    truncate,
+)
 
 LINE_WIDTH = 80
 MIN_NAME_WIDTH = 12
 HTML_NAME_WIDTH = 60
+ITEM_MARK = "- "
 
 
 @dataclass(frozen=True)
@@ -30,7 +41,9 @@ class Table:
     left : number of left-aligned columns
     caption : of the HTML table; the default is the title of its section
     indent : of every line of text
-    widths : greatest display widths of the first columns in text; HTML allows `HTML_NAME_WIDTH`
+    widths : greatest display widths of the first columns in text
+    html_width : greatest width of these columns in HTML
+    shorten : how a cell is shortened to a width
     most : number of body rows that are displayed; a last line counts the others
     n_hidden : number of further rows that `rows` omits, counted in the last line too
     bars : one number per body row, drawn in HTML as a bar from a common zero
@@ -41,6 +54,8 @@ class Table:
     caption: str = ""
     indent: str = ""
     widths: Sequence[int] = ()
+    html_width: int = HTML_NAME_WIDTH
+    shorten: Callable[[str, int], str] = truncate
     most: int | None = None
     n_hidden: int = 0
     bars: Sequence[float | None] = ()
@@ -50,45 +65,49 @@ class Table:
     def width(self) -> int:
         """The number of columns of text that the table needs."""
         rows = self._shown_rows(self.widths)
-        return max(map(display_width, text_table(rows, self.left, self.indent).splitlines()))
+        return max(map(display_width, text_table(rows, self.left, self.indent).splitlines()), default=0)
 
     def to_text(self) -> str:
         """Format as text; the first column is truncated if lines are too long, unless it names facts."""
         rows, excess = self._shown_rows(self.widths), self.width - LINE_WIDTH
         if excess > 0 and self.has_header:
             width = max(display_width(row[0]) for row in rows) - excess
-            rows = [[truncate(row[0], max(MIN_NAME_WIDTH, width)), *row[1:]] for row in rows]
+            rows = [[self.shorten(row[0], max(MIN_NAME_WIDTH, width)), *row[1:]] for row in rows]
         return text_table(rows, self.left, self.indent)
 
     def to_html(self, title: str = "") -> str:
         """Format as an HTML table."""
-        rows = self._shown_rows([HTML_NAME_WIDTH] * len(self.widths))
-        header = [] if self.has_header else [[""] * len(rows[0])]
-        n_hidden_rows = len(rows) - 1 - len(self.bars)
-        bars = [*self.bars, *[None] * n_hidden_rows] if self.bars else ()
-        return html_table(self.caption or title, [*header, *rows], self.left, bars)
+        rows = self._shown_rows([self.html_width] * len(self.widths))
+        n_body = len(rows) - self.has_header
+        bars = [*self.bars[: self.most], *[None] * n_body][:n_body] if self.bars else ()
+        return html_table(self.caption or title, rows, self.left, bars, self.has_header)
 
     def _shown_rows(self, widths: Sequence[int]) -> list[list[str]]:
         n_shown = len(self.rows) if self.most is None else self.most + self.has_header
-        rows = [[*map(truncate, row, widths), *row[len(widths) :]] for row in self.rows[:n_shown]]
+        rows = [[*map(self.shorten, row, widths), *row[len(widths) :]] for row in self.rows[:n_shown]]
         n_hidden = self.n_hidden + max(0, len(self.rows) - n_shown)
-        return [*rows, [f"… and {n_hidden:,} more", *[""] * (len(rows[0]) - 1)]] if n_hidden > 0 else rows
+        if n_hidden > 0:
+            n_columns = len(self.rows[0]) if self.rows else 1
+            rows.append([f"… and {n_hidden:,} more", *[""] * (n_columns - 1)])
+        return rows
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Lines of text that are displayed as they are, such as a formula or a drawing."""
+    """Lines of text that are displayed as they are, such as a formula; HTML shows `table` if it is given."""
 
     text: str
+    table: Table | None = None
 
     def __str__(self) -> str:
         return self.text
 
     def _repr_html_(self) -> str:
-        return "".join(map(html_paragraph, self.text.splitlines()))
+        return html_lines(self.text) if self.table is None else self.table.to_html()
 
 
-# A string is a sentence, wrapped in text and a paragraph in HTML; a result contributes its own sections.
+# A string is a sentence, wrapped in text and a paragraph in HTML, or a list item if it starts with "- "; a
+# result contributes its own sections.
 Part: TypeAlias = "str | Table | Lines | Result"
 
 
@@ -108,15 +127,30 @@ class Section:
         """Format as HTML; a title becomes the caption of a leading table."""
         title = self.title.removesuffix(":") or headline
         first, *others = self.parts or [""]
-        if isinstance(first, Table) and not first.caption:
-            return first.to_html(title) + "".join(map(_part_to_html, others))
-        return (html_paragraph(title) if title else "") + "".join(map(_part_to_html, self.parts))
+        table = first.table if isinstance(first, Lines) else first
+        if isinstance(table, Table) and not table.caption:
+            return table.to_html(title) + _parts_to_html(others)
+        return (html_paragraph(title) if title else "") + _parts_to_html(self.parts)
 
 
 def _part_to_text(part: Part) -> str:
     if isinstance(part, str):
         return "\n".join(_wrap(part))
     return part.to_text() if isinstance(part, Table) else str(part)
+
+
+def _parts_to_html(parts: Sequence[Part]) -> str:
+    groups = ((is_item, list(group)) for is_item, group in groupby(parts, _is_item))
+    return "".join(
+        html_list([str(item).removeprefix(ITEM_MARK) for item in group])
+        if is_item
+        else "".join(map(_part_to_html, group))
+        for is_item, group in groups
+    )
+
+
+def _is_item(part: Part) -> bool:
+    return isinstance(part, str) and part.startswith(ITEM_MARK)
 
 
 def _part_to_html(part: Part) -> str:
@@ -127,7 +161,7 @@ def _part_to_html(part: Part) -> str:
 
 def _wrap(sentence: str) -> list[str]:
     """Wrap a sentence; the lines after the first line of an item are indented like its text."""
-    return textwrap.wrap(sentence, LINE_WIDTH, subsequent_indent="  " if sentence.startswith("- ") else "")
+    return textwrap.wrap(sentence, LINE_WIDTH, subsequent_indent="  " if _is_item(sentence) else "")
 
 
 class Facts:
@@ -182,12 +216,6 @@ class Result(Facts):
     def sections(self) -> Iterable[Section]:
         """Return the facts that are displayed, in order."""
         raise NotImplementedError
-
-    def to_json(self, indent: int | None = None) -> str:
-        """Return `to_dict` as JSON text."""
-        import json
-
-        return json.dumps(self.to_dict(), ensure_ascii=False, allow_nan=False, indent=indent)
 
     def __str__(self) -> str:
         parts = ["\n".join(_wrap(self.headline)), *(section.to_text() for section in self.sections())]

@@ -23,18 +23,22 @@ def text_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -
 
 
 def html_table(
-    title: str, rows: Sequence[Sequence[str]], left: int = 1, bars: Sequence[float | None] = ()
+    title: str,
+    rows: Sequence[Sequence[str]],
+    left: int = 1,
+    bars: Sequence[float | None] = (),
+    has_header: bool = True,
 ) -> str:
-    """Format an HTML table whose first row is the header, with the first `left` columns left-aligned.
+    """Format an HTML table, by default with a header in its first row; `left` columns are left-aligned.
 
     `bars` holds one number per body row, drawn in an extra last column as a bar from a common zero.
     Styles are inline because notebooks strip style sheets; they suit light and dark themes.
     """
     table = [list(map(escape_html, row)) for row in rows]
-    bar_cells = ["", *_bars_html(bars)] if bars else [None] * len(table)
+    bar_cells = [*[""] * has_header, *_bars_html(bars)] if bars else [None] * len(table)
     body = "".join(
         "<tr>"
-        + _cells_html(row, left, "td" if i else "th")
+        + _cells_html(row, left, "th" if i < has_header else "td")
         + ("" if bar is None else _cell_html("td", bar))
         + "</tr>"
         for i, (row, bar) in enumerate(zip(table, bar_cells, strict=True))
@@ -48,6 +52,16 @@ def html_paragraph(sentence: str) -> str:
     return f"<p>{escape_html(sentence)}</p>"
 
 
+def html_list(items: Sequence[str]) -> str:
+    """Return an HTML list."""
+    return f"<ul>{''.join(f'<li>{escape_html(item)}</li>' for item in items)}</ul>"
+
+
+def html_lines(text: str) -> str:
+    """Return HTML that keeps the indentation and the columns of a text."""
+    return f'<pre style="{_LINES_STYLE}">{escape_html(text)}</pre>'
+
+
 def escape_html(text: str) -> str:
     """Escape text for HTML, replacing lone surrogates, which cannot be encoded."""
     return html.escape(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
@@ -55,6 +69,7 @@ def escape_html(text: str) -> str:
 
 POSITIVE_COLOUR, NEGATIVE_COLOUR = "#3b82c4", "#d9690a"  # evidence for and against; charts use them too
 _TABLE_STYLE = "border-collapse:collapse;margin:0.4em 0 1em;font-variant-numeric:tabular-nums"
+_LINES_STYLE = "margin:0.4em 0 1em;font-family:monospace;white-space:pre"
 _CAPTION_STYLE = "caption-side:top;text-align:left;color:inherit;font-weight:600;padding:0.3em 0"
 _CELL_STYLE = "padding:0.15em 0.7em;border-bottom:1px solid rgba(128,128,128,.3);text-align:"
 
@@ -130,6 +145,11 @@ def format_count(number: float) -> str:
 def format_float(number: float) -> str:
     """Format a measured number in at most about ten characters."""
     return use_minus_sign(f"{number:,.0f}" if 1_000 <= abs(number) < 1e12 else f"{number:.4g}")
+
+
+def format_coefficient(number: float | None) -> str:
+    """Format a number with five significant digits; None becomes an empty string."""
+    return "" if number is None else use_minus_sign(f"{number:.5g}")
 
 
 def format_percent(share: float) -> str:

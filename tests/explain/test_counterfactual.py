@@ -358,6 +358,8 @@ def test_a_flip_prints_within_eighty_columns_and_as_json_html_and_a_picture() ->
     assert max(map(len, str(result).splitlines())) <= 80
     assert json.loads(json.dumps(result.to_dict()))["becomes"] == result.becomes
     assert "<script>" not in weigh.flip(model, {"text": texts["text"][0]})._repr_html_()
+    for heading in ("feature", "value", "nats"):
+        assert f">{heading}</th>" in result._repr_html_()
     drawn = json.dumps(result.plot().to_dict())
     assert all(f'"group": "{group}"' in drawn for group in ("removed", "left"))
 

@@ -122,6 +122,14 @@ def test_chunks_give_the_same_answer_as_the_whole():
     assert watch.n_flagged == 4
 
 
+def test_html_has_a_table_of_the_reasons():
+    html = weigh.unfamiliar(MODEL, ROWS | {"animal": ["unicorn"] * N})._repr_html_()
+    for heading in ("row", "column", "value", "why"):
+        assert f">{heading}</th>" in html
+    assert ">unicorn</td>" in html
+    assert f"… and {N - 10:,} more" in html
+
+
 def test_json_holds_everything():
     data = json.loads(json.dumps(weigh.unfamiliar(MODEL, ROWS | {"height": TABLE["height"] + 9}).to_dict()))
     assert len(data["rows"]) == N

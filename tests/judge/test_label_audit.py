@@ -227,6 +227,8 @@ def test_an_audit_prints_within_eighty_columns_and_as_json_and_html() -> None:
     assert max(map(len, str(result).splitlines())) <= 80
     assert json.loads(json.dumps(result.to_dict()))["rows"][0]["label"] == "ham"
     assert "<script>" not in result._repr_html_()
+    for heading in ("row", "label", "model says", "probability of the label", "reasons"):
+        assert f">{heading}</th>" in result._repr_html_()
     assert "Audit of 7 rows" in repr(result)
 
 

@@ -271,6 +271,14 @@ def test_the_result_is_json_and_escaped_html() -> None:
     assert "<i>" not in result._repr_html_()
 
 
+def test_long_names_are_whole_in_html_and_keep_their_number_in_text() -> None:
+    name = "a learner with a rather long name"
+    learners = {name: "threshold", f"{name} (2)": "naive-bayes"}
+    result = weigh.compare(learners, X, y, folds=2, repeats=1)
+    assert f">{name} (2)</td>" in result._repr_html_()
+    assert "… (2)  " in str(result)
+
+
 @pytest.mark.parametrize("what", ["scores", "differences", "times"])
 def test_every_chart_can_be_plotted(result: Comparison, what: str) -> None:
     pytest.importorskip("altair")

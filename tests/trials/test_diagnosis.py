@@ -188,3 +188,10 @@ def test_the_effect_of_more_rows_is_unknown_if_the_loss_is_below_the_prediction(
     assert result.rows_help is None
     assert result.advice[-1].startswith("The effect of more rows is unknown: the power law predicts ")
     assert result.advice[-1].endswith(", but 320 rows already have 0.12.")
+
+
+def test_html_has_the_number_of_rows_and_a_list_of_advice() -> None:
+    html = diagnose_means(0.1, 0.3)._repr_html_()
+    assert ">with 100 rows</th>" in html
+    assert ">training loss</td>" in html
+    assert "<ul><li>Use a simpler learner" in html

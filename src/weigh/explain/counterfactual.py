@@ -14,7 +14,7 @@ from weigh.explain.minimal_removal import AdditiveRow, RemovalSet, smallest_remo
 from weigh.explain.value_changes import ValueChange, find_value_changes
 from weigh.features.blocks import Floats
 from weigh.model.evidence.evidence import EvidenceRow
-from weigh.result import LINE_WIDTH, Section, Table, TabularResult
+from weigh.result import LINE_WIDTH, Lines, Section, Table, TabularResult
 from weigh.source.chunk import Chunk
 from weigh.text import format_probability, format_quantity, format_signed, truncate
 
@@ -69,10 +69,7 @@ class Flip(TabularResult):
         _, *others = _flip_sentences(self)
         sections = [Section("weight", [sentence]) for sentence in others]
         if self.removed:
-            rows = [[row.title, format_signed(row.nats, 4)] for row in self.removed]
-            bars = [row.nats for row in self.removed]
-            table = Table(rows, indent="  ", widths=(NAME_WIDTH,), bars=bars, has_header=False)
-            sections.insert(0, Section("removed", [table]))
+            sections.insert(0, Section("removed", [_removed_lines(self)]))
         if self.changes is not None:
             sections.append(_changes_section(self.changes))
         return sections
@@ -217,6 +214,15 @@ def _flip_sentences(flip: Flip) -> Iterator[str]:
     )
 
 
+def _removed_lines(flip: Flip) -> Lines:
+    rows = [[row.title, format_signed(row.nats, 4)] for row in flip.removed]
+    text = Table(rows, indent="  ", widths=(NAME_WIDTH,), has_header=False).to_text()
+    cells = [[row.feature, row.value, format_signed(row.nats, 4)] for row in flip.removed]
+    bars = [row.nats for row in flip.removed]
+    widths = (NAME_WIDTH, NAME_WIDTH)
+    return Lines(text, Table([["feature", "value", flip.unit], *cells], left=2, widths=widths, bars=bars))
+
+
 def _changes_section(changes: Sequence[ValueChange]) -> Section:
     if not changes:
         return Section("changes", ["No single other value flips it."])
@@ -226,8 +232,9 @@ def _changes_section(changes: Sequence[ValueChange]) -> Section:
         [f"{change.feature} = {change.now}", f"→ {change.to}", str(change.becomes)]
         for change in changes[:MAX_LISTED_CHANGES]
     ]
-    table = Table(rows, left=3, indent="  ", widths=(34, 26, 12), has_header=False)
-    return Section("changes", [table], f"{number} it{shown}:")
+    text_table = Table(rows, left=3, indent="  ", widths=(34, 26, 12), has_header=False)
+    html_table = replace(text_table, rows=[["value", "were it", "verdict"], *rows], has_header=True)
+    return Section("changes", [Lines(text_table.to_text(), html_table)], f"{number} it{shown}:")
 
 
 def _format_probability(share: float | None, is_rounded: bool) -> str:

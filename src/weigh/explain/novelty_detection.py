@@ -27,6 +27,7 @@ from weigh.text import format_quantity, truncate
 MAX_FAMILIAR_DEVIATIONS = 6.0  # standard deviations from the mean of the nearest class
 MIN_UNKNOWN_WORD_SHARE = 0.5  # of the words of a text
 MAX_LISTED_ROWS = 10
+NAME_WIDTH = 22
 MAX_PLOTTED_COLUMNS = 20
 
 
@@ -86,11 +87,15 @@ class Unfamiliar(TabularResult):
 
     def sections(self) -> list[Section]:
         """Return the first reasons and the shifted columns."""
-        lines = [f"  row {row.row:,}: {reason}" for row in self.rows for reason in row.reasons]
-        n_hidden = len(lines) - MAX_LISTED_ROWS
-        listed = [*lines[:MAX_LISTED_ROWS], *([f"  … and {n_hidden:,} more"] if n_hidden > 0 else [])]
-        reasons = [Section("rows", [Lines("\n".join(listed))])] if lines else []
-        return [*reasons, self._shift_section()]
+        reasons = [(f"{row.row:,}", reason) for row in self.rows for reason in row.reasons]
+        if not reasons:
+            return [self._shift_section()]
+        lines = [[f"row {row}: {reason}"] for row, reason in reasons]
+        text = Table(lines, indent="  ", most=MAX_LISTED_ROWS, has_header=False).to_text()
+        cells = [[row, reason.column, reason.value, reason.why] for row, reason in reasons]
+        header = ["row", "column", "value", "why"]
+        table = Table([header, *cells], left=4, widths=4 * (NAME_WIDTH,), most=MAX_LISTED_ROWS)
+        return [Section("rows", [Lines(text, table)]), self._shift_section()]
 
     def told(self) -> str:
         """Return the shifted columns as text."""
@@ -103,7 +108,7 @@ class Unfamiliar(TabularResult):
         for shift in self.shifted[:MAX_LISTED_ROWS]:
             now = truncate(shift.now, 18)
             rows.append([shift.column, truncate(shift.before, 18), now, f"{shift.effect:.2f}", shift.p_text])
-        return Section("columns", [Table(rows, indent="  ", widths=(22,))], self._shift_title)
+        return Section("columns", [Table(rows, indent="  ", widths=(NAME_WIDTH,))], self._shift_title)
 
     @property
     def _shift_title(self) -> str:

@@ -33,7 +33,8 @@ def audit_sections(audit: Audit) -> Iterator[Section]:
     if audit.pairs:
         yield Section("pairs", [_pair_table(audit)])
     if audit.rows:
-        lines = Lines("\n".join(line for row in audit.rows for line in _suspect_lines(row)))
+        text = "\n".join(line for row in audit.rows for line in _suspect_lines(row))
+        lines = Lines(text, _suspect_table(audit))
         rows = "The row" if len(audit.rows) == 1 else f"The {len(audit.rows):,} rows"
         yield Section("rows", [lines], f"{rows} most at odds (the first row of the data is 0)")
 
@@ -89,11 +90,27 @@ def _pair_table(audit: Audit) -> Table:
     return Table(rows, left=2, caption="Labels at odds", widths=widths, most=MAX_LISTED_PAIRS)
 
 
+def _suspect_table(audit: Audit) -> Table:
+    rows = [["row", "label", "model says", "probability of the label", "reasons"]]
+    for row in audit.rows:
+        reasons = "; ".join(f"{truncate(r.title, 40)} {_format_nats(r.nats)}" for r in row.reasons)
+        rows.append([f"{row.row:,}", str(row.label), str(row.said), _format_label_probability(row), reasons])
+    return Table(rows, left=5, widths=3 * (NAME_WIDTH,))
+
+
+def _format_label_probability(row: SuspectRow) -> str:
+    return "" if row.probability is None else format_probability(row.probability, math.isfinite(row.lead))
+
+
 def _format_doubt(row: SuspectRow) -> str:
     """Return the probability of a row's label, or the lead of the predicted class."""
     if row.probability is None:
         return f"leads by {_format_size(row.lead)}"
-    return f"label {format_probability(row.probability, math.isfinite(row.lead))} probable"
+    return f"label {_format_label_probability(row)} probable"
+
+
+def _format_nats(nats: float) -> str:
+    return format_signed(nats) if abs(nats) < 1e4 else f"+{_format_size(nats)}"
 
 
 def _format_size(size: float) -> str:
@@ -105,7 +122,7 @@ def _suspect_lines(row: SuspectRow) -> Iterator[str]:
     line = f"row {row.row:,}: {label}, model says {predicted} ({_format_doubt(row)})"
     yield f"  {truncate(line, LINE_WIDTH - 2)}"
     for reason in row.reasons:
-        size = format_signed(reason.nats) if abs(reason.nats) < 1e4 else f"+{_format_size(reason.nats)}"
+        size = _format_nats(reason.nats)
         yield f"    {size:>9}  {truncate(reason.title, LINE_WIDTH - 6 - max(9, len(size)))}"
 
 

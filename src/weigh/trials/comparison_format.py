@@ -38,18 +38,20 @@ def _score_table(result: Comparison) -> Table:
             else (_format_microseconds(each.cost.fit), _format_microseconds(each.cost.predict))
         )
         size = "" if each.cost.size is None else f"{each.cost.size:,}"
-        rows.append([_shorten_name(each.learner, 22), *map(_format_number, numbers), *times, size])
-    return Table(rows, indent="  ")
+        rows.append([each.learner, *map(_format_number, numbers), *times, size])
+    return Table(rows, indent="  ", widths=(22,), shorten=_shorten_name)
 
 
 def _pair_table(result: Comparison) -> Table:
     rows = [["first", "second", "diff.", "p", "1st wins", "equal", "2nd wins"]]
     for each in result.pairs:
-        names = _shorten_name(each.first, 16), _shorten_name(each.second, 16)
         tests = _format_signed(each.difference), format_p_value(each.adjusted)
         probabilities = map(_format_probability, (each.first_better, each.equal, each.second_better))
-        rows.append([*names, *tests, *probabilities])
-    return Table(rows, left=2, indent="  ", caption="Pairs", most=MAX_PAIRS)
+        rows.append([each.first, each.second, *tests, *probabilities])
+    widths = (16, 16)
+    return Table(
+        rows, left=2, indent="  ", caption="Pairs", widths=widths, shorten=_shorten_name, most=MAX_PAIRS
+    )
 
 
 def _notes(result: Comparison) -> list[str]:

@@ -11,7 +11,7 @@ from weigh.judge.metrics.confidence_intervals import Measure, format_interval, q
 from weigh.judge.metrics.learning_curve_laws import PowerLaw
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import FoldCorrection
-from weigh.result import Result, Section, Table
+from weigh.result import Lines, Result, Section, Table
 from weigh.text import format_count, format_float
 
 WIDE_GAP = 0.1  # as a fraction of the baseline loss
@@ -96,12 +96,14 @@ class Diagnosis(Result):
             "generalisation gap": self.gap,
             "baseline loss": self.baseline,
         }
-        # As wide as the names in a power law, which is printed above.
-        return [[f"{title:<24}", format_interval(measure)] for title, measure in losses.items()]
+        return [[title, format_interval(measure)] for title, measure in losses.items()]
 
     def sections(self) -> list[Section]:
         """Return the verdict, the losses and advice."""
-        losses = Table(self._titled_losses(), left=2, indent="  ", has_header=False)
+        rows = self._titled_losses()
+        # As wide as the names in a power law, which is printed above.
+        text = "\n".join(f"  {title:<24}  {loss}" for title, loss in rows)
+        losses = Lines(text, Table([["", f"with {self.rows:,} rows"], *rows], left=2))
         advice = [f"- {line}" for line in self.advice]
         return [Section("diagnosis", [losses, *advice], f"{self.verdict}: {self.says}")]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from sklearn.pipeline import Pipeline
 
-from weigh.result import Facts, Result, Table, to_json
+from weigh.result import LINE_WIDTH, Facts, Lines, Result, Section, Table, to_json
 from weigh.text import truncate
 from weigh.trials.learners import learners_by_name
 
@@ -30,7 +30,6 @@ class Traits(Facts):
     guarantee: str
 
 
-LINE_WIDTH = 80
 NOT_DESCRIBED = "not described"
 
 TRAIT_TITLES = {
@@ -295,17 +294,17 @@ class TraitTable(Result):
         columns = [_trait_cells(each) for each in self.learners.values()]
         return [["", *self.learners], *map(list, zip(titles, *columns, strict=True))]
 
-    def __str__(self) -> str:
+    def sections(self) -> list[Section]:
+        """Return a paragraph per trait, or in HTML a table with a column per learner."""
         header, *rows = self.rows()
         names = [truncate(name, 20) for name in header[1:]]
         width = max(map(len, names)) + 4
-        return "\n\n".join(
+        text = "\n\n".join(
             "\n".join([title, *(_format_entry(*pair, width) for pair in zip(names, cells, strict=True))])
             for title, *cells in rows
         )
-
-    def _repr_html_(self) -> str:
-        return Table(self.rows(), left=1 + len(self.learners)).to_html("Kinds of learners")
+        table = Table([header, *rows], left=len(header), caption="Kinds of learners")
+        return [Section("traits", [Lines(text, table)])]
 
     def to_markdown(self) -> str:
         """Return the table in Markdown, with one row per learner and one column per trait."""

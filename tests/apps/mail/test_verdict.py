@@ -57,6 +57,7 @@ def test_a_verdict_prints_and_can_be_written_as_json():
         "probability": 0.99987,
         "score": 8.9,
     }
-    assert "spam" in verdict._repr_html_()
+    assert ">spam</td>" in verdict._repr_html_()
+    assert ">+8.90</td>" in verdict._repr_html_()
     assert str(Costs().verdict(700.0)) == "spam, probability of spam > 99.99 %"
     assert Costs(**Costs(7, 2, 1).to_dict()) == Costs(7, 2, 1)

@@ -225,3 +225,8 @@ def test_f1_intervals_follow_from_the_exact_jaccard_interval():
     np.testing.assert_allclose(f1, metrics.f1_score(labels, predicted, average=None))
     for our_values, end in zip((low, high), limits, strict=True):
         np.testing.assert_allclose(our_values, 2 * end / (1 + end))
+
+
+def test_json_lists_the_weight_of_each_pair() -> None:
+    matrix = ConfusionMatrix.empty(2).add(np.array([0, 1, 1]), np.array([0, 0, 0]), np.ones(3))
+    assert matrix.to_dict() == {"true": [0, 1], "predicted": [0, 0], "weight": [1.0, 2.0]}

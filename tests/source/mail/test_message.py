@@ -45,7 +45,7 @@ def test_a_message_is_plain_json() -> None:
 
 
 def test_the_html_representation_is_escaped() -> None:
-    assert "&lt;b&gt;long" in read(RAW)._repr_html_()
+    assert read(RAW)._repr_html_().count("&lt;b&gt;long") == 1
     assert "(no subject)" in read(b"")._repr_html_()
 
 

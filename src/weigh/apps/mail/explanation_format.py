@@ -28,7 +28,7 @@ def explanation_sections(explanation: Explanation) -> list[Section]:
     lines = [line for label in ("spam", "ham") for line in _label_lines(explanation, label)]
     lines += [*_total_lines(explanation), *_view_lines(explanation)]
     rows = [["", "where", "log-odds"], *(line.cells for line in lines)]
-    table = Table(rows, left=2, bars=[line.bar for line in lines], caption="Sum")
+    table = Table(rows, left=2, bars=[line.bar for line in lines], caption="Reasons")
     return [Section("verdict", _header_sentences(explanation)), Section("reasons", [table])]
 
 

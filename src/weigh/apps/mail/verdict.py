@@ -9,8 +9,8 @@ from functools import cached_property
 from typing import Any
 
 from weigh.errors import parameter_error
-from weigh.result import Facts, Result, Section, TabularResult, to_json
-from weigh.text import format_probability
+from weigh.result import Facts, Lines, Result, Section, Table, TabularResult, to_json
+from weigh.text import format_probability, format_signed
 
 HAM, UNSURE, SPAM = VERDICTS = ("ham", "unsure", "spam")
 
@@ -74,8 +74,11 @@ class Verdict(Result):
     score: float
 
     def sections(self) -> list[Section]:
-        """Return the verdict as one sentence."""
-        return [Section("verdict", [f"{self.label}, probability of spam {self.probability_text}"])]
+        """Return the verdict as one sentence, or in HTML as a table with the log-odds."""
+        header = ["verdict", "probability of spam", "log-odds"]
+        table = Table([header, [self.label, self.probability_text, format_signed(self.score)]])
+        sentence = f"{self.label}, probability of spam {self.probability_text}"
+        return [Section("verdict", [Lines(sentence, table)])]
 
     @property
     def probability_text(self) -> str:

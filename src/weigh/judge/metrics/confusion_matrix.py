@@ -39,6 +39,7 @@ class ConfusionMatrix(Result):
     predicted: npt.NDArray[np.int64]
     weight: Floats
     squares: Floats
+    _json = ("true", "predicted", "weight")
 
     @classmethod
     def empty(cls, n_classes: int) -> ConfusionMatrix:

@@ -100,8 +100,10 @@ class Message(Result):
         lines = [f"{name.capitalize()}: {value}" for name, value in headers if value is not None]
         rows = [[part.type, format_count(part.size), format_count(len(part.text))] for part in self.parts]
         rows = [["part", "bytes", "characters of text"], *rows]
-        table = Table(rows, caption=self.header("subject") or "(no subject)", indent="  ", widths=(40,))
-        parts: list[Part] = [Lines("\n".join(truncate(line, LINE_WIDTH) for line in lines)), table]
+        caption = "Parts" if self.header("subject") else "(no subject)"
+        table = Table(rows, caption=caption, indent="  ", widths=(40,))
+        header_lines = [Lines("\n".join(truncate(line, LINE_WIDTH) for line in lines))] if lines else []
+        parts: list[Part] = [*header_lines, table]
         hosts = list(dict.fromkeys(link.host for link in self.links))
         if hosts:
             parts.append(Lines(truncate("Links to: " + ", ".join(hosts), LINE_WIDTH)))

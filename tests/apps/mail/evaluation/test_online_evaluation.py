@@ -67,6 +67,7 @@ def test_long_names_fit_too() -> None:
     )
     assert max(map(len, str(evaluation).splitlines())) <= 80
     assert "…" in str(evaluation)
+    assert ">" + "/home/somebody/Maildir/.Archive.2026/" * 3 + "m" in evaluation._repr_html_()
 
 
 def test_the_evaluation_can_be_written_as_json(evaluation: MailEvaluation) -> None:

@@ -197,6 +197,9 @@ def test_result_prints_in_80_columns() -> None:
     found = evaluate(everything)
     assert max(map(len, str(found).splitlines())) <= 80
     assert repr(found) in found._repr_html_()
+    lines = str(found).splitlines()
+    alarms = next(i for i, line in enumerate(lines) if line.startswith("alarms"))
+    assert lines[alarms + 1].startswith("  ")
     assert "promised: at most 0.5 with the threshold P = 0.9000" in " ".join(str(found).split())
     assert found.plot() is not None
 

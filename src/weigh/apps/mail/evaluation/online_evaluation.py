@@ -230,7 +230,8 @@ def evaluation_sections(evaluation: MailEvaluation) -> list[Section]:
         sections.append(Section("pairs", [table]))
     if evaluation.best.mistakes:
         title = f"The worst mistakes of {truncate(evaluation.best.name, 40)}:"
-        table = Table(_mistake_rows(evaluation.best), left=3, indent="  ")
+        rows = _mistake_rows(evaluation.best)
+        table = Table(rows, left=3, indent="  ", widths=(42,), html_width=200, shorten=truncate_start)
         sections.append(Section("mistakes", [table], title))
     return [*sections, Section("notes", _notes(evaluation))]
 
@@ -286,7 +287,7 @@ def _mistake_rows(result: FilterResult) -> list[list[str]]:
     rows = [["mail", "label", "verdict", "P(spam)" if has_probabilities else "score", "turn"]]
     return rows + [
         [
-            truncate_start(mistake.place, 42),
+            mistake.place,
             mistake.label,
             mistake.verdict,
             _format_confidence(mistake),

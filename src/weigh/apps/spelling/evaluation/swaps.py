@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -26,7 +27,7 @@ from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.suggestions import match_case
 from weigh.judge.metrics.confidence_intervals import Measure, format_interval, proportion
 from weigh.parameters import check_integer
-from weigh.result import Facts, Section, Table, TabularResult
+from weigh.result import LINE_WIDTH, Facts, Lines, Section, Table, TabularResult
 from weigh.text import format_float, format_quantity
 
 PARAMETER_OWNER = "evaluate_swaps"
@@ -141,7 +142,7 @@ class SwapEvaluation(TabularResult):
         """Return precision, recall and alarms, and the counts of every set."""
         layouts = ([Table(_table_rows(self), widths=(width,))] for width in (WIDE_NAME_WIDTH, NAME_WIDTH))
         return [
-            Section("measures", _format_measures(self)),
+            Section("measures", [_measure_lines(self)]),
             Section("sets", first_tables_that_fit(layouts)),
             Section("notes", _table_notes(self)),
         ]
@@ -248,7 +249,7 @@ def _swap_and_check(
         tally.add(outcome, tally.set_by_word[normalise_word(suggestion.written)])
 
 
-def _format_measures(result: SwapEvaluation) -> list[str]:
+def _measure_lines(result: SwapEvaluation) -> Lines:
     total = result.total
     wrong = total.misnamed + total.false
     lines = [
@@ -261,7 +262,8 @@ def _format_measures(result: SwapEvaluation) -> list[str]:
         f"{format_float(max(result.promise.rate, result.promise.promised))} with the threshold P = "
         f"{result.promise.threshold:.4f}",
     ]
-    return lines if result.is_kept else [*lines, _TOO_MANY_ALARMS]
+    lines += [] if result.is_kept else [_TOO_MANY_ALARMS]
+    return Lines("\n".join(textwrap.fill(line, LINE_WIDTH, subsequent_indent="  ") for line in lines))
 
 
 def _table_rows(result: SwapEvaluation) -> list[list[str]]:
