@@ -8,7 +8,15 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from weigh.model.fit import Certificate, Optimality
-from weigh.text import format_count, format_float, format_percent, format_quantity, text_table, truncate
+from weigh.text import (
+    format_coefficient,
+    format_count,
+    format_float,
+    format_percent,
+    format_quantity,
+    text_table,
+    truncate,
+)
 
 if TYPE_CHECKING:
     from weigh.model.logistic import LogisticModel
@@ -182,7 +190,7 @@ def _weight_table(weights: list[dict[str, Any]]) -> str:
     keys = ["weight", "error", "tails", "low", "high"] if has_errors else ["weight"]
     by_strength = sorted(range(len(weights)), key=lambda at: -_strength(weights[at]))
     shown = sorted(by_strength[:MAX_WEIGHTS])
-    rows = [[_format_number(weights[at][key]) for key in keys] for at in shown]
+    rows = [[format_coefficient(weights[at][key]) for key in keys] for at in shown]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     room = max(MIN_NAME_WIDTH, LINE_WIDTH - sum(width + 2 for width in widths))
     names = [truncate(weights[at]["feature"], room) for at in shown]
@@ -194,10 +202,6 @@ def _weight_table(weights: list[dict[str, Any]]) -> str:
 def _strength(line: dict[str, Any]) -> float:
     """Return |weight| in standard errors, or |weight| if there are none."""
     return float(abs(line["weight"] if line["ratio"] is None else line["ratio"]))
-
-
-def _format_number(number: float | None) -> str:
-    return "" if number is None else f"{number:.5g}".replace("-", "−")
 
 
 def _format_facts(rows: list[list[str]]) -> str:

@@ -89,7 +89,7 @@ class StrongestFeatures(FeaturesByClass):
         """Return the table of the features of one class."""
         rows = [["", "nats", "in class", "in the rest"]]
         for feature in features:
-            format_value = _format_mean if feature.is_number else format_percent
+            format_value = format_mean if feature.is_number else format_percent
             numbers = map(format_value, (feature.own, feature.rest))
             rows.append([feature.name, format_signed(feature.nats), *numbers])
         return Table(rows, indent="  ", widths=(40,))
@@ -146,7 +146,8 @@ def strongest(model: Any, label: Any = None, most: int = 10) -> StrongestFeature
     return StrongestFeatures(strengths)
 
 
-def _format_mean(number: float) -> str:
+def format_mean(number: float) -> str:
+    """Format the mean of a number in a class."""
     return f"mean {format_float(number)}"
 
 

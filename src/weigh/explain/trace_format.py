@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from weigh import errors
 from weigh.model.evidence.exact_products import format_rational
+from weigh.priors.exact import fraction_to_json
 from weigh.result import LINE_WIDTH
 from weigh.text import (
     escape_html,
@@ -430,26 +431,22 @@ def _step_to_dict(step: PerceptronStep) -> dict[str, Any]:
         "iteration": step.iteration,
         "row": step.row,
         "label": to_json_value(step.label),
-        "scores": [_number_to_json(score) for score in step.scores],
+        "scores": [fraction_to_json(score) for score in step.scores],
         "signs": list(step.signs),
         "prediction": to_json_value(step.prediction),
         "correct": step.correct,
         "errors": list(step.errors),
         "updates": [_numbers_to_json(update) for update in step.updates],
         "weights": [_numbers_to_json(plane.weights) for plane in step.planes],
-        "biases": [_number_to_json(plane.bias) for plane in step.planes],
+        "biases": [fraction_to_json(plane.bias) for plane in step.planes],
     }
 
 
 def _weights_to_dict(kept: Any) -> Any:
     if isinstance(kept, dict):
         return {str(label): _weights_to_dict(plane) for label, plane in kept.items()}
-    return {"w": _numbers_to_json(kept.weights), "b": _number_to_json(kept.bias)}
+    return {"w": _numbers_to_json(kept.weights), "b": fraction_to_json(kept.bias)}
 
 
 def _numbers_to_json(numbers: Mapping[str, Fraction]) -> dict[str, int | str]:
-    return {name: _number_to_json(number) for name, number in numbers.items()}
-
-
-def _number_to_json(number: Fraction) -> int | str:
-    return number.numerator if number.denominator == 1 else str(number)
+    return {name: fraction_to_json(number) for name, number in numbers.items()}

@@ -16,7 +16,7 @@ from weigh.judge.audit_predictors import AuditPredictor, choose_audit_predictor
 from weigh.judge.label_audit_format import audit_headline, audit_sections, plot_audit
 from weigh.judge.metrics.accumulators import LossMoments
 from weigh.judge.metrics.batches import LabelledBatch, check_label_present, read_batches
-from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.judge.metrics.confidence_intervals import Measure, find_measure
 from weigh.judge.metrics.confusion_matrix import ConfusionMatrix
 from weigh.judge.metrics.evaluation import resolve_labels
 from weigh.judge.metrics.losses import UNSEEN, Codes, Floats
@@ -61,9 +61,7 @@ class Audit(TabularResult):
 
     def measure(self, name: str) -> Measure:
         """Return the measure with this name."""
-        measures = {measure.name: measure for measure in self.measures}
-        problem = f"This audit has no measure {name!r}; it has"
-        return errors.find_named(measures, name, problem, errors.Unsupported)
+        return find_measure(self.measures, name, "audit")
 
     @property
     def headline(self) -> str:

@@ -27,7 +27,7 @@ from weigh.model.linear import read_floats
 from weigh.priors.exact import check_level
 from weigh.priors.quantiles import student_critical_value, student_two_sided_p
 from weigh.result import Result, Section, Table, TabularResult
-from weigh.text import format_count, format_float, format_quantity
+from weigh.text import format_coefficient, format_count, format_float, format_quantity
 
 MAX_DISPLAY_WEIGHTS = 40  # printed and plotted
 MAX_SAVED_FEATURES = 1_000  # because the size of a covariance matrix is quadratic
@@ -261,7 +261,7 @@ class Summary(TabularResult):
         if len(shown) > MAX_DISPLAY_WEIGHTS:
             bias = self.lines[:1] if self.has_bias else ()
             shown = (*bias, *self._strongest()[: MAX_DISPLAY_WEIGHTS - len(bias)])
-        rows = [[line.feature, *map(_format_number, _numbers(line)[: len(header) - 1])] for line in shown]
+        rows = [[line.feature, *map(format_coefficient, _numbers(line)[: len(header) - 1])] for line in shown]
         n_hidden = len(self.lines) - len(shown)
         return Table([header, *rows], indent="  ", widths=(32,), n_hidden=n_hidden)
 
@@ -356,7 +356,3 @@ def _fit_facts(
 def _numbers(line: WeightSummary) -> list[float | None]:
     """Return the numbers of a line in the order of the table's columns."""
     return [line.weight, line.error, line.ratio, line.tails, line.low, line.high]
-
-
-def _format_number(number: float | None) -> str:
-    return "" if number is None else f"{number:.5g}".replace("-", "−")

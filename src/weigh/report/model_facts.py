@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from weigh import __version__
-from weigh.explain.strongest_features import strongest
+from weigh.explain.strongest_features import format_mean, strongest
 from weigh.report.facts import EMPTY_CELL, NamedFact
 from weigh.text import (
     format_count,
@@ -319,7 +319,7 @@ def _bar_limit(features: tuple[FeatureStrength, ...]) -> float | None:
 def _feature_strengths(features: Any) -> Iterator[FeatureStrength]:
     for each in features:
         if hasattr(each, "nats"):
-            to_text = _format_mean if each.is_number else format_percent
+            to_text = format_mean if each.is_number else format_percent
             name = truncate(each.name, MAX_FEATURE_LENGTH)
             yield FeatureStrength(
                 name,
@@ -331,7 +331,3 @@ def _feature_strengths(features: Any) -> Iterator[FeatureStrength]:
         else:
             name, weight = truncate(each.feature, MAX_FEATURE_LENGTH), f"{each.weight:+.4g}".replace("-", "−")
             yield FeatureStrength(name, each.weight, weight, EMPTY_CELL, EMPTY_CELL)
-
-
-def _format_mean(number: float) -> str:
-    return f"mean {format_float(number)}"

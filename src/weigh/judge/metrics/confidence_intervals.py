@@ -7,12 +7,13 @@ fewer.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
+from weigh import errors
 from weigh.judge.metrics.losses import Floats
 from weigh.priors.quantiles import binomial_limit, student_critical_value
 from weigh.result import Result, Section
@@ -115,6 +116,12 @@ class Measure(Result):
     def chart_row(self, number: str = "value", **labels: Any) -> dict[str, Any]:
         """Return a row of a chart with the value under the name `number`, the limits, and labels."""
         return {**labels, number: self.value, "low": self.low, "high": self.high}
+
+
+def find_measure(measures: Iterable[Measure], name: str, owner: str) -> Measure:
+    """Return the measure of an evaluation or audit, the owner, with this name."""
+    problem = f"This {owner} has no measure {name!r}; it has"
+    return errors.find_named({each.name: each for each in measures}, name, problem, errors.Unsupported)
 
 
 def format_interval(measure: Measure, to_text: Callable[[float], str] = format_float) -> str:

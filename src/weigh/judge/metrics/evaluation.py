@@ -12,7 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.judge.metrics.accumulators import MAX_RETAINED_TEXT, EvaluationAccumulator
 from weigh.judge.metrics.batches import check_sample_weights, read_batches
-from weigh.judge.metrics.confidence_intervals import Measure
+from weigh.judge.metrics.confidence_intervals import Measure, find_measure
 from weigh.judge.metrics.confusion_matrix import ClassShares, ConfusionMatrix, macro_measures
 from weigh.judge.metrics.evaluation_format import evaluation_sections, plot_evaluation
 from weigh.judge.metrics.predictor import is_regression, make_predictor
@@ -74,9 +74,7 @@ class Evaluation(TabularResult):
 
     def measure(self, name: str) -> Measure:
         """Return the measure with this name."""
-        measures = {measure.name: measure for measure in self.measures}
-        problem = f"This evaluation has no measure {name!r}; it has"
-        return errors.find_named(measures, name, problem, errors.Unsupported)
+        return find_measure(self.measures, name, "evaluation")
 
     def to_dict(self) -> dict[str, Any]:
         """Return JSON values; `confusion` lists the pairs that occur, with true None if unseen."""

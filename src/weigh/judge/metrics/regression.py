@@ -16,6 +16,7 @@ from weigh.judge.metrics.confidence_intervals import (
     MAX_RESAMPLED_ROWS,
     Measure,
     bootstrap_regression_metrics,
+    find_measure,
 )
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.predictor import Predictor, check_outputs, to_row_numbers
@@ -76,9 +77,7 @@ class RegressionEvaluation(TabularResult):
 
     def measure(self, name: str) -> Measure:
         """Return the measure with this name."""
-        measures = {measure.name: measure for measure in self.measures}
-        problem = f"This evaluation has no measure {name!r}; it has"
-        return errors.find_named(measures, name, problem, errors.Unsupported)
+        return find_measure(self.measures, name, "evaluation")
 
     def plot(self, what: str = "predicted") -> Any:
         """Plot "predicted" against true values, or "residuals" against predictions, as an Altair chart."""
