@@ -1,4 +1,4 @@
-"""Messages carry advice as data, and warnings are shown once at the user's line."""
+"""Messages carry advice as data, which every interface writes in its own notation."""
 
 from __future__ import annotations
 
@@ -6,14 +6,9 @@ import ast
 import copy
 import json
 import pickle
-import subprocess
-import sys
-import warnings
 from pathlib import Path
 
-import numpy as np
 import pytest
-from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import weigh
 from tests.test_bad_input import CASES
@@ -23,8 +18,6 @@ from weigh.cli.notation import STEPS, to_command_line
 
 SOURCES = Path(weigh.__file__).parent
 PYTHON_NOTATION = ("columns={", "columns='", "=True", "=False", "missing=[", "quotes=", "encoding=")
-TWINS = np.random.default_rng(0).normal(size=(60, 1)).repeat(2, axis=1)
-LABELS = ["a", "b"] * 30
 
 
 def negative_count() -> errors.ColumnError:
@@ -110,68 +103,3 @@ def test_messages_of_the_library_name_no_options() -> None:
 )
 def test_a_suggestion_prefers_the_same_name_in_another_form(name, choices, expected) -> None:
     assert errors.closest(name, choices) == expected
-
-
-def fit_twins(rows: int) -> None:
-    weigh.NaiveBayes().fit(TWINS[:rows], LABELS[:rows])
-
-
-def test_a_line_shows_a_warning_once_although_its_numbers_differ() -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        for rows in (60, 50, 40):
-            fit_twins(rows)
-    assert [(each.category, each.filename) for each in caught] == [(errors.DependentColumns, __file__)]
-
-
-def test_another_column_at_the_same_line_is_shown() -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        for name in ("a", "a", "b"):
-            errors.warn(errors.OddValues(f"Column {name!r} is odd."), [name])
-    assert [str(each.message) for each in caught] == ["Column 'a' is odd.", "Column 'b' is odd."]
-
-
-def test_every_recording_sees_the_warning() -> None:
-    for _ in range(2):
-        with pytest.warns(errors.DependentColumns):
-            fit_twins(60)
-
-
-def test_the_filters_always_and_error_apply_to_every_warning() -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for _ in range(3):
-            fit_twins(60)
-    assert len(caught) == 3
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for _ in range(2):
-            with pytest.raises(errors.DependentColumns):
-                fit_twins(60)
-
-
-def test_a_grid_search_shows_a_warning_once() -> None:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        GridSearchCV(weigh.NaiveBayes(), {"prior": [0.5, 1, 2, 3]}, cv=5).fit(TWINS, LABELS)
-    assert [each.category for each in caught] == [errors.DependentColumns]
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        cross_val_score(weigh.NaiveBayes(), TWINS, LABELS, cv=5)
-    assert [each.category for each in caught] == [errors.DependentColumns]
-
-
-@pytest.mark.skipif(
-    sys.platform != "linux", reason="worker processes agree by abstract sockets, which Linux has"
-)
-def test_worker_processes_show_a_warning_once() -> None:
-    code = (
-        "import numpy as np, weigh\n"
-        "from sklearn.model_selection import GridSearchCV\n"
-        "X = np.random.default_rng(0).normal(size=(60, 1)).repeat(2, axis=1)\n"
-        "grid = GridSearchCV(weigh.NaiveBayes(), {'prior': [1, 2]}, cv=3, n_jobs=2)\n"
-        "grid.fit(X, ['a', 'b'] * 30)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stderr.count("DependentColumns: ") == 1

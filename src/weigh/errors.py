@@ -1,6 +1,6 @@
 """The errors and warnings of weigh, and helpers that word common messages.
 
-Their messages carry advice as data, see `weigh.advice`. `warn` issues a warning once, at the user's line.
+Their messages carry advice as data, see `weigh.advice`.
 
 ::
 
@@ -40,17 +40,13 @@ Their messages carry advice as data, see `weigh.advice`. `warn` issues a warning
 
 from __future__ import annotations
 
-import _thread
 import os
-import sys
-import warnings
 from collections.abc import Iterable, Mapping
 
 from weigh.advice import Advised, Setting, Step, Text, join
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import FrameType
     from typing import Any, TypeVar
 
     _Item = TypeVar("_Item")
@@ -290,126 +286,3 @@ def multiple_labels_error(what: str) -> LabelError:
             ),
         ),
     )
-
-
-# Code between the user's line and a warning: this package, and what calls it on the user's behalf.
-_LIBRARIES = {
-    *("weigh", "sklearn", "joblib", "click"),
-    *("concurrent", "contextlib", "functools", "multiprocessing", "runpy", "threading"),
-}
-_lock = _thread.allocate_lock()
-_no_module: dict[str, Any] = {
-    "__name__": "sys"
-}  # of threads and processes that no line of the user's started
-_claims: dict[str, Any] = {}  # sockets; None where another worker has it
-
-
-def warn(warning: Warning, columns: Iterable[object] = ()) -> None:
-    """Issue a warning at the line of the user's code that called the library.
-
-    Python's default filter shows a message once per line. The messages of this library contain numbers, which
-    differ from fold to fold, and scikit-learn resets the filters for every fold. Therefore a line shows each
-    class of warning once, and again only for columns that it has not named yet. Changed filters,
-    `catch_warnings(record=True)` and `pytest.warns` start anew; "always" and "error" apply to every warning.
-    Of the worker processes of a pool, one shows it.
-    """
-    frame, is_delegated = _user_frame()
-    module = _no_module if frame is None else frame.f_globals
-    place = ("sys", 1) if frame is None else (frame.f_code.co_filename, frame.f_lineno)
-    name = str(module.get("__name__", ""))
-    if _find_action(warning, name, place[1]) == "default":
-        subjects = [f"{type(warning).__name__} {column}" for column in columns] or [type(warning).__name__]
-        registry = module.setdefault("__warningregistry__", {})
-        with _lock:
-            is_new = (
-                _claim(subjects) if frame is None and _is_worker() else _remember(registry, place, subjects)
-            )
-            if not is_new or (is_delegated and frame is not None and _is_claimed(subjects)):
-                return
-    warnings.warn_explicit(warning, type(warning), *place, name, {})
-
-
-def _user_frame() -> tuple[FrameType | None, bool]:
-    """Return the innermost frame outside the libraries, and whether scikit-learn or joblib is in between."""
-    frame: FrameType | None = sys._getframe(2)
-    is_delegated = False
-    while frame is not None:
-        spec = frame.f_globals.get("__spec__")
-        package = str(spec.name if spec else frame.f_globals.get("__name__", "")).partition(".")[0]
-        if package not in _LIBRARIES:
-            break
-        is_delegated |= package in ("sklearn", "joblib")
-        frame = frame.f_back
-    return frame, is_delegated
-
-
-def _find_action(warning: Warning, module: str, line: int) -> str:
-    """Return what Python's filters do with a warning."""
-    for action, message, category, module_filter, line_filter in warnings.filters:
-        if (
-            isinstance(warning, category)
-            and _matches(message, str(warning))
-            and _matches(module_filter, module)
-            and line_filter in (0, line)
-        ):
-            return action
-    return "default"
-
-
-def _matches(pattern: Any, text: str) -> bool:
-    return pattern is None or bool(pattern == text if isinstance(pattern, str) else pattern.match(text))
-
-
-def _remember(registry: dict[Any, Any], place: tuple[str, int], subjects: list[str]) -> bool:
-    """Return whether a subject is new at a place since the filters or the recording of warnings changed."""
-    # scikit-learn copies the filters for every fold, so they are compared by content.
-    filters = tuple(tuple(getattr(each, "pattern", each) for each in entry) for entry in warnings.filters)
-    state = (filters, warnings.showwarning, getattr(warnings, "_showwarnmsg_impl", None))
-    if registry.get("weigh") != state:
-        for key in [key for key in registry if isinstance(key, tuple) and key[:1] == ("weigh",)]:
-            del registry[key]
-        registry["weigh"] = state
-    shown = registry.setdefault(("weigh", *place), set())
-    is_new = not shown.issuperset(subjects)
-    shown.update(subjects)
-    return is_new
-
-
-def _is_worker() -> bool:
-    processes = sys.modules.get("multiprocessing.process")
-    return processes is not None and processes.parent_process() is not None
-
-
-def _claim(subjects: list[str]) -> bool:
-    """Return whether no worker of the same process has claimed one of the subjects; claim them all."""
-    new = [subject for subject in subjects if subject not in _claims]
-    for subject in new:
-        _claims[subject] = _bind(os.getppid(), subject)
-    return any(_claims[subject] is not None for subject in new)
-
-
-def _is_claimed(subjects: list[str]) -> bool:
-    """Return whether workers of this process have claimed all subjects."""
-    if "joblib.externals.loky" not in sys.modules:
-        return False
-    claims = [_bind(os.getpid(), subject) for subject in subjects]
-    for claim in claims:
-        if claim is not None:
-            claim.close()
-    return not any(claims)
-
-
-def _bind(process: int, subject: str) -> Any:
-    """Return a socket with an abstract name, that one process can hold until it ends; None if taken."""
-    import socket
-    import zlib
-
-    if sys.platform != "linux":
-        return socket.socket()  # without abstract names, every worker shows the warning
-    claim = socket.socket(socket.AF_UNIX)
-    try:
-        claim.bind(f"\0weigh-warning-{process}-{zlib.crc32(subject.encode()):08x}")
-    except OSError:
-        claim.close()
-        return None
-    return claim

@@ -15,6 +15,7 @@ from weigh.cli.commands import CommandWithExamples
 from weigh.cli.notation import to_command_line
 from weigh.cli.options import check_output_is_not_input, data_file_options, json_option, open_source
 from weigh.cli.parameter_help import kind_rows, setting_rows
+from weigh.deduplicated_warnings import warn
 from weigh.parameters.learners import LEARNERS
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ def _warn_if_numeric_labels(source: Source) -> None:
     numbers = {label for label in labels if isinstance(label, int | float) and label == label}
     fractions = any(number != round(number) for number in numbers if math.isfinite(number))
     if len(numbers) > max(MANY_CLASSES, len(labels) / MANY_CLASSES) or fractions:
-        errors.warn(
+        warn(
             errors.OddClasses(
                 f"{source.label!r} has {len(numbers):,} distinct numbers in the first {len(labels):,} rows, "
                 "and each is a separate class.",

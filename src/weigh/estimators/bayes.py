@@ -9,6 +9,7 @@ from typing import Any, Self
 from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
+from weigh.deduplicated_warnings import warn
 from weigh.engines import run
 from weigh.estimators.base import ProbabilisticClassifier, check_classes, check_declared_labels
 from weigh.estimators.calibration import calibrate_leave_one_out
@@ -168,7 +169,7 @@ class NaiveBayes(CountingClassifier):
     def _replace_model(self, model: Any) -> None:
         super()._replace_model(model)
         if self.calibration is not None:
-            errors.warn(
+            warn(
                 errors.StaleCalibration(
                     "The model has learned or forgotten rows and is not calibrated any more.",
                     hint="Fit all rows at once, or calibrate it on rows that it has not seen: "

@@ -11,6 +11,7 @@ from sklearn.isotonic import IsotonicRegression
 
 from weigh import errors
 from weigh.advice import Setting, Step
+from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats
 from weigh.learn.calibration import (
     CalibrationData,
@@ -82,7 +83,7 @@ def calibrate(
     source = _labelled_source(inner, data, label if y is None else y, sample_weight)
     rows = _score_rows(inner, source.with_missing(inner.schema.missing))
     if isinstance(inner, CountModel) and _are_training_rows(inner, source, rows):
-        errors.warn(
+        warn(
             errors.SeenRows(
                 "The model was trained on these very rows, on which it looks better than it is.",
                 hint=(
@@ -202,7 +203,7 @@ def _warn_unless_converged(
     def fit_map(data: CalibrationData) -> Calibration:
         result = fit(data)
         if result.derivative is None:
-            errors.warn(
+            warn(
                 errors.UselessScores(
                     "The model's scores are unrelated or opposite to the labels of these rows, so its "
                     "probabilities were made nearly equal.",
@@ -210,7 +211,7 @@ def _warn_unless_converged(
                 )
             )
         elif result.derivative > DERIVATIVE_TOLERANCE:
-            errors.warn(
+            warn(
                 errors.NotOptimal(
                     "The calibration did not converge: the derivative of the loss per row is "
                     f"{result.derivative:.1g}.",

@@ -10,6 +10,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Setting, set_kind
+from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import ConstantSequence, Floats, NumberedNames
 from weigh.features.columns import encode_column, is_missing, to_numbers, to_objects
 from weigh.features.derived_columns import derive_column
@@ -131,7 +132,7 @@ def _kind_of_strings(column: Column, name: str) -> Kind:
     is_text = 2 * has_several_words[known].sum() > len(known)
     if 2 * len(values) <= len(known):
         if is_text and len(values) > MAX_INSPECTED_VALUES:
-            errors.warn(
+            warn(
                 errors.OddValues(
                     f"Column {name!r} is treated as a category of at least {len(values):,} values, most of "
                     "them with several words.",
@@ -151,7 +152,7 @@ def _warn_of_odd_values(values: list[Any], name: str) -> None:
     """Warn if a column would be numeric except for one or two distinct words."""
     odd = [value for value in values[:MAX_INSPECTED_VALUES] if not _is_numeral(value)]
     if 1 <= len(odd) <= 2 and len(values) >= MIN_NUMERALS + len(odd):
-        errors.warn(
+        warn(
             errors.OddValues(
                 f"Column {name!r} contains numbers except for {errors.quote_names(odd)}, so it is treated as "
                 "a category.",

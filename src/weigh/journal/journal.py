@@ -8,7 +8,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from weigh.errors import CutJournal, JournalError, LostPlace, parameter_error, warn
+from weigh.deduplicated_warnings import warn
+from weigh.errors import CutJournal, JournalError, LostPlace, parameter_error
 from weigh.journal.generation import Generation, MarkIndex, MarkTable, open_generation, write_generation
 from weigh.journal.storage import (
     JOURNAL_START,

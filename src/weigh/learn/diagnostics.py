@@ -10,6 +10,7 @@ import numpy as np
 
 from weigh import _core, errors
 from weigh.advice import Call, set_kind
+from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
 from weigh.features.kinds import Category, Number
 from weigh.features.schema import ColumnGroup, Schema
@@ -182,7 +183,7 @@ def warn_zero_variance_columns(model: BayesModel) -> None:
     columns = list(find_zero_variance_columns(model))
     if columns:
         more = f" and {len(columns) - 3:,} more" if len(columns) > 3 else ""
-        errors.warn(
+        warn(
             errors.FlatColumns(
                 "Some numbers do not vary within a class, so any other value gets an enormous weight and "
                 f"decides alone: {'; '.join(map(str, columns[:3]))}{more}.",

@@ -10,6 +10,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Step
+from weigh.deduplicated_warnings import warn
 from weigh.features.columns import to_numbers
 from weigh.features.kinds import Kind, Number
 from weigh.features.schema import Schema
@@ -70,7 +71,7 @@ class JointTask:
         model.class_distribution.check()
         n_rows = float(model.counts.rows.sum())
         if self.warns and model.n_cells > n_rows:
-            errors.warn(
+            warn(
                 errors.UnfilledTable(
                     f"The table has {format_cell_count(model.n_cells)} cells per class but there are "
                     f"{n_rows:,.10g} rows, so most cells are empty.",

@@ -8,6 +8,7 @@ from typing import Any
 
 from weigh import errors
 from weigh.advice import set_kind
+from weigh.deduplicated_warnings import warn
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
 from weigh.features.text_kinds import BagOfWordsKind
@@ -51,7 +52,7 @@ class BayesTask:
         if pairs:
             listed = "; ".join(str(pair) for pair in pairs[:3])
             more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
-            errors.warn(
+            warn(
                 errors.DependentColumns(
                     "Some columns repeat each other, so naive Bayes counts the same evidence twice and is "
                     f"overconfident: {listed}{more}.",

@@ -11,6 +11,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Setting
+from weigh.deduplicated_warnings import warn
 from weigh.features.columns import to_numbers
 from weigh.features.kinds import Value
 from weigh.features.schema import Schema
@@ -179,7 +180,7 @@ def warn_unequal_scales(schema: Schema, source: Source) -> None:
     second = max([*others, *([1.0] if len(names) < len(schema.names) else [])])
     # Larger values than MAX_MAGNITUDE are an error, raised when the rows are read.
     if MAX_MAGNITUDE > magnitudes[largest] > MAX_SCALE_RATIO * second > 0:
-        errors.warn(
+        warn(
             errors.UnlikeScales(
                 f"Column {largest!r} has numbers of up to {magnitudes[largest]:,.6g}, the other features of "
                 f"up to {second:,.6g}, so the perceptron mostly learns from this column.",

@@ -19,6 +19,7 @@ from sklearn.utils import get_tags
 
 from weigh import errors
 from weigh.advice import Setting
+from weigh.deduplicated_warnings import warn
 from weigh.estimators.base import BaseLearner
 from weigh.judge.metrics.losses import Floats, brier_scores, log_losses, select_true_class, squared_losses
 from weigh.judge.metrics.predictor import (
@@ -62,7 +63,7 @@ class Experiment:
         label = dict(zip(self.groups.tolist(), self.rows.labels.tolist(), strict=True))
         rare = [label[group] for group, size in sizes.items() if len(sizes) > 1 and size < folds]
         if rare:
-            errors.warn(
+            warn(
                 errors.OddClasses(
                     f"{owner}: {errors.quote_names(rare)} have fewer rows than there are folds ({folds}), so "
                     "some training or test sets contain none of them.",

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 from sklearn import config_context, get_config
 
 from weigh import errors
+from weigh.deduplicated_warnings import warn
 from weigh.model.parallel import available_cores
 
 Job = TypeVar("Job")
@@ -89,7 +90,7 @@ def _iterate_results(
 
 def _warn_once_per_type(captured: Sequence[Warning]) -> None:
     for warning in {type(each): each for each in reversed(captured)}.values():
-        errors.warn(warning)
+        warn(warning)
 
 
 class _WarningOverride:

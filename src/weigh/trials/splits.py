@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from weigh import errors
 from weigh.advice import Setting
+from weigh.deduplicated_warnings import warn
 from weigh.trials.rows import RowIndices
 
 Groups = npt.NDArray[np.int64]
@@ -43,7 +44,7 @@ def stratification_groups(labels: npt.NDArray[Any], is_regression: bool) -> Grou
     codes: dict[Any, int] = {}
     groups = np.array([codes.setdefault(label, len(codes)) for label in labels.tolist()], np.int64)
     if labels.dtype.kind in "iuf" and len(codes) > max(MANY_CLASSES, len(labels) / MANY_CLASSES):
-        errors.warn(
+        warn(
             errors.OddClasses(
                 f"The labels are {len(codes):,} different whole numbers in {len(labels):,} rows, and the "
                 "learners treat each as a class.",

@@ -24,7 +24,8 @@ from weigh.apps.spelling.speller_data import (
     to_file_content,
 )
 from weigh.apps.spelling.suggestions import Suggestion
-from weigh.errors import DataError, SkippedFiles, one_line_repr, parameter_error, warn
+from weigh.deduplicated_warnings import warn
+from weigh.errors import DataError, SkippedFiles, one_line_repr, parameter_error
 from weigh.model.file import store
 from weigh.parameters import check_finite
 from weigh.result import LINE_WIDTH, Lines, Result, Section, Table

@@ -21,6 +21,7 @@ from weigh.apps.spelling.false_alarms import MIN_TRAINING_WORDS, FalseAlarmBound
 from weigh.apps.spelling.learners import majority_classifier, restrict_to_words, train_linear_classifier
 from weigh.apps.spelling.speller import Speller
 from weigh.apps.spelling.speller_data import RareWord, SetStatistics, SpellerSettings, TrainingStatistics
+from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats, Longs, Mask
 from weigh.learn.calibration import CalibrationData, fit_temperature
 from weigh.model.parallel import available_cores
@@ -59,7 +60,7 @@ def train_on_corpus(
     alarm_probabilities = np.concatenate([result.alarm_probabilities for result in results])
     bound = FalseAlarmBound.for_rate(settings.alarms, alarm_probabilities, corpus.n_held_out_words)
     if bound.shortfall_warning:
-        errors.warn(errors.LittleText(bound.shortfall_warning))
+        warn(errors.LittleText(bound.shortfall_warning))
     trained = _map_sets(partial(_train_set, settings), sets, progress)
     classifiers = tuple(
         classifier.with_temperature(result.temperature)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats
 from weigh.judge.margins.convex_hulls import (
     HullVertices,
@@ -155,7 +156,7 @@ def margin(
     rows, signs = check_two_classes("margin", as_design(X, y, columns, missing))
     result = _compute_margin(rows, signs, tol, max_iter)
     if result.separable and result.gap > tol:
-        errors.warn(
+        warn(
             errors.WeighWarning(
                 f"margin: the relative width of the interval is {result.gap:.1e}, more than tol={tol:g}; "
                 "raise max_iter, or bring the columns to similar scales."

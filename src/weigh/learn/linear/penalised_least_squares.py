@@ -10,6 +10,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Call, Setting
+from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
 from weigh.learn.linear.cross_validation import Folds, consecutive_folds, ridge_loo_validation
@@ -182,7 +183,7 @@ class PenalisedLeastSquares:
 
     def _assume_noise(self, sigma: float) -> NoiseEstimate:
         X = self._problem.X
-        errors.warn(
+        warn(
             errors.UnknownNoise(
                 f"The noise cannot be estimated from {X.n_rows:,} rows of {X.width:,} features; it is "
                 f"assumed to be the targets' standard deviation, {sigma:.3g}, which makes the prior strong.",

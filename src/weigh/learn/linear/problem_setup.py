@@ -10,6 +10,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Setting
+from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats, Longs
 from weigh.features.kinds import Value
 from weigh.learn.linear.matrix import column_means_and_stds
@@ -113,7 +114,7 @@ def _warn_missing_numbers(data: TrainingData) -> None:
     if data.n_missing:
         one = "1 number is missing and counts as zero. Fill it in"
         many = f"{data.n_missing:,} numbers are missing and count as zero. Fill them in"
-        errors.warn(
+        warn(
             errors.MissingNumbers(
                 f"{one if data.n_missing == 1 else many} first (for example with the column's mean), or "
                 "leave such rows out."
@@ -159,7 +160,7 @@ def warn_unless_optimal(certificate: Optimality, owner: str, max_iter: int) -> N
     """Warn if the gap of a fit is above its tolerance."""
     if not certificate.converged:
         iterations = format_quantity(certificate.iterations, "iteration")
-        errors.warn(
+        warn(
             errors.NotOptimal(
                 f"{owner} stopped with its objective up to {certificate.gap:.3g} above the minimum, "
                 f"{certificate.relative_gap:.1g} of the objective without features; tol={certificate.tol:g} "

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from weigh import _core, errors
 from weigh.advice import Setting
+from weigh.deduplicated_warnings import warn
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
 from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn
 from weigh.source.files.base import (
@@ -250,7 +251,7 @@ class CsvSource(FileSource):
     def _warn_of_joined_lines(self, data: Bytes, width: int, n_rows: int) -> None:
         lines = count_row_like_lines(data, self.dialect.delimiter, width, n_rows)
         if lines:
-            errors.warn(
+            warn(
                 errors.SwallowedLines(
                     f"{self.path}: {lines:,} lines look like rows, but quotes join them into {n_rows:,}: a "
                     "field that begins with a quote extends to the next quote, across line breaks.",
