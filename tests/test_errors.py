@@ -6,6 +6,9 @@ import ast
 import copy
 import json
 import pickle
+import re
+import warnings
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -69,6 +72,57 @@ def test_documented_errors_use_the_notation_of_their_interface(
     advice = to_command_line(caught.value).partition(", got ")[0]
     if isinstance(caught.value.hint, tuple | Setting):
         assert not [sign for sign in PYTHON_NOTATION if sign in advice]
+
+
+def fit_flat_column() -> None:
+    weigh.NaiveBayes(columns="number").fit(
+        {"a": [0.1] * 25 + [j * 0.7 for j in range(25)]}, ["x"] * 25 + ["y"] * 25
+    )
+
+
+def fit_one_iteration() -> None:
+    weigh.LogisticRegression(max_iter=1).fit({"a": [1.0, 5.0, 2.0, 3.0]}, ["x", "x", "y", "y"])
+
+
+@pytest.mark.parametrize(
+    ("run", "advice"),
+    [
+        (
+            lambda: weigh.JointBayes(columns={"a": "number"}).fit({"a": [1.0, 2.0]}, ["x", "y"]),
+            "--kind 'a=number:bins=10', or use --learner naive-bayes.",
+        ),
+        (
+            lambda: weigh.JointBayes(columns={"a": "count"}).fit({"a": [1, 2]}, ["x", "y"]),
+            "--kind 'a=skip', or use --learner naive-bayes.",
+        ),
+        (
+            lambda: weigh.NaiveBayes(columns="count", complement=True, prior=None).fit(
+                {"a": [1, 2]}, ["x", "y"]
+            ),
+            "above 0 with --set complement=true,",
+        ),
+        (
+            lambda: weigh.NaiveBayes(complement=True).fit({"a": [1.5, 2.5]}, ["x", "y"]),
+            "complement must be false unless",
+        ),
+        (
+            lambda: weigh.compare(
+                {"baseline (majority)": weigh.NaiveBayes()}, {"a": ["u", "v"] * 10}, ["x", "y"] * 10
+            ),
+            "use --no-baseline.",
+        ),
+        (fit_flat_column, "--kind 'a=number:spread=shared', or give the column a floor of 0.1"),
+        (fit_one_iteration, "Try --set max_iter=10 or a larger tol"),
+    ],
+)
+def test_advice_has_no_python_on_the_command_line(run: Callable[[], object], advice: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises((errors.WeighError, errors.WeighWarning)) as caught:
+            run()
+    text = to_command_line(caught.value)
+    assert advice in text
+    assert not re.search(r"weigh\.[A-Z]|columns=|\b(True|False)\b|\w= |\w=,", text.partition(", got ")[0])
 
 
 def test_every_step_has_a_text_on_the_command_line() -> None:

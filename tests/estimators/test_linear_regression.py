@@ -480,8 +480,8 @@ def test_a_fit_that_is_not_optimal_warns() -> None:
     assert str(caught[0].message) == (
         f"LinearRegression stopped with its objective up to {certificate.gap:.3g} above the minimum, "
         f"{certificate.relative_gap:.1g} of the objective without features; tol=1e-08 was not reached "
-        f"({certificate.method}, 1 iteration). Raise max_iter=1 or tol, give a stronger prior, or set "
-        f"scale='unit' if the columns have very different scales."
+        f"({certificate.method}, 1 iteration). Try max_iter=10 or a larger tol, give a stronger prior, or "
+        f"set scale='unit' if the columns have very different scales."
     )
     assert dict(model.summary().facts)["certificate"].startswith("NOT optimal: ")
 

@@ -546,7 +546,8 @@ def test_a_fit_that_is_not_optimal_warns() -> None:
     assert str(caught[0].message) == (
         f"LogisticRegression stopped with its objective up to {certificate.gap:.3g} above the minimum, "
         f"{certificate.relative_gap:.1g} of the objective without features; tol=1e-09 was not reached "
-        f"(Newton, 1 iteration). Raise max_iter=1 or tol, give a stronger prior, or set scale='unit' if the "
+        f"(Newton, 1 iteration). Try max_iter=10 or a larger tol, give a stronger prior, or set "
+        "scale='unit' if the "
         f"columns have very different scales."
     )
     assert model.n_iter_ == 1

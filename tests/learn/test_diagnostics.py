@@ -33,7 +33,8 @@ def test_zero_variance_in_a_class_causes_one_warning_with_advice() -> None:
     assert [str(warning.message) for warning in caught] == [
         "Some numbers do not vary within a class, so any other value gets an enormous weight and decides "
         "alone: 'flat' is always 0.1 in 'a'. Let the classes share one spread, for example "
-        "columns={'flat': weigh.Number(spread='shared')}, or give floor= of 0.1 or more, bins=, or 'skip'."
+        "columns={'flat': weigh.Number(spread='shared')}, or give the column a floor of 0.1 or "
+        "more, bins, or the kind 'skip'."
     ]
 
 

@@ -83,6 +83,8 @@ OPTIONS: dict[str, Callable[[str, Any], str]] = {
     "scale": _write_scale,
     "folds": _write_folds,
     "format": lambda _, value: f"--format {value}",
+    "baseline": lambda _, value: "--no-baseline",
+    "curve": lambda _, value: "--curve",
     "quotes": lambda _, value: "--no-quotes",
     "seen": lambda _, value: "--seen" if value else "--unseen",
     "loss": lambda _, value: f"--loss {value}",

@@ -8,7 +8,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from weigh.deduplicated_warnings import warn
 from weigh.errors import CutJournal, JournalError, LostPlace, parameter_error
 from weigh.journal.generation import Generation, MarkIndex, MarkTable, open_generation, write_generation
 from weigh.journal.storage import (
@@ -75,6 +74,8 @@ class Journal:
             contextlib.closing(WriteTransaction(self.path, self._cache)) as transaction,
         ):
             if transaction.truncated_bytes:
+                from weigh.deduplicated_warnings import warn
+
                 warn(
                     CutJournal(
                         f"{self.path}: the last {transaction.truncated_bytes:,} bytes were incomplete and "

@@ -49,7 +49,7 @@ def audit_headline(audit: Audit) -> str:
         False: "it has not learned all of these rows",
         None: "if it has learned these rows, it doubts their labels too little",
     }
-    advice = " Then give seen=True (--seen)." if audit.can_forget and audit.has_seen is None else ""
+    advice = " Then give the option 'seen'." if audit.can_forget and audit.has_seen is None else ""
     return f"Audit of {rows}, as the model predicts them; {bias[audit.has_seen]}.{advice}"
 
 

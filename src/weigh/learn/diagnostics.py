@@ -190,7 +190,7 @@ def warn_zero_variance_columns(model: BayesModel) -> None:
                 hint=(
                     "Let the classes share one spread, for example ",
                     set_kind(columns[0].column, Call("Number", spread="shared")),
-                    ", or give floor= of 0.1 or more, bins=, or 'skip'.",
+                    ", or give the column a floor of 0.1 or more, bins, or the kind 'skip'.",
                 ),
             ),
             [each.column for each in columns],

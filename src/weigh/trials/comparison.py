@@ -217,8 +217,8 @@ def _with_baseline(experiment: Experiment, has_baseline: bool) -> tuple[dict[str
     baseline = baseline_candidate(experiment.loss, experiment.rows)
     if baseline.name in experiment.candidates:
         raise errors.ParameterError(
-            f"{OWNER}: the name {baseline.name!r} is reserved for the baseline. Rename the learner, or use "
-            f"baseline=False."
+            f"{OWNER}: the name {baseline.name!r} is reserved for the baseline.",
+            hint=("Rename the learner, or use ", Setting("baseline", False), "."),
         )
     return experiment.candidates | {baseline.name: baseline}, baseline.name
 
@@ -248,8 +248,12 @@ def _select_pairs(names: list[str], reference: str | None, baseline: str | None)
     all_names = [*names, baseline] if baseline else names
     if reference not in all_names:
         raise errors.ParameterError(
-            f"{OWNER}: reference={reference!r} is not one of the learners {errors.quote_names(all_names)}."
-            f"{errors.did_you_mean(str(reference), all_names)}"
+            (
+                f"{OWNER}: ",
+                Setting("reference", reference),
+                f" is not one of the learners {errors.quote_names(all_names)}.",
+            ),
+            suggestion=errors.closest(str(reference), all_names),
         )
     return [(name, reference) for name in all_names if name != reference]
 

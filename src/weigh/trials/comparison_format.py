@@ -6,6 +6,7 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.result import Section, Table
 from weigh.text import format_float, format_p_value, truncate
 from weigh.trials.candidates import LOSSES
@@ -203,7 +204,9 @@ def _plot_times(result: Comparison) -> Any:
 
 def _plot_curve(result: Comparison) -> Any:
     if result.curve is None:
-        raise errors.Unsupported("This comparison has no learning curve. Compare with curve=True.")
+        raise errors.Unsupported(
+            "This comparison has no learning curve.", hint=("Compare with ", Setting("curve", True), ".")
+        )
     return result.curve.plot()
 
 

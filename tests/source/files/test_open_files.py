@@ -112,7 +112,7 @@ def test_invalid_options_are_errors() -> None:
     every = "'csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm', 'folder', 'mail'"
     with pytest.raises(ParameterError, match=f"format must be one of {every}, got 'xls'"):
         open("t.csv", format="xls")
-    with pytest.raises(ParameterError, match="names must be given only with has_header=False"):
+    with pytest.raises(ParameterError, match="names must be given only for a CSV file without a header"):
         open("t.csv", names=["a"])
     with pytest.raises(ParameterError, match="block must be at least 1, got 0"):
         open("t.csv", block=0)

@@ -166,9 +166,9 @@ def warn_unless_optimal(certificate: Optimality, owner: str, max_iter: int) -> N
                 f"{certificate.relative_gap:.1g} of the objective without features; tol={certificate.tol:g} "
                 f"was not reached ({certificate.method}, {iterations}).",
                 hint=(
-                    "Raise ",
-                    Setting("max_iter", max_iter),
-                    " or tol, give a stronger prior, or set ",
+                    "Try ",
+                    Setting("max_iter", 10 * max_iter),
+                    " or a larger tol, give a stronger prior, or set ",
                     Setting("scale", "unit"),
                     " if the columns have very different scales.",
                 ),

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import errors
+from weigh.advice import Call, Setting, Step, set_kind
 from weigh.features.blocks import CategoryBlock, Ints, Level, Longs, SparseBlock
 from weigh.features.kinds import Category, Flag, Kind, Number
 from weigh.features.schema import Schema
@@ -150,15 +151,21 @@ def joint_columns(schema: Schema) -> dict[str, Kind]:
         if not isinstance(kind, Flag | Category) and kind.family != "categorical":
             raise errors.ColumnError(
                 f"Column {name!r} is of kind {kind.name!r}, which a joint table cannot hold: it needs "
-                f"columns with a few values each. {_unsuitable_kind_advice(name, kind)}"
+                "columns with a few values each.",
+                hint=(
+                    *_unsuitable_kind_advice(name, kind),
+                    ", or use ",
+                    Step("naive Bayes", "NaiveBayes"),
+                    ".",
+                ),
             )
     return {name: kinds[name] for name in [*schema.names, *schema.made] if name in kinds}
 
 
-def _unsuitable_kind_advice(name: str, kind: Kind) -> str:
+def _unsuitable_kind_advice(name: str, kind: Kind) -> tuple[str, Setting]:
     if isinstance(kind, Number):
-        return f"Give it bins, columns={{{name!r}: weigh.Number(bins=10)}}, or use NaiveBayes."
-    return f"Leave it out, columns={{{name!r}: 'skip'}}, or use NaiveBayes."
+        return "Give it bins, ", set_kind(name, Call("Number", bins=10))
+    return "Leave it out, ", set_kind(name, "skip")
 
 
 def encode_cells(chunk: Chunk, schema: Schema) -> list[CategoryBlock]:

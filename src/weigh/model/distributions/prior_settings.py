@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting, join
 from weigh.features.blocks import Floats
 from weigh.features.schema import ColumnGroup
 from weigh.model.decision import exact_class_prior
@@ -109,11 +110,19 @@ def check_priors_fit_columns(groups: Sequence[ColumnGroup], spec: PriorSpec, com
     others = [group.title for group in groups if group.kind.family != "multinomial"]
     if complement and others:
         raise errors.ParameterError(
-            "NaiveBayes: complement must be False unless all columns are counts or text; the column "
-            f"{others[0]!r} is not."
+            (
+                Setting("complement", owner="NaiveBayes"),
+                " must be ",
+                Setting("", False),
+                f" unless all columns are counts or text; the column {others[0]!r} is not.",
+            )
         )
     if complement and smallest_pseudo_count(spec, groups) <= 0:
-        must = "above 0 with complement=True, and every parameter of a Dirichlet (also its rest) above 1"
+        must = join(
+            "above 0 with ",
+            Setting("complement", True),
+            ", and every parameter of a Dirichlet (also its rest) above 1",
+        )
         raise errors.parameter_error("NaiveBayes", "prior", must, spec)
 
 

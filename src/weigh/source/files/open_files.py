@@ -115,7 +115,7 @@ class _OpenOptions:
     def _check_names(self, file_format: str) -> None:
         has_names = file_format == "vw" or (file_format in {"csv", "tsv"} and not self.dialect.has_header)
         if self.names is not None and not has_names:
-            must = "given only with has_header=False of a CSV file, or with a VW file"
+            must = "given only for a CSV file without a header, or for a VW file"
             raise parameter_error("open", "names", must, self.names)
 
 
