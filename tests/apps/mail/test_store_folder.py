@@ -140,7 +140,7 @@ def test_a_store_keeps_its_settings(tmp_path: Path) -> None:
         with pytest.raises(ParameterError) as caught:
             MailStore.open(tmp_path / "store", create=True, **{name: value})
         assert str(caught.value) == (
-            f"{tmp_path / 'store'}: this store was created {difference}. Give another folder (--store DIR), "
+            f"{tmp_path / 'store'}: this store was created {difference}. Give another folder, "
             "or remove this one and learn all mail again."
         )
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import chain, groupby, pairwise
 from typing import Any, NamedTuple
 
@@ -187,9 +187,9 @@ def to_file_content(parts: SpellerParts) -> tuple[dict[str, Any], dict[str, NDAr
         "contexts": CONTEXTS_VERSION,
         "unicode": _core.UNICODE_VERSION,
         "sets": [{"words": list(one.words), "features": one.n_features} for one in parts.sets],
-        "promise": parts.promise.to_dict(),
-        "settings": parts.settings.to_dict(),
-        "facts": parts.facts.to_dict(),
+        "promise": asdict(parts.promise),
+        "settings": asdict(parts.settings),
+        "facts": asdict(parts.facts),
     }
     lengths = _concatenate([np.diff(one.names.offsets) for one in parts.sets], np.int64)
     return meta, {

@@ -180,8 +180,7 @@ def test_a_running_server_is_not_replaced(path):
         with pytest.raises(FileError) as caught, server(path):
             pass
         assert str(caught.value) == (
-            f"A server is already running at {path}. Stop it first, or let this one listen elsewhere: "
-            "--socket PATH."
+            f"A server is already running at {path}. Stop it first, or let this one listen at another path."
         )
         assert client.request_filter(path, SPAM) == FILTERED
 
