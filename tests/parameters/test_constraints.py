@@ -68,6 +68,7 @@ def test_allowed_values_are_returned_in_the_form_that_learners_use(
         (WholeNumber(2), 1, "at least 2"),
         (WholeNumber(1, maximum=100), 101, "at most 100"),
         (RealNumber(above=0, below=1), 1, "a number between 0 and 1"),
+        (RealNumber(minimum=0), "3", "a number of at least 0"),
         (
             RealNumber(above=0, maximum=1e100, words=("safe",)),
             -1,

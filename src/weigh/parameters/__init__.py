@@ -194,7 +194,7 @@ class RealNumber(Constraint):
         if (value is None or isinstance(value, str)) and value in self.words:
             return value
         try:
-            number = float(value)
+            number = math.nan if isinstance(value, str) else float(value)
         except (TypeError, ValueError, OverflowError):
             number = math.nan
         is_allowed = (
