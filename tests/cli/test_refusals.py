@@ -33,6 +33,10 @@ PROGRAM = [sys.executable, "-m", "weigh.cli.main"]
             "NaiveBayes: prior must be a number above zero, None, beta:a,b or dirichlet:b, got -1.",
         ),
         (
+            ("fit", "mails.csv", "--label", "spam", "--learner", "perceptron", "--set", "max_iter=1/2"),
+            "Perceptron: max_iter must be a whole number of at least 1, got 0.5.",
+        ),
+        (
             ("predict", "none.weigh", "new.csv"),
             "There is no file none.weigh. Check its name, or save a model there first.",
         ),

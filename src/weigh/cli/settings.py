@@ -113,14 +113,16 @@ def _read_flag(allowed: constraints.Flag, text: str) -> bool | str:
 
 
 def _read_number(allowed: Constraint | None, text: str) -> Any:
-    """Parse a number, exactly if it is a fraction such as 1/3, or a word that is allowed instead."""
+    """Parse a number or a word that is allowed instead; without a constraint, 1/3 is an exact fraction."""
     words = allowed.words if allowed else ()
     if text in words or (None in words and text.lower() == "none"):
         return text if text in words else None
     try:
         # Not Fraction(text): 1e999999999 would take all memory.
         number = Fraction(text) if re.fullmatch(r"[+-]?\d+(/\d+)?", text) else float(text)
-        return int(number) if number == int(number) else number
+        if number == int(number):
+            return int(number)
+        return number if allowed is None else float(number)
     except OverflowError:
         return float(text)
     except (ValueError, ZeroDivisionError):
