@@ -663,6 +663,13 @@ def _() -> object:
     return weigh.open(write_file(""))
 
 
+@case("A file that changes while it is read")
+def _() -> object:
+    source = weigh.open(write_file("legs,pet\nfour,cat\ntwo,bird\n"), label="pet")
+    write_file("legs,pet\nfour,cat\n")
+    return fit(source, None)
+
+
 @case("A file with a header only")
 def _() -> object:
     return weigh.open(write_file("legs,weight,pet\n"))

@@ -25,6 +25,7 @@ from weigh.source.files.base import (
 )
 from weigh.source.files.text_files import (
     ROW_TOO_LONG,
+    check_file_size,
     check_json_line,
     compression_codec,
     find_invalid_json_line,
@@ -213,6 +214,10 @@ class JsonLinesSource(ArrowFileSource):
                     self.bytes_read = raw.tell()
                 if line.strip():
                     yield line
+        self._check_size()
+
+    def _check_size(self) -> None:
+        check_file_size(self.path, self.bytes_total or 0)
 
     @property
     def _max_line_bytes(self) -> int:
@@ -232,6 +237,8 @@ class JsonLinesSource(ArrowFileSource):
         """Return an error that names the invalid line, found by reading line by line."""
         import pyarrow as pa
 
+        # A line that is cut is invalid too.
+        self._check_size()
         text = str(error)
         if "Empty JSON" in text:
             return SourceError(f"{self.path} has no rows.", self.path)

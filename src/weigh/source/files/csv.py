@@ -32,7 +32,7 @@ from weigh.source.files.text_files import (
     Bytes,
     CsvFault,
     CsvFileErrors,
-    MappedTextReader,
+    PlainTextReader,
     TextReader,
     open_text,
 )
@@ -177,7 +177,7 @@ class CsvSource(FileSource):
         # Blocks end at row boundaries and are slightly shorter, so allow for a few more rows to avoid an
         # extra small block.
         share = ((self.bytes_total or 0) - head.end) // SHORT_FILE_BLOCKS + target // 1024 + 1
-        if isinstance(text, MappedTextReader) and share < block:
+        if isinstance(text, PlainTextReader) and share < block:
             return max(share, target // 2)
         return max(block, target)
 
@@ -279,7 +279,7 @@ class CsvSource(FileSource):
 
     def _open(self) -> TextReader:
         try:
-            return open_text(self.path, self.dialect.encoding)
+            return open_text(self.path, self.dialect.encoding, self.bytes_total)
         except (*READ_ERRORS, LookupError) as error:
             raise self._file_errors.read_error(error) from error
 

@@ -108,7 +108,7 @@ class LineSource(TextSource):
 
     def _open(self) -> TextReader:
         try:
-            return open_text(self.path, self.encoding)
+            return open_text(self.path, self.encoding, self.bytes_total)
         except (*READ_ERRORS, LookupError) as error:
             raise self.file_errors.read_error(error) from error
 

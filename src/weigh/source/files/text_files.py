@@ -1,4 +1,4 @@
-"""Reading text files as UTF-8 bytes, mapped or decompressed and decoded, and locating errors in them."""
+"""Reading text files as UTF-8 bytes, decompressed and decoded, and locating errors in them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import codecs
 import io
 import json
 import lzma
-import mmap
 import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
@@ -66,11 +65,22 @@ class TextReader(ABC):
             yield data.tobytes()
 
 
-def open_text(path: Path, encoding: str) -> TextReader:
-    """Open a non-empty text file."""
+def open_text(path: Path, encoding: str, size: int | None = None) -> TextReader:
+    """Open a non-empty text file; reading it raises SourceError if it does not have this size, or changes."""
     if compression_codec(path) is None and is_utf8(encoding):
-        return MappedTextReader(path)
-    return StreamTextReader(path, encoding)
+        return PlainTextReader(path, size)
+    return StreamTextReader(path, encoding, size)
+
+
+def check_file_size(path: Path, size: int, descriptor: int | None = None) -> None:
+    """Raise SourceError if a file, or the open one of a descriptor, no longer has the size it had."""
+    new_size = os.stat(path if descriptor is None else descriptor).st_size
+    if new_size != size:
+        raise SourceError(
+            f"{path} changed while it was read: it had {size:,} bytes and now has {new_size:,}. "
+            "Read it when no program writes to it, or read a copy.",
+            path,
+        )
 
 
 def open_decompressing(path: Path) -> tuple[Any, Any]:
@@ -94,37 +104,44 @@ def open_decompressing(path: Path) -> tuple[Any, Any]:
     return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec), raw
 
 
-class MappedTextReader(TextReader):
-    """An uncompressed UTF-8 file; each window is a separate mapping, so only windows in use occupy memory."""
+class PlainTextReader(TextReader):
+    """An uncompressed UTF-8 file.
 
-    def __init__(self, path: Path) -> None:
+    Windows are copies, because a mapping ends the process with SIGBUS if the file is truncated. Copying is as
+    fast: the allocator reuses the memory of earlier windows, and mapping costs a page fault per page.
+    """
+
+    def __init__(self, path: Path, size: int | None) -> None:
+        self._path = path
         self._file = path.open("rb")
-        self._size = os.fstat(self._file.fileno()).st_size
+        self._size = os.fstat(self._file.fileno()).st_size if size is None else size
 
     def window(self, offset: int, size: int) -> tuple[Bytes, bool]:
         """Return `size` bytes at an offset, fewer at the end, and whether the end is reached."""
         end = min(offset + size, self._size)
-        if end <= offset:
-            return np.empty(0, dtype=np.uint8), True
-        start = offset - offset % mmap.ALLOCATIONGRANULARITY
-        mapped = mmap.mmap(self._file.fileno(), end - start, access=mmap.ACCESS_READ, offset=start)
-        return np.frombuffer(mapped, dtype=np.uint8)[offset - start :], end == self._size
+        data = np.empty(max(end - offset, 0), dtype=np.uint8)
+        self._file.seek(offset)
+        n_bytes = self._file.readinto(data.data)
+        check_file_size(self._path, self._size, self._file.fileno())
+        return data[:n_bytes], end == self._size
 
     def file_position(self, offset: int) -> int:
         """Return the offset itself: the file is its text."""
         return offset
 
     def close(self) -> None:
-        """Close the file; a mapping lives as long as its last view."""
+        """Close the file."""
         self._file.close()
 
 
 class StreamTextReader(TextReader):
     """A compressed file, or one in another encoding; only the current window is in memory."""
 
-    def __init__(self, path: Path, encoding: str) -> None:
+    def __init__(self, path: Path, encoding: str, size: int | None) -> None:
+        self._path = path
         self._decoder = None if is_utf8(encoding) else codecs.getincrementaldecoder(encoding)()
         self._stream, self._raw = open_decompressing(path)
+        self._size = os.fstat(self._raw.fileno()).st_size if size is None else size
         self._buffer = b""
         self._buffer_start = 0  # offset of the buffer in the text
         self._at_end = False
@@ -159,7 +176,11 @@ class StreamTextReader(TextReader):
         self._buffer_start = offset
 
     def _read_more(self) -> bytes:
-        data: bytes = self._stream.read(_STEP_BYTES)
+        try:
+            data: bytes = self._stream.read(_STEP_BYTES)
+        finally:
+            # After a failure too: a compressed file that shrinks looks damaged.
+            check_file_size(self._path, self._size, self._raw.fileno())
         self._at_end = not data
         if self._decoder is None:
             return data
