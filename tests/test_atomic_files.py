@@ -1,18 +1,24 @@
-"""Regular files are replaced atomically; pipes and devices are written to directly."""
+"""Regular files are replaced atomically, no drafts stay; pipes and devices are written to directly."""
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import os
 import stat
+import subprocess
+import sys
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import weigh
-from weigh.atomic_files import atomic_write
+from tests.killing import find_drafts
+from weigh import atomic_files
+from weigh.atomic_files import atomic_write, remove_own_drafts, remove_stale_drafts
 
 TABLE = {"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "b", "a", "b"]}
 
@@ -104,3 +110,192 @@ def test_the_owner_is_preserved_where_permitted(
     assert target.read_bytes() == b"new"
     assert stat.S_IMODE(target.stat().st_mode) == 0o640
     assert owners == ([(old.st_uid, old.st_gid)] if is_permitted else [])
+
+
+WRITER = """
+import sys, threading, time
+from weigh.atomic_files import atomic_write
+def write():
+    with atomic_write(sys.argv[1]) as file:
+        file.write(b"half")
+        file.flush()
+        print("draft", flush=True)
+        sys.stdin.read()
+thread = threading.Thread(target=write)
+thread.start()
+thread.join()
+"""
+
+
+@contextlib.contextmanager
+def writer_of(target: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a process whose thread has written half of its draft; it finishes when its input is closed."""
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, target], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"draft\n"
+        yield process
+
+
+def write(path: Path, content: bytes = b"new") -> None:
+    with atomic_write(path) as file:
+        file.write(content)
+
+
+def test_the_draft_of_a_killed_process_is_removed_by_the_next_write(tmp_path: Path) -> None:
+    with writer_of(tmp_path / "out") as process:
+        process.kill()
+    assert len(find_drafts(tmp_path)) == 1
+    write(tmp_path / "another")
+    assert os.listdir(tmp_path) == ["another"]
+
+
+def test_the_draft_of_a_running_process_survives_other_writes(tmp_path: Path) -> None:
+    with writer_of(tmp_path / "out") as process:
+        (draft,) = find_drafts(tmp_path)
+        for _ in range(3):
+            write(tmp_path / "another")
+        assert find_drafts(tmp_path) == [draft]
+        process.communicate()
+    assert process.returncode == 0
+    assert (tmp_path / "out").read_bytes() == b"half"
+
+
+def test_drafts_of_this_process_survive_other_writes(tmp_path: Path) -> None:
+    with atomic_write(tmp_path / "outer") as outer:
+        outer.write(b"outer")
+        thread = threading.Thread(target=write, args=(tmp_path / "inner",))
+        thread.start()
+        thread.join()
+        write(tmp_path / "inner")
+    assert (tmp_path / "outer").read_bytes() == b"outer"
+    assert sorted(os.listdir(tmp_path)) == ["inner", "outer"]
+
+
+CONCURRENT_WRITER = """
+import sys, threading
+from weigh.atomic_files import atomic_write
+def write(number):
+    for i in range(40):
+        with atomic_write(f"{sys.argv[1]}/{number % 2}") as file:
+            file.write(b"%d" % number * 1000)
+threads = [threading.Thread(target=write, args=(n,)) for n in range(3)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"""
+
+
+def test_concurrent_writers_of_a_folder_do_not_disturb_each_other(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", CONCURRENT_WRITER, tmp_path]
+    processes = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(3)]
+    assert [process.communicate()[1] for process in processes] == [b""] * 3
+    assert sorted(os.listdir(tmp_path)) == ["0", "1"]
+    assert (tmp_path / "1").read_bytes() == b"1" * 1000
+
+
+def test_only_regular_files_of_ours_with_the_exact_name_are_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = [".weigh-0123.tmp", ".weigh-0123456789abcdeF.tmp", "x.weigh-0123456789abcdef.tmp", ".weigh-.tmp"]
+    for name in kept:
+        (tmp_path / name).touch()
+    precious = tmp_path / "precious"
+    precious.touch()
+    (tmp_path / ".weigh-0000000000000001.tmp").symlink_to(precious)
+    (tmp_path / ".weigh-0000000000000002.tmp").mkdir()
+    os.mkfifo(tmp_path / ".weigh-0000000000000003.tmp")
+    stale = tmp_path / ".weigh-0000000000000004.tmp"
+    stale.touch(0o400)
+    before = set(os.listdir(tmp_path))
+    with monkeypatch.context() as context:
+        context.setattr(os, "geteuid", lambda: stale.stat().st_uid + 1)
+        remove_stale_drafts(str(tmp_path))
+    assert set(os.listdir(tmp_path)) == before
+    remove_stale_drafts(str(tmp_path))
+    assert set(os.listdir(tmp_path)) == before - {stale.name}
+
+
+def test_a_draft_taken_for_a_stale_one_before_it_is_locked_is_created_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lock = atomic_files._lock
+    others = iter([lambda: None, lambda: remove_stale_drafts(str(tmp_path))])
+
+    def lock_late(descriptor: int) -> bool | None:
+        next(others, lambda: None)()
+        return lock(descriptor)
+
+    monkeypatch.setattr(atomic_files, "_lock", lock_late)
+    write(tmp_path / "out")
+    write(tmp_path / "out")
+    assert (tmp_path / "out").read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["out"]
+
+
+def test_nothing_is_removed_where_files_cannot_be_locked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", fail)
+    draft = tmp_path / ".weigh-0123456789abcdef.tmp"
+    draft.touch()
+    write(tmp_path / "out")
+    assert sorted(os.listdir(tmp_path)) == [draft.name, "out"]
+
+
+def test_a_large_folder_is_searched_once_and_in_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(atomic_files, "MAX_SEARCHED_ENTRIES", 5)
+    searched: list[str] = []
+    monkeypatch.setattr(atomic_files, "is_draft", searched.append)
+    for number in range(9):
+        (tmp_path / f"{number}").touch()
+    for _ in range(3):
+        write(tmp_path / "1")
+    assert len(searched) == 5
+
+
+def test_a_forked_process_does_not_remove_the_drafts_of_its_parent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with atomic_write(tmp_path / "out") as file:
+        file.write(b"new")
+        with monkeypatch.context() as child:
+            child.setattr(os, "getpid", lambda: 0)
+            remove_own_drafts()
+        assert len(find_drafts(tmp_path)) == 1
+    assert (tmp_path / "out").read_bytes() == b"new"
+
+
+def test_the_drafts_of_a_process_that_is_about_to_end_are_removed(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError), atomic_write(tmp_path / "out"):
+        remove_own_drafts()
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_link_to_nothing_and_a_cyclic_link_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "cycle").symlink_to("cycle")
+    model = weigh.NaiveBayes().fit(TABLE, "y").model_
+    reasons = {
+        "dangling": f"it is a link to {tmp_path}/nowhere, which does not exist",
+        "cycle": "Too many levels of symbolic links",
+    }
+    for name, reason in reasons.items():
+        with pytest.raises(weigh.errors.ModelFileError) as raised:
+            model.save(tmp_path / name)
+        assert str(raised.value) == (
+            f"{tmp_path / name} cannot be written: {reason}. "
+            "Check that its folder exists and may be written to, and that the disk has room."
+        )
+    assert sorted(os.listdir(tmp_path)) == ["cycle", "dangling"]
+
+
+def test_a_pipe_is_reached_through_the_link_of_its_descriptor() -> None:
+    reading, writing = os.pipe()
+    write(Path(f"/proc/self/fd/{writing}"), b"through")
+    assert os.read(reading, 100) == b"through"
+    os.close(reading)
+    os.close(writing)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import itertools
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 StrPath = str | os.PathLike[str]
@@ -24,41 +25,145 @@ _FSYNC_UNSUPPORTED = {
 }
 
 
+# Searching this many entries of a folder for stale drafts takes about 5 ms. In a folder with more, only these
+# are searched, and only once per process.
+MAX_SEARCHED_ENTRIES = 10_000
+_large_folders: set[str] = set()
+
+_DRAFT_PREFIX, _DRAFT_SUFFIX = ".weigh-", ".tmp"
+_DRAFT_DIGITS = 16
+
+# The drafts that exist, or are about to be created or removed, with the process that writes them.
+_drafts: dict[str, int] = {}
+
+WriteContext = Callable[[str, str], contextlib.AbstractContextManager[None]]
+_write_context: WriteContext = lambda path, target: contextlib.nullcontext()  # noqa: E731
+
+
 @contextlib.contextmanager
 def atomic_write(path: StrPath) -> Iterator[BinaryIO]:
-    """Open a temporary file that replaces `path` once it is complete and on disk.
+    """Open a temporary file, the draft, that replaces `path` once it is complete and on disk.
 
     A failure leaves the old file unchanged. The new file keeps the old one's permissions, and its owner where
     the system allows it, so a file replaced by an administrator stays its owner's. Pipes and devices are
-    written to directly.
+    written to directly. If `path` is a symbolic link, its target is replaced, not the link.
+
+    A process that is killed leaves its draft behind; the next write in the same folder removes it.
     """
-    # Replace the target of a symbolic link, not the link.
-    target = os.path.realpath(path)
-    mode = file_mode(target)
+    mode = file_mode(path)
     if mode is not None and not stat.S_ISREG(mode):
-        with open(target, "wb") as handle:
+        with open(path, "wb") as handle:
             yield handle
         return
+    target = os.path.realpath(path)
+    if mode is None and os.path.islink(path):
+        raise FileNotFoundError(errno.ENOENT, f"it is a link to {target}, which does not exist", path)
     permissions = None if mode is None else stat.S_IMODE(mode)
     folder = os.path.dirname(target)
-    draft = os.path.join(folder, f".weigh-{os.urandom(8).hex()}.tmp")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
-    descriptor = os.open(draft, flags, 0o666 if permissions is None else permissions)
-    try:
-        with open(descriptor, "wb") as handle:
-            if permissions is not None:
-                _copy_owner(draft, target)
-                # os.open applied the umask.
-                os.chmod(draft, permissions)
-            yield handle
-            handle.flush()
-            os.fsync(handle.fileno())
+    remove_stale_drafts(folder)
+    with _write_context(os.fspath(path), target), _create_draft(folder, permissions) as (draft, handle):
+        if permissions is not None:
+            _copy_owner(draft, target)
+            # os.open applied the umask.
+            os.chmod(draft, permissions)
+        yield handle
+        handle.flush()
+        os.fsync(handle.fileno())
+        if os.name == "nt":
+            # Windows does not rename open files. Elsewhere closing would release the lock too early.
+            handle.close()
         os.replace(draft, target)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(draft)
-        raise
     fsync_folder(folder)
+
+
+@contextlib.contextmanager
+def _create_draft(folder: str, permissions: int | None) -> Iterator[tuple[str, BinaryIO]]:
+    """Create a draft in a folder, locked while its process lives, and remove it at the end unless renamed."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
+    while True:
+        draft = os.path.join(folder, f"{_DRAFT_PREFIX}{os.urandom(_DRAFT_DIGITS // 2).hex()}{_DRAFT_SUFFIX}")
+        # Registered before it exists, because a signal may arrive at any moment.
+        _drafts[draft] = os.getpid()
+        try:
+            descriptor = os.open(draft, flags, 0o666 if permissions is None else permissions)
+            with open(descriptor, "wb") as handle:
+                # Before it was locked, another writer may have taken it for a stale one.
+                if _lock(descriptor) is not False and os.path.exists(draft):
+                    yield draft, handle
+                    return
+        finally:
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
+            del _drafts[draft]
+
+
+def set_write_context(context: WriteContext) -> None:
+    """Enter `context(path, target)` while `atomic_write` has a draft; `target` is `path` without links.
+
+    For programs that handle signals: a library must not.
+    """
+    global _write_context
+    _write_context = context
+
+
+def remove_own_drafts() -> None:
+    """Remove the drafts of this process, which is about to end."""
+    for draft, process in list(_drafts.items()):
+        # A forked process has a copy of the list.
+        if process == os.getpid():
+            with contextlib.suppress(OSError):
+                os.unlink(draft)
+
+
+def is_draft(name: str) -> bool:
+    """Whether a file name is that of a draft."""
+    if not name.startswith(_DRAFT_PREFIX) or not name.endswith(_DRAFT_SUFFIX):
+        return False
+    digits = name[len(_DRAFT_PREFIX) : -len(_DRAFT_SUFFIX)]
+    return len(digits) == _DRAFT_DIGITS and set(digits) <= set("0123456789abcdef")
+
+
+def remove_stale_drafts(folder: str) -> None:
+    """Remove the drafts of dead processes from a folder; does nothing on systems without file locks.
+
+    A process is dead if the lock on its draft is free. Process ids would not show that: they are reused, and
+    differ between containers and machines that share a folder.
+    """
+    if folder in _large_folders:
+        return
+    with contextlib.suppress(OSError), os.scandir(folder) as entries:
+        for entry in itertools.islice(entries, MAX_SEARCHED_ENTRIES):
+            if is_draft(entry.name):
+                with contextlib.suppress(OSError):
+                    _remove_unlocked(entry.path, entry.stat(follow_symlinks=False))
+        if next(entries, None) is not None:
+            _large_folders.add(folder)
+
+
+def _remove_unlocked(draft: str, status: os.stat_result) -> None:
+    if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
+        return
+    # On NFS, an exclusive lock needs write access.
+    access = os.O_WRONLY if status.st_mode & stat.S_IWUSR else os.O_RDONLY
+    descriptor = os.open(draft, access | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        if os.path.samestat(status, os.fstat(descriptor)) and _lock(descriptor):
+            os.unlink(draft)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> bool | None:
+    """Lock a file without waiting; returns False if it is locked, None if the system cannot lock it."""
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):
+        return None
+    return True
 
 
 def _copy_owner(draft: str, target: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import click
 
 from weigh import __version__, errors
+from weigh.atomic_files import remove_own_drafts, set_write_context
 from weigh.cli.commands import LazyGroup
 from weigh.cli.output import (
     CliError,
@@ -22,6 +23,7 @@ from weigh.cli.output import (
     show_error,
     show_note,
 )
+from weigh.cli.writing import write_context
 
 # In the order in which the help lists them.
 COMMANDS = {
@@ -111,6 +113,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     """Run the program and exit: 0 success, 1 error, 2 wrong usage, 3 internal error, 130 interrupted."""
     reopen_closed_standard_streams()
     escape_unencodable_output()
+    set_write_context(write_context)
     try:
         code = run_for_exit_code(arguments)
     except Exception:
@@ -120,6 +123,9 @@ def run(arguments: Sequence[str] | None = None) -> None:
             import traceback
 
             traceback.print_exc()
+    finally:
+        # A second interrupt may have cut the clean-up after the first one short.
+        remove_own_drafts()
     sys.exit(code)
 
 

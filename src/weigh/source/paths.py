@@ -160,17 +160,23 @@ class SpooledStdin(Path):
 
 
 def spool_stdin() -> Path:
-    """Copy standard input to a temporary file, which is unlinked at once where the system allows it."""
+    """Copy standard input to a temporary file, which has no name where the system allows it."""
     if sys.stdin is None:
         raise SourceError(_STDIN_CLOSED)
     spool = tempfile.NamedTemporaryFile(prefix="weigh-", delete=False)  # noqa: SIM115
+    descriptor_path = f"/proc/self/fd/{spool.fileno()}"
+    is_nameless = os.path.exists(descriptor_path)
+    if is_nameless:
+        # Before it is filled, so that no file is left if the process is killed.
+        os.unlink(spool.name)
     try:
         shutil.copyfileobj(sys.stdin.buffer, spool, 1 << 20)
         spool.seek(0)
         start = spool.read(max(map(len, _SUFFIX_BY_MAGIC)))
     except BaseException as cause:
         spool.close()
-        os.unlink(spool.name)
+        if not is_nameless:
+            os.unlink(spool.name)
         if isinstance(cause, OSError) and cause.errno == errno.EBADF:
             raise SourceError(_STDIN_CLOSED) from cause
         if isinstance(cause, OSError):
@@ -180,10 +186,8 @@ def spool_stdin() -> Path:
                 f"Free space there, or set TMPDIR to a folder that has some."
             ) from cause
         raise
-    descriptor_path = f"/proc/self/fd/{spool.fileno()}"
-    if os.path.exists(descriptor_path):
+    if is_nameless:
         path = SpooledStdin(descriptor_path)
-        os.unlink(spool.name)
         weakref.finalize(path, spool.close)
     else:
         path = SpooledStdin(spool.name)

@@ -78,7 +78,7 @@ def test_a_folder_with_other_files_is_rejected(tmp_path: Path) -> None:
 def test_an_interrupted_creation_can_be_repeated(tmp_path: Path) -> None:
     store = MailStore.open(tmp_path / "store", create=True)
     os.unlink(os.path.join(store.folder, "settings.json"))
-    Path(store.folder, ".weigh-0123.tmp").touch()
+    Path(store.folder, ".weigh-0123456789abcdef.tmp").touch()
     assert MailStore.open(store.folder, create=True).learn([ham(1)], "ham") == LearnResult(new=1)
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import BinaryIO
 
 from weigh.apps.user_files import user_data_path
-from weigh.atomic_files import atomic_write, error_reason
+from weigh.atomic_files import atomic_write, error_reason, is_draft
 from weigh.errors import ModelFileError
 
 SETTINGS_FILE = "settings.json"
@@ -16,9 +16,6 @@ JOURNAL_FILE = "journal"
 LEDGER_FILE = "ledger"
 ARCHIVE_FILE = "archive"
 WORDS_FILE = "words"
-
-# Prefix and suffix of the temporary files of weigh.atomic_files.
-_TEMPORARY_AFFIXES = (".weigh-", ".tmp")
 
 
 def default_folder() -> str:
@@ -62,10 +59,9 @@ def write_private_file(path: str) -> Iterator[BinaryIO]:
 
 
 def remove_stale_files(folder: str, current: set[str]) -> None:
-    """Remove temporary files of killed writers and sidecar files not in `current`; needs the write lock."""
+    """Remove sidecar files not in `current`; needs the write lock."""
     for name in os.listdir(folder):
-        is_old = name.split(".")[0] in (ARCHIVE_FILE, WORDS_FILE) and name not in current
-        if is_old or _is_temporary(name):
+        if name.split(".")[0] in (ARCHIVE_FILE, WORDS_FILE) and name not in current:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(os.path.join(folder, name))
 
@@ -81,10 +77,6 @@ def folder_size(folder: str) -> int:
     return size
 
 
-def _is_temporary(name: str) -> bool:
-    return name.startswith(_TEMPORARY_AFFIXES[0]) and name.endswith(_TEMPORARY_AFFIXES[1])
-
-
 def _is_store_file(name: str) -> bool:
     """Return whether a file may come from a store whose creation was interrupted."""
-    return _is_temporary(name) or name.split(".")[0] == JOURNAL_FILE
+    return is_draft(name) or name.split(".")[0] == JOURNAL_FILE
