@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 import pytest
@@ -209,3 +209,18 @@ def test_a_read_only_folder_can_be_read(ledger: Ledger, monkeypatch: pytest.Monk
 
 def flip(content: bytes, index: int) -> bytes:
     return content[:index] + bytes([content[index] ^ 0x55]) + content[index + 1 :]
+
+
+def test_truncating_a_journal_whose_keys_are_in_use_does_not_end_the_process(ledger: Ledger) -> None:
+    # More than the page that a mapping would keep.
+    ledger.append(*(record(f"key {number}") for number in range(2_000)))
+    ledger.compact()
+    file = generation.open_generation(ledger.path, os.O_RDONLY)
+    assert file is not None
+    with closing(file):
+        marks = file.read_marks()
+        os.truncate(ledger.path, 0)
+        assert {marks[record(f"key {number}").key] for number in range(2_000)} == {1}
+        assert marks[record("unknown").key] == 0
+        with pytest.raises(JournalError, match="is damaged in its table of keys"):
+            file.read_marks()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import bisect
 import contextlib
 import itertools
-import mmap
 import os
 import stat
 import time
@@ -56,9 +55,10 @@ class Generation:
         """Return the marks of all keys as of `header.snapshot_position`."""
         if not self.header.n_keys:
             return MarkIndex(MarkTable())
+        # Not mapped: the system would end the process if the file were truncated meanwhile.
         with translate_os_errors(self.path, "read"):
-            mapped = mmap.mmap(self._descriptor, self.header.groups_offset, access=mmap.ACCESS_READ)
-        table = MarkTable(mapped, HEADER_BYTES, self.header.n_keys)
+            data = read_at(self._descriptor, HEADER_BYTES, self.header.groups_offset - HEADER_BYTES)
+        table = MarkTable(data, self.header.n_keys)
         if table.checksum() != self.header.checksum:
             raise JournalError(f"{self.path} is damaged in its table of keys. Restore it from a copy.")
         return MarkIndex(table)
@@ -199,28 +199,26 @@ def write_generation(
 
 
 class MarkTable:
-    """A read-only table in a buffer: n sorted keys of 16 bytes, then their n marks of one byte."""
+    """A read-only table: n sorted keys of 16 bytes, then their n marks of one byte."""
 
-    def __init__(self, buffer: bytes | mmap.mmap = b"", offset: int = 0, count: int = 0) -> None:
-        self._buffer = buffer
-        self._offset = offset
+    def __init__(self, data: bytes = b"", count: int = 0) -> None:
+        self._data = data
         self._count = count
 
     def __len__(self) -> int:
         return self._count
 
     def __getitem__(self, index: int) -> bytes:
-        offset = self._offset + KEY_BYTES * index
-        return self._buffer[offset : offset + KEY_BYTES]
+        return self.keys(index, index + 1)
 
     def keys(self, start: int, stop: int) -> bytes:
         """Return a range of keys, concatenated."""
-        return self._buffer[self._offset + KEY_BYTES * start : self._offset + KEY_BYTES * stop]
+        return self._data[KEY_BYTES * start : KEY_BYTES * stop]
 
     def marks(self, start: int, stop: int) -> bytes:
         """Return a range of marks."""
-        offset = self._offset + KEY_BYTES * self._count
-        return self._buffer[offset + start : offset + stop]
+        offset = KEY_BYTES * self._count
+        return self._data[offset + start : offset + stop]
 
     def find(self, key: bytes, start: int = 0) -> tuple[int, bool]:
         """Return the index of a key, or its insertion point, and whether the key is present."""
@@ -229,11 +227,7 @@ class MarkTable:
 
     def checksum(self) -> int:
         """Return the CRC-32 of keys and marks."""
-        with (
-            memoryview(self._buffer) as view,
-            view[self._offset : self._offset + (KEY_BYTES + 1) * self._count] as table,
-        ):
-            return zlib.crc32(table)
+        return zlib.crc32(self._data)
 
 
 class MarkIndex:

@@ -9,7 +9,6 @@ history before it.
 from __future__ import annotations
 
 import contextlib
-import mmap
 import os
 import struct
 import zlib
@@ -131,7 +130,7 @@ def pack_record(record: JournalRecord) -> tuple[bytes, bytes]:
     return _RECORD_HEADER.pack(record.key, record.mark, len(record.payload)), record.payload
 
 
-def unpack_records(body: bytes | mmap.mmap) -> Iterator[JournalRecord]:
+def unpack_records(body: bytes) -> Iterator[JournalRecord]:
     """Yield the records of a group's body; raises ValueError if the last one is incomplete."""
     offset = 0
     while offset < len(body):

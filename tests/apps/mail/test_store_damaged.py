@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.apps.mail.sample_mails import counts, ham, image, spam
+from weigh.apps.mail.storage import SidecarFile
 from weigh.apps.mail.store import MailStore
 from weigh.errors import JournalError, ModelFileError
 from weigh.journal.storage import JournalRecord
@@ -136,3 +137,18 @@ def test_a_malformed_group_of_records_is_rejected(tmp_path: Path, body: bytes) -
         turn._parts.append(body)
     with pytest.raises(JournalError, match=r"journal is damaged: a record is cut short. Restore it"):
         MailStore.open(store.folder).judge([ham(1)])
+
+
+def test_a_long_sidecar_file_is_checked_block_by_block(tmp_path: Path) -> None:
+    content = bytes(range(256)) * 9_000
+    path = tmp_path / "archive"
+    sidecar = SidecarFile().append(str(path), [content])
+    sidecar.check(str(path))
+    assert sidecar.read(str(path)) == content
+    for offset in (0, 1 << 20, -1):
+        flip_bit(tmp_path / "archive.0", offset)
+        for use in (sidecar.check, sidecar.read):
+            with pytest.raises(ModelFileError, match=r"archive\.0 is damaged"):
+                use(str(path))
+        flip_bit(tmp_path / "archive.0", offset)
+    sidecar.check(str(path))

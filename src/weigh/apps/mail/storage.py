@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import mmap
 import os
 import struct
 import zlib
@@ -31,6 +30,8 @@ MARK_BY_LABEL = {"ham": HAM_MARK, "spam": SPAM_MARK}
 
 # Header of an entry in the words file: key, view and length of the name in bytes.
 _ENTRY_HEADER = struct.Struct("<QBH")
+
+_BLOCK_BYTES = 1 << 20
 
 
 class SidecarFile(NamedTuple):
@@ -65,17 +66,34 @@ class SidecarFile(NamedTuple):
         fsync_folder(os.path.dirname(name))
         return SidecarFile(self.number, length, checksum)
 
-    def read(self, path: str) -> mmap.mmap | bytes:
+    def read(self, path: str) -> bytes:
         """Return the valid bytes; raise ModelFileError if they have changed since they were written."""
         if not self.length:
             return b""
         name = self.file_name(path)
+        # Not mapped: the system would end the process if the file were truncated meanwhile.
         with open(name, "rb") as file:
             self._check_length(name, file.fileno())
-            mapped = mmap.mmap(file.fileno(), self.length, access=mmap.ACCESS_READ)
-        if zlib.crc32(mapped) != self.checksum:
+            data = file.read(self.length)
+        self._verify(name, zlib.crc32(data))
+        return data
+
+    def check(self, path: str) -> None:
+        """Raise ModelFileError if the valid bytes have changed, without keeping them in memory."""
+        if not self.length:
+            return
+        name = self.file_name(path)
+        checksum, remaining = 0, self.length
+        with open(name, "rb") as file:
+            self._check_length(name, file.fileno())
+            while block := file.read(min(remaining, _BLOCK_BYTES)):
+                checksum = zlib.crc32(block, checksum)
+                remaining -= len(block)
+        self._verify(name, checksum)
+
+    def _verify(self, name: str, checksum: int) -> None:
+        if checksum != self.checksum:
             raise ModelFileError(f"{name} is damaged. Restore the whole folder from a copy.")
-        return mapped
 
     def _check_length(self, name: str, descriptor: int) -> None:
         if os.fstat(descriptor).st_size < self.length:
@@ -97,7 +115,7 @@ class SnapshotMetadata(NamedTuple):
         """Raise ModelFileError if a sidecar file is damaged; call before writing anything based on it."""
         with translate_os_errors(folder, "read"):
             for sidecar, name in ((self.archive, ARCHIVE_FILE), (self.words, WORDS_FILE)):
-                sidecar.read(os.path.join(folder, name))
+                sidecar.check(os.path.join(folder, name))
 
 
 class LedgerSnapshot(NamedTuple):
@@ -273,7 +291,7 @@ def update_feature_names(
     return words.next_version().append(path, itertools.chain(kept, added))
 
 
-def _decode_feature_names(data: bytes | mmap.mmap) -> Iterator[FeatureName]:
+def _decode_feature_names(data: bytes) -> Iterator[FeatureName]:
     offset = 0
     while offset < len(data):
         key, view, length = _ENTRY_HEADER.unpack_from(data, offset)
