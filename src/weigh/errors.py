@@ -274,6 +274,20 @@ def unknown_column_error(name: str, columns: Iterable[str], where: str, paramete
     )
 
 
+MIN_WEIGHT, MAX_WEIGHT = 1e-50, 1e50  # of a row or class, so that sums of weights times squares stay finite
+WEIGHT_RANGE = f"0, or from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}"
+
+
+def weight_range_error(subject: str, weight: float) -> DataError:
+    """Return the error for a weight that is too large or too small; `subject` says whose weight it is."""
+    return DataError(f"{subject} is {weight:.6g}; weights must be {WEIGHT_RANGE}. Divide them by their mean.")
+
+
+def zero_weights_error() -> DataError:
+    """Return the error for rows that all have weight zero."""
+    return DataError("All weights are zero, so no row counts. Give one row at least a weight above zero.")
+
+
 def multiple_labels_error(what: str) -> LabelError:
     """Return the error for more than one label per row."""
     return LabelError(

@@ -20,6 +20,7 @@ from weigh import errors
 from weigh.advice import Setting
 from weigh.features.kinds import Number
 from weigh.features.schema import Schema
+from weigh.learn.class_weights import check_class_weight_labels
 from weigh.learn.online_training import pass_order
 from weigh.model.evidence.exact_products import to_fraction
 from weigh.parameters.learners import PERCEPTRON
@@ -106,12 +107,7 @@ class PerceptronParameters:
         if self.class_weight is None:
             return [Fraction(1)] * len(codes)
         if isinstance(self.class_weight, Mapping):
-            unknown = [label for label in self.class_weight if label not in classes]
-            if unknown:
-                raise errors.ParameterError(
-                    f"Perceptron: class_weight names the class {errors.quote_names(unknown)}; the rows have "
-                    f"{errors.quote_names(classes)}."
-                )
+            check_class_weight_labels("Perceptron", self.class_weight, classes)
             return [exact_fraction(self.class_weight.get(classes[code], 1)) for code in codes]
         totals = [Fraction(0)] * len(classes)
         for code, weight in zip(codes, sample_weights, strict=True):

@@ -38,6 +38,7 @@ from weigh.explain.trace_format import (
 from weigh.features.kinds import Kind
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import BagOfWordsKind
+from weigh.learn.class_weights import zero_weight_classes
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
 from weigh.parameters import check_integer
 from weigh.parameters.learners import PERCEPTRON
@@ -276,7 +277,11 @@ def trace(learner: Any, X: Any, y: Any = None) -> Trace:
         design = X
     else:
         design = build_design_matrix(
-            X, y, parameters.columns, missing=to_markers(parameters.missing, "Perceptron")
+            X,
+            y,
+            parameters.columns,
+            missing=to_markers(parameters.missing, "Perceptron"),
+            ignored_classes=zero_weight_classes(parameters.class_weight),
         )
     parameters.check_kinds(design.schema)
     check_trace_rows(design, parameters)

@@ -14,14 +14,20 @@ from weigh.model.counts.count_table import canonical_order_key
 
 
 def check_class_weight_labels(owner: str, class_weight: Any, classes: Collection[Any]) -> None:
-    """Raise ParameterError if a mapping names a class that does not exist."""
-    labels = class_weight if isinstance(class_weight, Mapping) else ()
-    unknown = [label for label in labels if label not in classes]
+    """Raise ParameterError if a mapping names a class that does not exist; one of weight 0 need not."""
+    weights = class_weight if isinstance(class_weight, Mapping) else {}
+    unknown = [label for label, weight in weights.items() if weight and label not in classes]
     if unknown:
         raise errors.ParameterError(
             f"{owner}: class_weight names the class {errors.quote_names(unknown)}; the rows have "
             f"{errors.quote_names(sorted(classes, key=canonical_order_key))}."
         )
+
+
+def zero_weight_classes(class_weight: Any) -> list[Any]:
+    """Return the classes of weight zero, whose rows are left out."""
+    weights = class_weight if isinstance(class_weight, Mapping) else {}
+    return [label for label, weight in weights.items() if not weight]
 
 
 def dataset_class_weights(
@@ -47,5 +53,19 @@ def compute_class_weights(
     if isinstance(class_weight, Mapping):
         check_class_weight_labels(owner, class_weight, classes)
         return np.array([float(class_weight.get(label, 1.0)) for label in classes])
-    balanced: Floats = counts.sum() / (len(classes) * np.maximum(counts, 1e-300))
+    has_rows = counts > 0
+    balanced: Floats = np.divide(
+        counts.sum(), len(classes) * counts, out=np.zeros(len(classes)), where=has_rows
+    )
     return balanced
+
+
+def weigh_rows(class_weights: Floats, codes: Ints, sample_weights: Floats | None) -> Floats:
+    """Return the weight of each row times that of its class; raise DataError if one is out of range."""
+    weights = class_weights[codes] * (1.0 if sample_weights is None else sample_weights)
+    used = weights[weights > 0]
+    smallest, largest = float(used.min(initial=1.0)), float(used.max(initial=1.0))
+    if smallest < errors.MIN_WEIGHT or largest > errors.MAX_WEIGHT:
+        weight = largest if largest > errors.MAX_WEIGHT else smallest
+        raise errors.weight_range_error("A sample weight times the weight of its class", weight)
+    return np.asarray(weights)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from weigh import errors
 from weigh.advice import Step
-from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints
+from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints, Mask
 from weigh.features.columns import to_numbers
 from weigh.features.schema import Schema
 from weigh.features.validation import MAX_MAGNITUDE
@@ -22,7 +23,6 @@ from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist
 from weigh.source.sparse_rows import SparseRows
 
-MIN_SAMPLE_WEIGHT, MAX_SAMPLE_WEIGHT = 1e-50, 1e50
 MAX_CACHED_BYTES = 256 << 20  # a file whose features need more is read again for every pass
 
 Progress = Callable[[int], None]
@@ -85,7 +85,8 @@ class SourceDataset:
 
     Rows from memory are cached as features. Rows from a file are cached with `caches_all` or if they need at
     most `MAX_CACHED_BYTES`; otherwise the file is read again for every pass, so memory use is bounded. The
-    targets are numbers with `is_regression`, otherwise classes.
+    targets are numbers with `is_regression`, otherwise classes. Rows of weight zero and of
+    `ignored_classes` are left out.
     """
 
     def __init__(
@@ -96,9 +97,11 @@ class SourceDataset:
         *,
         is_regression: bool = False,
         caches_all: bool = False,
+        ignored_classes: Collection[Label] = (),
     ) -> None:
         self._schema, self._source = schema, source
         self._is_regression, self._caches_all = is_regression, caches_all
+        self._ignored_classes = ignored_classes
         self.feature_index: FeatureIndex = feature_index
         self.labels: dict[Label, int] = {}  # code by label, in order of appearance
         self.n_rows = 0
@@ -109,11 +112,16 @@ class SourceDataset:
 
     @classmethod
     def read(
-        cls, schema: Schema, source: Source, progress: Progress | None = None, check: LabelCheck | None = None
+        cls,
+        schema: Schema,
+        source: Source,
+        progress: Progress | None = None,
+        check: LabelCheck | None = None,
+        ignored_classes: Collection[Label] = (),
     ) -> SourceDataset:
         """Read a source with a new feature index."""
-        preprocessing = fit_preprocessing(schema, schema.chunks(source)) if needs_first_pass(schema) else {}
-        return cls(schema, source, FeatureIndex(schema, preprocessing)).read_all(progress, check)
+        feature_index = make_feature_index(schema, source, ignored_classes)
+        return cls(schema, source, feature_index, ignored_classes=ignored_classes).read_all(progress, check)
 
     def read_all(self, progress: Progress | None = None, check: LabelCheck | None = None) -> SourceDataset:
         """Read all rows.
@@ -145,6 +153,9 @@ class SourceDataset:
                     self._cached_chunks = None
             if progress is not None:
                 progress(len(chunk.targets))
+        if not self.n_rows and (self.is_weighted or self._ignored_classes):
+            self.feature_index.commit_names(accepted=False)
+            raise errors.zero_weights_error()
         self.feature_index.commit_names(accepted=True)
         return self
 
@@ -197,11 +208,10 @@ class SourceDataset:
 
     def _make_blocks(self, chunk: Chunk) -> _ChunkBlocks:
         targets, labels = self._encode_targets(chunk)
-        weights, mask = chunk.weights, None
-        if weights is not None and not weights.all():
+        weights, mask = chunk.weights, _weighted_rows(chunk, self._ignored_classes)
+        if mask is not None:
             # A row of zero weight must have no effect, not even through its label or values.
-            mask = weights > 0
-            weights = weights[mask]
+            weights = None if weights is None else weights[mask]
             if self._is_regression:
                 targets = targets[mask]
             else:
@@ -210,8 +220,6 @@ class SourceDataset:
         encoded = self._schema.encode(chunk)
         n_missing = sum(block.count_missing(mask) for block in encoded if isinstance(block, DenseBlock))
         blocks = self.feature_index.prepare_blocks(encoded, mask)
-        if weights is not None:
-            _check_weight_range(weights)
         return _ChunkBlocks(blocks, targets, labels, weights, n_missing)
 
     def _encode_targets(self, chunk: Chunk) -> tuple[Targets, list[Label]]:
@@ -227,16 +235,34 @@ class SourceDataset:
         return EncodedChunk(rows, targets, chunk.weights, dense)
 
 
+def make_feature_index(
+    schema: Schema, source: Source, ignored_classes: Collection[Label] = (), *, dense: bool = False
+) -> FeatureIndex:
+    """Return a feature index, after a first pass over the rows if some column needs one."""
+    if not needs_first_pass(schema):
+        return FeatureIndex(schema, {}, dense=dense)
+    chunks: Iterable[Chunk] = schema.chunks(source)
+    if ignored_classes:
+        masks = ((chunk, _weighted_rows(chunk, ignored_classes)) for chunk in chunks)
+        chunks = (chunk if mask is None else _with_zero_weights(chunk, ~mask) for chunk, mask in masks)
+    return FeatureIndex(schema, fit_preprocessing(schema, chunks), dense=dense)
+
+
+def _weighted_rows(chunk: Chunk, ignored_classes: Collection[Label]) -> Mask | None:
+    """Return the rows that have a weight above zero and a class that counts; None means all rows."""
+    is_used = np.ones(chunk.n_rows, dtype=bool) if chunk.weights is None else chunk.weights > 0
+    if ignored_classes:
+        codes, labels = encode_labels(chunk)
+        is_used &= ~np.isin(codes, [c for c, label in enumerate(labels) if label in ignored_classes])
+    return None if is_used.all() else is_used
+
+
+def _with_zero_weights(chunk: Chunk, rows: Mask) -> Chunk:
+    weights = np.ones(chunk.n_rows) if chunk.weights is None else chunk.weights
+    return replace(chunk, weights=np.where(rows, 0.0, weights))
+
+
 EMPTY_ROWS = SparseRows(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), None, 0)
-
-
-def _check_weight_range(weights: Floats) -> None:
-    smallest, largest = float(weights.min(initial=1.0)), float(weights.max(initial=1.0))
-    if largest > MAX_SAMPLE_WEIGHT or smallest < MIN_SAMPLE_WEIGHT:
-        raise errors.DataError(
-            f"A sample weight is {largest if largest > MAX_SAMPLE_WEIGHT else smallest:.6g}; weights must "
-            f"be 0, or from {MIN_SAMPLE_WEIGHT:g} to {MAX_SAMPLE_WEIGHT:g}. Divide them by their mean."
-        )
 
 
 def _source_changed_error() -> errors.DataError:

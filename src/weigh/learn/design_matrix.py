@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -161,12 +161,17 @@ class DesignMatrix:
 
 
 def build_design_matrix(
-    X: Any, y: Any = None, columns: object = "auto", *, missing: Sequence[Any] = ()
+    X: Any,
+    y: Any = None,
+    columns: object = "auto",
+    *,
+    missing: Sequence[Any] = (),
+    ignored_classes: Collection[Any] = (),
 ) -> DesignMatrix:
     """Encode labelled rows from any storage as the design matrix of a linear model."""
     source = X if isinstance(X, Source) and y is None else rows_of(X, y, missing=missing)
     schema = linear_schema(source, columns, missing=missing)
-    dataset = SourceDataset.read(schema, source)
+    dataset = SourceDataset.read(schema, source, ignored_classes=ignored_classes)
     classes = dataset.classes()
     class_indices, orders = dataset.class_indices(classes), dataset.feature_index.feature_orders()
     order = np.concatenate(orders)

@@ -11,7 +11,7 @@ from weigh import errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
-from weigh.learn.class_weights import compute_class_weights
+from weigh.learn.class_weights import compute_class_weights, weigh_rows, zero_weight_classes
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.linear.logistic import null_model, solve_l1_logistic, solve_logistic
@@ -74,7 +74,13 @@ class LogisticTask:
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:
         """Fit the model to the rows of a source."""
-        data = load_training_data(self.schema, source, is_regression=False, progress=progress)
+        data = load_training_data(
+            self.schema,
+            source,
+            is_regression=False,
+            ignored_classes=zero_weight_classes(self.class_weight),
+            progress=progress,
+        )
         check_two_classes(data)
         totals = np.bincount(data.y, data.weights, minlength=len(data.classes))
         setup = self.set_up(data)
@@ -207,7 +213,4 @@ def apply_class_weights(class_weight: Any, data: TrainingData) -> Floats | None:
     """Return the sample weights multiplied by the weights of their classes; None means one each."""
     counts = np.bincount(data.y, data.weights, minlength=len(data.classes)).astype(np.float64)
     class_weights = compute_class_weights(EXACT_PARAMETERS.owner, class_weight, data.classes, counts)
-    if class_weights is None:
-        return data.weights
-    weights = class_weights[data.y]
-    return np.asarray(weights if data.weights is None else weights * data.weights)
+    return data.weights if class_weights is None else weigh_rows(class_weights, data.y, data.weights)

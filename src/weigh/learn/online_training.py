@@ -12,7 +12,7 @@ import numpy as np
 from weigh import _core
 from weigh.features.blocks import Longs
 from weigh.features.schema import Schema
-from weigh.learn.class_weights import dataset_class_weights
+from weigh.learn.class_weights import dataset_class_weights, weigh_rows
 from weigh.learn.dataset import EncodedChunk, EncodedDataset
 from weigh.learn.feature_index import FeatureIndex
 
@@ -75,10 +75,14 @@ class TrainingPasses:
     def _to_examples(self, chunks: Iterator[EncodedChunk]) -> _core.Examples:
         examples = _core.Examples()
         for chunk in chunks:
-            codes, weights = self._class_indices[chunk.targets], chunk.weights
+            codes, weights, rows = self._class_indices[chunk.targets], chunk.weights, chunk.rows
             if self._class_weights is not None:
-                weights = self._class_weights[codes] * (1.0 if weights is None else weights)
-            examples.add(*chunk.rows.csr, codes, weights, self._dataset.feature_index.width)
+                weights = weigh_rows(self._class_weights, codes, weights)
+                if not weights.all():
+                    # Candidates with other class weights share the data set, so it has rows of all classes.
+                    is_used = weights > 0
+                    codes, weights, rows = codes[is_used], weights[is_used], rows.select(is_used)
+            examples.add(*rows.csr, codes, weights, self._dataset.feature_index.width)
         return examples
 
 

@@ -16,7 +16,7 @@ from weigh.features.columns import to_numbers
 from weigh.features.kinds import Value
 from weigh.features.schema import Schema
 from weigh.features.validation import MAX_MAGNITUDE
-from weigh.learn.class_weights import check_class_weight_labels
+from weigh.learn.class_weights import check_class_weight_labels, zero_weight_classes
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
@@ -105,14 +105,15 @@ class PerceptronTask:
         `before` is continued in place. With a label `check` the rows are one batch of several, which is
         learned completely or not at all.
         """
+        ignored = zero_weight_classes(self.class_weight)
         if before is None:
-            dataset = SourceDataset.read(self.schema, source, progress, check)
+            dataset = SourceDataset.read(self.schema, source, progress, check, ignored)
             state = PerceptronState(self.settings, self.find_classes(dataset))
             training = PerceptronTraining(self.schema, dataset.feature_index, state)
         else:
             training, state = before, before.state
             state.check_settings(self.settings)
-            dataset = SourceDataset(training.schema, source, training.feature_index)
+            dataset = SourceDataset(training.schema, source, training.feature_index, ignored_classes=ignored)
             dataset.read_all(
                 progress, None if check is None else partial(self._check_new_labels, state, check)
             )

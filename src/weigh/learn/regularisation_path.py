@@ -10,6 +10,7 @@ import numpy as np
 from weigh import errors
 from weigh.advice import Call, Setting
 from weigh.features.blocks import Floats
+from weigh.learn.class_weights import zero_weight_classes
 from weigh.learn.linear.cross_validation import ValidationCurve
 from weigh.learn.linear.path import LinearPathSolver, LogisticPathSolver, SolutionPath
 from weigh.learn.linear.problem_setup import ProblemSetup
@@ -183,7 +184,9 @@ def compute_feature_path(
         raise errors.Unsupported(
             "Paths exist for squared and log loss only.", hint=("Give ", Setting("noise", "normal"), ".")
         )
-    setup = task.set_up(load_training_data(task.schema, source, is_regression=is_linear))
+    ignored = zero_weight_classes(getattr(task, "class_weight", None))
+    data = load_training_data(task.schema, source, is_regression=is_linear, ignored_classes=ignored)
+    setup = task.set_up(data)
     l1, l2 = _penalty_direction(setup)
     solver: LinearPathSolver | LogisticPathSolver
     if is_linear:

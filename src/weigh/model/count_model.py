@@ -14,6 +14,7 @@ from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
 from weigh.model.base import Model
 from weigh.model.counts.bayes_counts import BayesCounts
+from weigh.model.counts.count_table import MAX_TOTAL_WEIGHT
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
@@ -66,11 +67,20 @@ class CountModel(Model):
     def merge(self, other: Self) -> Self:
         """Return the model of the rows of both models."""
         self._check_mergeable(other)
-        return self.with_counts(self.counts.plus(other.counts).canonical())
+        return self._with_more_counts(self.counts.plus(other.counts))
 
     def learn(self, rows: Any, y: Any = None) -> Self:
         """Return the model that has also learned these rows."""
-        return self.with_counts(self._updated_counts(self._source(rows, y), 1).canonical())
+        return self._with_more_counts(self._updated_counts(self._source(rows, y), 1))
+
+    def _with_more_counts(self, counts: BayesCounts) -> Self:
+        total = float(counts.rows.sum(dtype=np.float64))
+        if total > MAX_TOTAL_WEIGHT:
+            raise errors.MergeError(
+                f"The rows would have a total weight of {total:.6g}; at most {MAX_TOTAL_WEIGHT:g} is allowed. "
+                "The model is unchanged."
+            )
+        return self.with_counts(counts.canonical())
 
     def forget(self, rows: Any, y: Any = None) -> Self:
         """Return the model without these rows, which it must have learned."""
@@ -98,13 +108,13 @@ class CountModel(Model):
         if not self.has_rows:
             return False
         row_counts = self.count(self.schema.chunks(self._source(rows, y)))
-        if _has_negative_counts(self.counts.plus(row_counts, -1)):
+        if _has_negative_counts(self.counts.plus(row_counts, -1), self.counts):
             return False
-        return None if _has_negative_counts(row_counts.plus(self.counts, -1)) else True
+        return None if _has_negative_counts(row_counts.plus(self.counts, -1), row_counts) else True
 
     def _subtract_rows(self, source: Source) -> BayesCounts:
         counts = self._updated_counts(source, -1)
-        if _has_negative_counts(counts):
+        if _has_negative_counts(counts, self.counts):
             raise errors.MergeError(
                 "These rows were not all learned by this model: subtracting them makes some counts negative. "
                 "The model is unchanged."
@@ -140,13 +150,14 @@ class CountModel(Model):
             )
 
 
-def _has_negative_counts(counts: BayesCounts) -> bool:
+def _has_negative_counts(difference: BayesCounts, minuend: BayesCounts) -> bool:
     """Return whether a difference of counts is negative anywhere.
 
     Call this before `canonical`, which drops classes without rows.
     """
-    # Fractional weights leave rounding errors; whole counts do not.
-    return counts.minimum() < (0 if counts.rows.dtype == np.int64 else -1e-9)
+    # Fractional weights leave rounding errors, in proportion to the weights; whole counts do not.
+    has_rounding = difference.rows.dtype != np.int64
+    return difference.minimum() < (-1e-10 * float(minuend.rows.sum()) if has_rounding else 0)
 
 
 def _schema_difference(first: Schema, second: Schema) -> str:

@@ -239,7 +239,7 @@ class Markers(Constraint):
 class ClassWeights(Constraint):
     """None, "balanced" or the weight of each class."""
 
-    wording = "None, 'balanced' or a mapping from class to a number above 0"
+    wording = f"None, 'balanced' or a mapping from class to a number: {errors.WEIGHT_RANGE}"
     option_wording = 'none, balanced or JSON {"class": weight, ...}'
     words = ("balanced",)
 
@@ -250,7 +250,8 @@ class ClassWeights(Constraint):
         if not isinstance(value, Mapping):
             raise self.error(owner, name, value)
         for label, weight in value.items():
-            if check_finite(owner, name, weight, self.wording) <= 0:
+            number = check_finite(owner, name, weight, self.wording)
+            if isinstance(weight, str) or (number and not errors.MIN_WEIGHT <= number <= errors.MAX_WEIGHT):
                 raise self.error(owner, name, {label: weight})
         return value
 

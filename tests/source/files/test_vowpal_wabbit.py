@@ -167,7 +167,7 @@ def test_a_later_namespace_is_reported_and_can_be_named(read_error: ErrorReader)
         ("shared |a x", 1, "'shared' is a multiline or cost-sensitive label; only plain numbers are read."),
         ("1 2 0.5 |a x", 5, "only a label, an importance and a 'tag may stand before '|'."),
         ("1|a x", 1, "a number that touches '|' is a tag. Put a blank between label and '|'."),
-        ("1 -2 |a x", 3, "an importance must not be negative."),
+        ("1 -2 |a x", 3, "the importance -2 must be 0, or from 1e-50 to 1e+50."),
         ("1 two |a x", 3, "'two' is not a number."),
         ("1 |a é:1 x:much", 12, "'much' is not a number."),
         ("1 |a x:", 8, "'' is not a number."),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +11,11 @@ import numpy as np
 from weigh import algebra
 from weigh.features.blocks import Floats, Longs
 from weigh.features.schema import Schema
-from weigh.learn.dataset import EncodedChunk, Progress, SourceDataset
+from weigh.learn.dataset import EncodedChunk, Progress, SourceDataset, make_feature_index
 from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.linear.matrix import DenseMatrix, Matrix, SparseMatrix
 from weigh.learn.linear.moments import Moments
-from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
+from weigh.model.counts.bayes_counts import Label
 from weigh.source.base import Source
 from weigh.source.sparse_rows import SparseRows, concatenate_views
 
@@ -69,23 +69,36 @@ def read_dataset(
     *,
     is_regression: bool,
     caches_all: bool = True,
+    ignored_classes: Collection[Label] = (),
     progress: Progress | None = None,
 ) -> SourceDataset:
     """Read all rows of a source once; without `caches_all`, a large file is not kept in memory.
 
     `is_regression` means that the targets are numbers, not classes.
     """
-    preprocessing = fit_preprocessing(schema, schema.chunks(source)) if needs_first_pass(schema) else {}
-    feature_index = FeatureIndex(schema, preprocessing, dense=True)
-    dataset = SourceDataset(schema, source, feature_index, is_regression=is_regression, caches_all=caches_all)
+    dataset = SourceDataset(
+        schema,
+        source,
+        make_feature_index(schema, source, ignored_classes, dense=True),
+        is_regression=is_regression,
+        caches_all=caches_all,
+        ignored_classes=ignored_classes,
+    )
     return dataset.read_all(progress)
 
 
 def load_training_data(
-    schema: Schema, source: Source, *, is_regression: bool, progress: Progress | None = None
+    schema: Schema,
+    source: Source,
+    *,
+    is_regression: bool,
+    ignored_classes: Collection[Label] = (),
+    progress: Progress | None = None,
 ) -> TrainingData:
     """Read all rows of a source into memory."""
-    dataset = read_dataset(schema, source, is_regression=is_regression, progress=progress)
+    dataset = read_dataset(
+        schema, source, is_regression=is_regression, ignored_classes=ignored_classes, progress=progress
+    )
     return build_training_data(schema, dataset, is_regression=is_regression)
 
 

@@ -26,6 +26,8 @@ from weigh.model.file import store
 
 CountArray = npt.NDArray[Any]  # int64; float64 for fractional weights; NARROW_DTYPES for words
 MAX_EXACT_INTEGER = 2.0**53
+MAX_TOTAL_WEIGHT = 1e100  # of the rows of a model
+MAX_STORED_COUNT = 1e150  # a count is at most 2^53 in each row
 FILE_DTYPES = (np.int64, np.float64)  # dtypes of count tables in model files
 NARROW_DTYPES = (np.uint8, np.uint16, np.uint32)
 
@@ -151,11 +153,14 @@ def to_narrowest_dtype(table: CountArray) -> CountArray:
 
 
 def to_integers_if_whole(table: CountArray) -> CountArray:
-    """Return the table as int64 if all its numbers are whole, otherwise unchanged; always contiguous."""
-    if table.dtype == np.float64 and np.isfinite(table).all():
-        rounded = np.rint(table)
-        if (rounded == table).all() and (np.abs(table) < MAX_EXACT_INTEGER).all():
-            return np.ascontiguousarray(rounded.astype(np.int64))
+    """Return the table as int64 if its numbers are whole and their sum is exact as a float.
+
+    Other tables become float64, so that no sum of integers overflows; unsigned ones stay as they are.
+    """
+    if table.dtype.kind != "u":
+        is_exact = table.sum(dtype=np.float64) < MAX_EXACT_INTEGER
+        is_whole = table.dtype == np.int64 or (np.rint(table) == table).all()
+        table = table.astype(np.int64 if is_exact and is_whole else np.float64, copy=False)
     return np.ascontiguousarray(table)
 
 
@@ -167,8 +172,8 @@ def read_counts_array(
     if table is None or table.shape != shape or table.dtype not in dtypes:
         raise store.damaged_file_error(stored.path, f"its table {name!r} is missing or of the wrong shape")
     is_wide = table.dtype.kind != "u" and table.size > 0
-    # Training keeps every sum of counts small enough to be exact as a float.
-    if is_wide and not (table.min() >= 0 and table.sum(dtype=np.float64) < MAX_EXACT_INTEGER):
+    limit = MAX_EXACT_INTEGER if table.dtype == np.int64 else MAX_STORED_COUNT
+    if is_wide and not (table.min() >= 0 and table.sum(dtype=np.float64) < limit):
         raise store.damaged_file_error(stored.path, f"its table {name!r} holds impossible counts")
     return table
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from weigh import _core
 from weigh.advice import Setting, Text
-from weigh.errors import SourceError, quote_names
+from weigh.errors import MAX_WEIGHT, MIN_WEIGHT, WEIGHT_RANGE, SourceError, quote_names
 from weigh.source.base import PREFIX_ROWS, ColumnKinds, Source
 from weigh.source.chunk import Chunk, ListColumn, TextColumn
 from weigh.source.files.base import FileSource
@@ -162,10 +162,11 @@ class VwTokens:
         if not len(words):
             return None
         importances = self._parse_numbers(self.starts[words], self.ends[words])
-        is_negative = importances < 0
-        if is_negative.any():
+        is_allowed = (importances == 0) | ((importances >= MIN_WEIGHT) & (importances <= MAX_WEIGHT))
+        if not is_allowed.all():
+            at = int(np.argmin(is_allowed))
             raise VwSyntaxError(
-                self.starts[words[np.argmax(is_negative)]], "an importance must not be negative."
+                self.starts[words[at]], f"the importance {importances[at]:g} must be {WEIGHT_RANGE}."
             )
         weights = np.ones(self.block.n_rows)
         weights[self.rows[words]] = importances

@@ -9,7 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weigh.errors import DataError, LabelError, unknown_column_error
+from weigh.errors import (
+    MAX_WEIGHT,
+    MIN_WEIGHT,
+    DataError,
+    LabelError,
+    unknown_column_error,
+    weight_range_error,
+    zero_weights_error,
+)
 from weigh.source.base import ColumnKinds, Source
 from weigh.source.chunk import Chunk, Column
 from weigh.source.memory.columns import LazyColumn, LazyTable, base_type_names, check_not_empty, lazy_column
@@ -50,7 +58,7 @@ def rows(
         columns, dict of scalars (one row), list of dicts (rows), list of lists, list of strings
         (one column 'text'), 2-D or structured NumPy array, scipy.sparse matrix, or a Source
     label : one label per row, or the name of a column; None when there are no labels
-    weights : one finite number >= 0 per row, or one for all; None counts every row once
+    weights : one number per row, 0 or from 1e-50 to 1e50, or one for all; None counts every row once
     names : names for the columns of a bare array
     missing : markers in texts and numbers that mean a missing value, such as "?" or -999
     """
@@ -192,13 +200,10 @@ def label_column(label: Any, n_rows: int) -> LazyColumn | None:
 
 
 def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
-    """Return the weights as finite float64 >= 0, one per row."""
+    """Return the weights as float64 within `WEIGHT_RANGE`, one per row."""
     if weights is None:
         return None
-    try:
-        array = np.asarray(weights, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("Weights must be numbers, one per row.") from None
+    array = _to_floats(weights)
     if array.ndim == 0:
         array = np.full(n_rows, float(array))
     if array.ndim != 1:
@@ -209,9 +214,25 @@ def check_weights(weights: Any, n_rows: int) -> NDArray[np.float64] | None:
     if is_invalid.any():
         row = int(np.argmax(is_invalid))
         raise DataError(f"Weights must be finite and >= 0; row {row:,} has {array[row]}.")
+    is_outside = (array > MAX_WEIGHT) | ((array < MIN_WEIGHT) & (array > 0))
+    if is_outside.any():
+        row = int(np.argmax(is_outside))
+        raise weight_range_error(f"The sample weight of row {row:,}", float(array[row]))
     if not array.any():
-        raise DataError("All weights are zero, so no row counts. Give one row at least a weight above zero.")
+        raise zero_weights_error()
     return array
+
+
+def _to_floats(weights: Any) -> NDArray[np.float64]:
+    """Return weights as floats; raise DataError for texts, even of digits, and for complex numbers."""
+    try:
+        array = np.asarray(weights)
+        is_object = array.dtype.kind == "O"
+        if array.dtype.kind in "biuf" or (is_object and not {str, bytes} & set(map(type, array.flat))):
+            return array.astype(np.float64, copy=False)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise DataError("Weights must be numbers, one per row.")
 
 
 def _with_new_label(source: Source, label: Any, weights: Any) -> Source:
