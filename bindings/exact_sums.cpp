@@ -21,8 +21,8 @@ nb::tuple class_sums(const Vector<std::int32_t>& classes, std::size_t n_classes,
         require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in length");
         require_below(span_of(classes), n_classes, "a class is out of range");
         const auto weight_span = span_of(weights);
-        require(std::all_of(weight_span.begin(), weight_span.end(), [](double w) { return std::isfinite(w); }),
-                "a weight is not finite");
+        require(std::all_of(weight_span.begin(), weight_span.end(), [](double w) { return std::isfinite(w) && w >= 0; }),
+                "a weight is negative or not finite");
         sums = weigh::class_sums(span_of(classes), n_classes, strided_of(values), weight_span);
     }
     return nb::make_tuple(to_numpy(std::move(sums.total_weights)), to_tuple(std::move(sums.sum_x), n_classes),

@@ -32,14 +32,15 @@ void score_sparse(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>
     weigh::score_sparse(rows, cells_of(table), table.shape(1), cells_of(scores));
 }
 
-void score_gaussian(const Column<double>& values, const Weights& mean, const Weights& inverse_std,
-                    const Weights& constant, const Table<double>& scores) {
+void score_gaussian(const Column<double>& values, const Weights& mean, const Weights& mean_residual,
+                    const Weights& inverse_std, const Weights& constant, const Table<double>& scores) {
     const ScopedGilRelease released(scores.shape(0));
     require(values.shape(0) == scores.shape(0), "values and scores differ in length");
-    require(mean.shape(0) == scores.shape(1) && inverse_std.shape(0) == scores.shape(1) &&
-                constant.shape(0) == scores.shape(1),
+    require(mean.shape(0) == scores.shape(1) && mean_residual.shape(0) == scores.shape(1) &&
+                inverse_std.shape(0) == scores.shape(1) && constant.shape(0) == scores.shape(1),
             "parameters and scores differ in classes");
-    weigh::score_gaussian(strided_of(values), span_of(mean), span_of(inverse_std), span_of(constant), cells_of(scores));
+    weigh::score_gaussian(strided_of(values), span_of(mean), span_of(mean_residual), span_of(inverse_std),
+                          span_of(constant), cells_of(scores));
 }
 
 }  // namespace
@@ -51,6 +52,7 @@ void bind_score(nb::module_& m) {
           "Add value × weights to every row's scores.");
     m.def("score_sparse", &score_sparse, "indptr"_a, "indices"_a, "values"_a.none(), "table"_a, "scores"_a.noconvert(),
           "Add value × table[index] to every row's scores, for every entry.");
-    m.def("score_gaussian", &score_gaussian, "values"_a, "mean"_a, "inverse_std"_a, "constant"_a,
-          "scores"_a.noconvert(), "Add constant − ½ ((value − mean) · inverse_std)² to every row's scores.");
+    m.def("score_gaussian", &score_gaussian, "values"_a, "mean"_a, "mean_residual"_a, "inverse_std"_a, "constant"_a,
+          "scores"_a.noconvert(),
+          "Add constant − ½ ((value − mean − mean_residual) · inverse_std)² to every row's scores.");
 }

@@ -13,6 +13,7 @@ __extension__ typedef __int128 SignedWide;
 constexpr int kFractionBits = 52;
 constexpr int kExponentMask = 0x7ff;
 constexpr std::int64_t kLimbRadix = std::int64_t{1} << 32;
+constexpr std::size_t kRowsBetweenCarries = std::size_t{1} << 20;  // limbs have room for 2^28 rows
 constexpr int kExponentBias = 1075;  // value = significand · 2^(biased exponent − 1075)
 
 // value = ± significand · 2^exponent, exactly.
@@ -111,6 +112,14 @@ ExponentRange exponent_range(Strided<double> values) {
     return {std::max(low, 1) - kExponentBias, std::max(high, 1) - kExponentBias + kFractionBits + 1};
 }
 
+// Move what exceeds 32 bits to the next limb; the last limb keeps it, with the sign.
+void carry_limbs(std::span<std::int64_t> limbs) {
+    for (std::size_t k = 0; k + 1 < limbs.size(); ++k) {
+        limbs[k + 1] += limbs[k] >> 32;
+        limbs[k] &= kLimbRadix - 1;
+    }
+}
+
 int floor_limb(int exponent) { return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32); }
 
 // Limbs for sums of products with bits from 2^low to below 2^high. 64 spare bits cover the growth of any such sum, each
@@ -122,6 +131,11 @@ struct LimbTable {
           limbs(classes * length) {}
 
     LimbRow row(std::size_t c) { return {limbs.data() + c * length, first_power}; }
+
+    void carry() {
+        for (auto row = limbs.begin(); row != limbs.end(); row += static_cast<std::ptrdiff_t>(length))
+            carry_limbs({row, row + static_cast<std::ptrdiff_t>(length)});
+    }
 
     int first_power;
     std::size_t length;
@@ -143,6 +157,7 @@ void add_fixed(Codes classes, Strided<double> values, std::vector<double>& total
 void add_limbs(Codes classes, Strided<double> values, std::span<const double> weights,
                std::vector<double>& total_weights, LimbTable& sum_x, LimbTable& sum_xx) {
     for (std::size_t i = 0; i < values.size; ++i) {
+        if ((i + 1) % kRowsBetweenCarries == 0) sum_x.carry(), sum_xx.carry();
         if (classes[i] < 0 || !std::isfinite(values[i])) continue;
         const auto c = static_cast<std::size_t>(classes[i]);
         total_weights[c] += weights.empty() ? 1.0 : weights[i];
@@ -179,10 +194,7 @@ ExactSums propagate_carries(std::vector<std::int64_t> limbs, std::size_t length,
     std::size_t start = length;
     for (std::size_t c = 0; c < classes; ++c) {
         std::int64_t* row = limbs.data() + c * length;
-        for (std::size_t k = 0; k + 1 < length; ++k) {
-            row[k + 1] += row[k] >> 32;
-            row[k] &= kLimbRadix - 1;
-        }
+        carry_limbs({row, length});
         const auto lowest_nonzero = std::find_if(row, row + length, [](auto limb) { return limb != 0; });
         start = std::min(start, static_cast<std::size_t>(lowest_nonzero - row));
     }

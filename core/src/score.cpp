@@ -50,15 +50,15 @@ void score_sparse(const SparseRows& rows, std::span<const double> table, std::si
     }
 }
 
-void score_gaussian(Strided<double> values, std::span<const double> mean, std::span<const double> inverse_std,
-                    std::span<const double> constant, std::span<double> scores) {
+void score_gaussian(Strided<double> values, std::span<const double> mean, std::span<const double> mean_residual,
+                    std::span<const double> inverse_std, std::span<const double> constant, std::span<double> scores) {
     const std::size_t classes = mean.size();
     for (std::size_t i = 0; i < values.size; ++i) {
         const double x = values[i];
         if (std::isnan(x)) continue;
         double* score = scores.data() + i * classes;
         for (std::size_t c = 0; c < classes; ++c) {
-            score[c] += constant[c] - penalty((x - mean[c]) * inverse_std[c]);
+            score[c] += constant[c] - penalty(((x - mean[c]) - mean_residual[c]) * inverse_std[c]);
         }
     }
 }

@@ -2,8 +2,7 @@
 //
 // A sum is a row of 64-bit limbs with the value Σ limb[k] · 2^(32 (k + first_power)). A double is a 53-bit integer
 // times a power of two, so that adding one touches at most three limbs; squares and products with weights are wider and
-// touch a few more. While values are accumulated, carries are not propagated: limbs have 31 spare bits, enough for 2^28
-// additions.
+// touch a few more. Limbs have 31 spare bits, enough for 2^28 rows; carries are propagated more often than that.
 #pragma once
 
 #include <vector>
@@ -26,8 +25,7 @@ struct ClassSums {
 };
 
 // Sums over the rows of each class. Rows with a negative class and values that are NaN or infinite are skipped; an
-// empty `weights` span means unit weights, and weights must be finite and non-negative. At most 2^28 rows: carries are
-// propagated only at the end.
+// empty `weights` span means unit weights, and weights must be finite and non-negative.
 ClassSums class_sums(Codes classes, std::size_t n_classes, Strided<double> values, std::span<const double> weights);
 
 // Propagate carries and return the normal form. The top two limbs of each row must be unused.

@@ -292,16 +292,17 @@ class FlagShiftCounter:
 
 
 class NumberShiftCounter:
-    """Accumulates the mean of a numeric column."""
+    """Accumulates the mean of a numeric column, as distances from the mean of the first class."""
 
     def __init__(self, part: Gaussian) -> None:
         self._part = part
+        self._centre = float(part.mean[0])
         self._block_sums: list[tuple[int, float]] = []
 
     def add(self, block: NumberBlock) -> None:
         """Add the sum of a block."""
         known = block.values[~np.isnan(block.values)]
-        self._block_sums.append((len(known), float(known.sum())))
+        self._block_sums.append((len(known), float((known - self._centre).sum())))
 
     def shifts(self) -> Iterator[ColumnShift]:
         """Yield the shift of the column, if there are enough rows."""
@@ -310,8 +311,9 @@ class NumberShiftCounter:
         if n < MIN_TEST_ROWS or before < MIN_TEST_ROWS or not len(self._part.weights.mean):
             return
         share = self._part.counts.known / before
-        mean = float(share @ self._part.mean)
-        deviation = math.sqrt(float(share @ (self._part.deviation**2 + (self._part.mean - mean) ** 2)))
+        class_means = (self._part.mean - self._centre) + self._part.mean_residual
+        mean = float(share @ class_means)
+        deviation = math.sqrt(float(share @ (self._part.deviation**2 + (class_means - mean) ** 2)))
         now = math.fsum(total for _, total in self._block_sums) / n
         effect = abs(now - mean) / deviation
         z = effect / math.sqrt(1.0 / n + 1.0 / before)
@@ -321,8 +323,8 @@ class NumberShiftCounter:
             "z",
             p,
             effect,
-            f"mean {format_float(mean)}",
-            f"mean {format_float(now)}",
+            f"mean {format_float(self._centre + mean)}",
+            f"mean {format_float(self._centre + now)}",
         )
 
 

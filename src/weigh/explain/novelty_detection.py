@@ -225,11 +225,12 @@ def _find_unseen_levels(
 def _find_distant_numbers(
     name: str, part: Gaussian, block: NumberBlock
 ) -> Iterator[tuple[int, NoveltyReason]]:
-    if not len(part.weights.mean):
+    term = part.weights
+    if not len(term.mean):
         return
     nearest = np.full(block.n_rows, np.inf)
-    for mean, deviation in zip(part.mean.tolist(), part.deviation.tolist(), strict=True):
-        np.minimum(nearest, np.abs(block.values - mean) / deviation, out=nearest)
+    for mean, residual, deviation in zip(term.mean, term.mean_residual, term.deviation, strict=True):
+        np.minimum(nearest, np.abs((block.values - mean) - residual) / deviation, out=nearest)
     for row in np.flatnonzero(nearest > MAX_FAMILIAR_DEVIATIONS).tolist():
         why = f"{nearest[row]:,.1f} standard deviations from the nearest class"
         yield (

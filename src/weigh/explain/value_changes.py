@@ -173,7 +173,7 @@ def _(term: GaussianWeights, block: NumberBlock, kind: str) -> list[LevelAlterna
             term.name,
             now,
             -0.5 * precision,
-            -precision * (now - term.mean),
+            -precision * term.distances(now),
             float(low.min()),
             float(high.max()),
         )

@@ -203,9 +203,9 @@ def find_zero_variance_columns(model: BayesModel) -> Iterator[ZeroVarianceColumn
         if isinstance(dist, Gaussian) and dist.kind.spread == "own" and dist.kind.floor < MIN_EXPLICIT_FLOOR:
             c = _first_zero_variance_class(dist.counts)
             if c is not None:
-                means, _, _, overall_std = dist.sample_moments
-                if overall_std > 0.0:
-                    yield ZeroVarianceColumn(dist.part.names[0], model.classes[c], float(means[c]))
+                classes, overall = dist.sample_moments
+                if overall.deviation > 0.0:
+                    yield ZeroVarianceColumn(dist.part.names[0], model.classes[c], float(classes.mean[c]))
 
 
 def _first_zero_variance_class(counts: NumberCounts) -> int | None:

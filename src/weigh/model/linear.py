@@ -234,6 +234,8 @@ def _write_term(term: ScoreTerm, arrays: dict[str, Any], meta: dict[str, Any], k
         return
     if isinstance(term, NumberWeights):
         arrays[f"{key}.slope"], arrays[f"{key}.offset"] = term.slope, term.offset
+        if term.centre:
+            meta[f"{key}.centre"] = term.centre
         return
     if isinstance(term, LevelWeights):
         store.write_names(arrays, meta, f"{key}.names", term.levels)
@@ -253,7 +255,10 @@ def _read_term(stored: store.FileContent, key: str, title: str, columns: Any, n_
     term_type = stored.meta.get(f"{key}.type")
     if term_type == "NumberWeights":
         slope, offset = (read_floats(stored, f"{key}.{name}", n_outputs) for name in ("slope", "offset"))
-        return NumberWeights(title, slope, offset)
+        centre = float(stored.meta.get(f"{key}.centre", 0.0))
+        if not np.isfinite(centre):
+            raise store.damaged_file_error(stored.path, f"its part {key!r} has an invalid centre")
+        return NumberWeights(title, slope, offset, centre)
     if term_type == "ScaledWeights":
         centre, unit = (float(stored.meta[f"{key}.{name}"]) for name in ("centre", "unit"))
         if not (np.isfinite(centre) and np.isfinite(unit) and unit > 0):

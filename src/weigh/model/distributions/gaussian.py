@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -35,10 +35,15 @@ LOG_SQRT_TWO_PI = 0.5 * math.log(2 * math.pi)
 
 @dataclass(frozen=True, eq=False)
 class GaussianWeights(SingleValueTerm):
-    """The log-density of a number in each class, in centred form to avoid cancellation."""
+    """The log-density of a number in each class, in centred form to avoid cancellation.
+
+    The mean is `mean` + `mean_residual`: if the numbers vary little compared with their size, rounding the
+    mean to a float would move it by much of a standard deviation.
+    """
 
     name: str
     mean: Floats
+    mean_residual: Floats
     deviation: Floats
 
     @cached_property
@@ -54,8 +59,17 @@ class GaussianWeights(SingleValueTerm):
         """Add the log-density of each row to its scores."""
         if len(self.mean):
             _core.score_gaussian(
-                block.values, self.mean, self._inverse_deviation, self._log_normaliser, scores
+                block.values,
+                self.mean,
+                self.mean_residual,
+                self._inverse_deviation,
+                self._log_normaliser,
+                scores,
             )
+
+    def distances(self, value: float) -> Floats:
+        """Return the distance of a value from the mean of each class."""
+        return np.asarray((value - self.mean) - self.mean_residual)
 
     def contributions(self, block: NumberBlock, row: int) -> Iterator[Contribution]:
         """Yield the contribution of the row's number."""
@@ -68,6 +82,17 @@ class GaussianWeights(SingleValueTerm):
     def without(self, block: NumberBlock, keys: Collection[int]) -> NumberBlock:
         """Return the single row of a block, with its value missing if any key is given."""
         return missing_number(block, keys)
+
+
+Values = TypeVar("Values", float, Floats)
+
+
+class Moments(NamedTuple, Generic[Values]):
+    """Mean and standard deviation; mean + mean_residual is the mean with twice the digits of a float."""
+
+    mean: Values
+    mean_residual: Values
+    deviation: Values
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,24 +114,30 @@ class Gaussian:
         return kind if isinstance(kind, Number) else Number()
 
     @cached_property
-    def sample_moments(self) -> tuple[Floats, Floats, float, float]:
-        """Means [C] and standard deviations [C] of the classes, then those of the whole column."""
+    def sample_moments(self) -> tuple[Moments[Floats], Moments[float]]:
+        """The moments of the classes [C], and those of the whole column."""
         n = self.counts.totals
         (sum_x, e1), (sum_xx, e2) = self.counts.sum_x.to_integers(), self.counts.sum_xx.to_integers()
-        moments = [mean_and_deviation(*sums, e1, e2) for sums in zip(n, sum_x, sum_xx, strict=True)]
-        mean, deviation = mean_and_deviation(sum(n, Fraction(0)), sum(sum_x), sum(sum_xx), e1, e2)
-        return np.array([m for m, _ in moments]), np.array([d for _, d in moments]), mean, deviation
+        by_class = [compute_moments(*sums, e1, e2) for sums in zip(n, sum_x, sum_xx, strict=True)]
+        overall = compute_moments(sum(n, Fraction(0)), sum(sum_x), sum(sum_xx), e1, e2)
+        return Moments(*np.array(by_class).reshape(-1, 3).T.copy()), overall
 
     @cached_property
     def mean(self) -> Floats:
         """The mean of each class."""
-        means, _, overall, _ = self.sample_moments
-        return np.where(np.isnan(means), overall, means)
+        classes, overall = self.sample_moments
+        return np.where(np.isnan(classes.mean), overall.mean, classes.mean)
+
+    @cached_property
+    def mean_residual(self) -> Floats:
+        """The part of the mean of each class that was lost when it was rounded."""
+        classes, overall = self.sample_moments
+        return np.where(np.isnan(classes.mean), overall.mean_residual, classes.mean_residual)
 
     @cached_property
     def deviation(self) -> Floats:
         """The standard deviation of each class, with the floor applied."""
-        _, deviations, _, overall = self.sample_moments
+        deviations, overall = (moments.deviation for moments in self.sample_moments)
         spread = self.kind.spread
         if not isinstance(spread, str):
             return np.full(len(deviations), float(spread))
@@ -118,11 +149,14 @@ class Gaussian:
     def weights(self) -> GaussianWeights:
         """The log-densities, as a term of the score; empty if the column contributes nothing."""
         if not self.counts.known.any() or not (self.deviation > 0).all():
-            return GaussianWeights(self.part.names[0], np.zeros(0), np.zeros(0))
-        return GaussianWeights(self.part.names[0], self.mean, self.deviation)
+            return GaussianWeights(self.part.names[0], np.zeros(0), np.zeros(0), np.zeros(0))
+        return GaussianWeights(self.part.names[0], self.mean, self.mean_residual, self.deviation)
 
     def linear(self) -> NumberWeights:
-        """Return the log-density without its quadratic term, which is the same for all classes."""
+        """Return the log-density without its quadratic term, which is the same for all classes.
+
+        It is centred: for numbers far from zero, the products would cancel to a few digits otherwise.
+        """
         name, deviation = self.part.names[0], self.deviation
         if not len(self.weights.mean):
             return NumberWeights(name, np.zeros(len(deviation)), np.zeros(len(deviation)))
@@ -132,8 +166,10 @@ class Gaussian:
                 "linear.",
                 hint=("Train with ", set_kind(name, Call("Number", spread="shared")), "."),
             )
-        slope = self.mean / deviation[0] ** 2
-        return NumberWeights(name, slope, -0.5 * slope * self.mean)
+        centre = float(self.mean[0])
+        offsets = (self.mean - centre) + self.mean_residual
+        slope = offsets / deviation[0] ** 2
+        return NumberWeights(name, slope, -0.5 * slope * offsets, centre)
 
     def factors(self, block: NumberBlock, row: int, c: int) -> Iterator[Factor]:
         """Yield the density of the row's number in class c, with the formula."""
@@ -158,7 +194,8 @@ class Gaussian:
         """Return the posterior predictive term: Student's t, with mean and spread integrated out."""
         if not len(self.weights.mean):
             return self.weights
-        return StudentWeights(self.part.names[0], tuple(self.posterior(c) for c in range(len(self.mean))))
+        posteriors = tuple(self.posterior(c) for c in range(len(self.mean)))
+        return StudentWeights(self.part.names[0], posteriors, self.mean_residual)
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
         """Draw a number for each row of the given classes."""
@@ -199,17 +236,28 @@ class Gaussian:
         return 2 if self.kind.spread == "own" else 1
 
 
-def mean_and_deviation(n: Fraction, sum_x: int, sum_xx: int, e1: int, e2: int) -> tuple[float, float]:
-    """Return the mean and standard deviation of n values with Σx = sum_x·2^e1 and Σx² = sum_xx·2^e2.
+def compute_moments(n: Fraction, sum_x: int, sum_xx: int, e1: int, e2: int) -> Moments[float]:
+    """Return the moments of n values with Σx = sum_x·2^e1 and Σx² = sum_xx·2^e2.
 
     Only the results are rounded: (n Σx² − (Σx)²) / n² is computed in integers.
     """
     if not n:
-        return math.nan, math.nan
+        return Moments(math.nan, math.nan, math.nan)
     p, q = n.numerator, n.denominator
     exponent = min(2 * e1, e2)
     scatter = ((p * q * sum_xx) << (e2 - exponent)) - ((q * q * sum_x * sum_x) << (2 * e1 - exponent))
-    return _scaled_ratio(sum_x * q, e1, p), _sqrt_of_ratio(max(0, scatter), exponent, p * p)
+    mean = _scaled_ratio(sum_x * q, e1, p)
+    return Moments(
+        mean, _rounding_error(mean, sum_x * q, e1, p), _sqrt_of_ratio(max(0, scatter), exponent, p * p)
+    )
+
+
+def _rounding_error(rounded: float, numerator: int, exponent: int, denominator: int) -> float:
+    """Return numerator · 2^exponent / denominator − rounded, rounded only once."""
+    integer, unit = rounded.as_integer_ratio()
+    low = min(exponent, 0)
+    remainder = ((numerator * unit) << (exponent - low)) - ((integer * denominator) << -low)
+    return _scaled_ratio(remainder, low, denominator * unit)
 
 
 def _scaled_ratio(numerator: int, exponent: int, denominator: int) -> float:
@@ -325,6 +373,7 @@ class StudentWeights:
 
     name: str
     posteriors: tuple[NormalPosterior, ...]
+    mean_residual: Floats
 
     @cached_property
     def _mean(self) -> Floats:
@@ -340,7 +389,7 @@ class StudentWeights:
 
     def _log_density(self, values: Floats) -> Floats:
         with np.errstate(over="ignore", invalid="ignore"):
-            z = (values[:, None] - self._mean) / self._scale
+            z = ((values[:, None] - self._mean) - self.mean_residual) / self._scale
             return _student_log_density(z, self._degrees_of_freedom) - np.log(self._scale)
 
     def add(self, block: NumberBlock, scores: Floats) -> None:

@@ -147,22 +147,28 @@ def missing_number(block: NumberBlock, keys: Collection[int]) -> NumberBlock:
 
 
 class LinearNumberTerm(SingleValueTerm):
-    """Base class of terms that are linear in a number: offset + value × slope, 0 if it is missing."""
+    """Base class of terms that are linear in a number: offset + (value − centre) × slope, 0 if it is missing.
+
+    Centring keeps the digits of numbers that vary little compared with their size.
+    """
 
     name: str
     slope: Any
     offset: Any
+    centre: float
 
     def add(self, block: NumberBlock, scores: Floats) -> None:
-        """Add value × slope + offset to the scores of each row."""
-        _core.score_linear(block.values, self.slope, scores)
-        scores += np.where(np.isnan(block.values), 0.0, 1.0)[:, None] * self.offset
+        """Add (value − centre) × slope + offset to the scores of each row."""
+        _core.score_linear(block.values - self.centre, self.slope, scores)
+        if np.any(self.offset):
+            scores += np.where(np.isnan(block.values), 0.0, 1.0)[:, None] * self.offset
 
     def contributions(self, block: NumberBlock, row: int) -> Iterator[Contribution]:
         """Yield the contribution of the row's number."""
         value = float(block.values[row])
         if not np.isnan(value):
-            yield Contribution(self.name, format_value(value), value * self.slope + self.offset)
+            logs = (value - self.centre) * self.slope + self.offset
+            yield Contribution(self.name, format_value(value), logs)
 
     def without(self, block: NumberBlock, keys: Collection[int]) -> NumberBlock:
         """Return the single row of a block, with its value missing if any key is given."""
@@ -170,16 +176,18 @@ class LinearNumberTerm(SingleValueTerm):
 
     def features(self) -> LinearFeatures:
         """Return the number as one feature."""
-        return LinearFeatures([self.name], self.slope[None, :], self.offset)
+        offset = np.asarray(self.offset - self.slope * self.centre)
+        return LinearFeatures([self.name], self.slope[None, :], offset)
 
 
 @dataclass(frozen=True, eq=False)
 class NumberWeights(LinearNumberTerm):
-    """The slope [C] of a number, and an offset [C] added if its value is known."""
+    """The slope [C] of a number after centring, and an offset [C] added if its value is known."""
 
     name: str
     slope: Floats
     offset: Floats
+    centre: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,8 +206,8 @@ class ScaledWeights(LinearNumberTerm):
 
     @property
     def offset(self) -> Floats:
-        """What centring adds for a known value."""
-        return np.asarray(-self.slope * self.centre)
+        """What a known value adds besides its slope: nothing."""
+        return np.zeros(self.table.shape[1])
 
     def trained_weights(self) -> Floats:
         """Return the trained weights [1, classes] of the standardised number."""

@@ -16,7 +16,7 @@ from weigh.features.kinds import Category, Number
 from weigh.model.counts.bayes_counts import encode_labels
 from weigh.model.counts.joint_counts import CellIndex
 from weigh.model.distributions.categorical import Categorical
-from weigh.model.distributions.gaussian import LOG_SQRT_TWO_PI, Gaussian, mean_and_deviation
+from weigh.model.distributions.gaussian import LOG_SQRT_TWO_PI, Gaussian, Moments, compute_moments
 from weigh.model.distributions.joint_table import MISSING, JointTable
 from weigh.model.distributions.prior_settings import ClassPrior
 from weigh.model.leave_one_out.base import LeftOutRows, zero_rounding_residue
@@ -88,41 +88,42 @@ def add_gaussian(column: Gaussian, block: NumberBlock, rows: LeftOutRows, scores
     rows = rows.select(known)
     triples = np.column_stack([rows.classes.astype(np.float64), rows.weights, block.values[known]])
     cases, case_of_row = np.unique(triples, axis=0, return_inverse=True)
-    mean, deviation = _normal_parameters(column, cases)
+    mean, mean_residual, deviation = _normal_parameters(column, cases)
     # A column that is constant, or known in no other row, contributes nothing.
     is_informative = np.asarray((deviation > 0).all(axis=1) & (column.counts.known.sum() - cases[:, 1] > 0))
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         inverse_deviation = np.minimum(1.0 / deviation, np.finfo(np.float64).max)
-        logs = -np.log(deviation) - LOG_SQRT_TWO_PI - _half_square((cases[:, 2:] - mean) * inverse_deviation)
+        z = ((cases[:, 2:] - mean) - mean_residual) * inverse_deviation
+        logs = -np.log(deviation) - LOG_SQRT_TWO_PI - _half_square(z)
     logs[~is_informative] = 0.0
     scores[known] += logs[case_of_row.reshape(-1)]
 
 
-def _normal_parameters(column: Gaussian, cases: Floats) -> tuple[Floats, Floats]:
+def _normal_parameters(column: Gaussian, cases: Floats) -> Moments[Floats]:
     """Return means and deviations [cases, classes] without each case (class, weight, value)."""
-    means, deviations, *_ = column.sample_moments
     own_class = np.arange(len(cases)), cases[:, 0].astype(np.int64)
-    class_mean, class_deviation, mean, deviation = _moments_without(column, cases)
-    means, deviations = (np.tile(moments, (len(cases), 1)) for moments in (means, deviations))
-    means[own_class], deviations[own_class] = class_mean, class_deviation
-    means = np.where(np.isnan(means), mean[:, None], means)
+    moments = np.repeat(np.array(column.sample_moments[0])[:, None], len(cases), axis=1)
+    of_class, of_column = (part[:, :, None] for part in _moments_without(column, cases))
+    moments[:, *own_class] = of_class[:, :, 0]
+    means, residuals = np.where(np.isnan(moments[0]), of_column[:2], moments[:2])
     if not isinstance(column.kind.spread, str):
-        return means, np.full_like(means, float(column.kind.spread))
+        return Moments(means, residuals, np.full_like(means, float(column.kind.spread)))
+    deviations, overall = moments[2], of_column[2]
     if column.kind.spread == "shared":
         known = np.tile(column.counts.known.astype(np.float64), (len(cases), 1))
         known[own_class] -= cases[:, 1]
         deviations = np.repeat(_pooled_deviations(deviations, known), deviations.shape[1], axis=1)
-    floor = column.kind.floor * deviation[:, None]
-    return means, np.where(np.isnan(deviations), deviation[:, None], np.maximum(deviations, floor))
+    floor = column.kind.floor * overall
+    return Moments(means, residuals, np.where(np.isnan(deviations), overall, np.maximum(deviations, floor)))
 
 
 def _moments_without(column: Gaussian, cases: Floats) -> Floats:
-    """Return [4, cases]: mean and deviation of the case's class, then of the whole column, without it."""
+    """Return [2, 3, cases]: the moments of the case's class, and of the whole column, without it."""
     counts = column.counts
     (sum_x, e1), (sum_xx, e2) = counts.sum_x.to_integers(), counts.sum_xx.to_integers()
     class_sums = list(zip(counts.totals, sum_x, sum_xx, strict=True))
     column_sums = sum(counts.totals, Fraction(0)), sum(sum_x), sum(sum_xx)
-    moments = np.empty((4, len(cases)))
+    moments = np.empty((2, 3, len(cases)))
     for i, (c, weight, value) in enumerate(cases.tolist()):
         # w = w[0] · 2^-w_bits and x = x[0] · 2^-x_bits exactly; f1 and f2 are common exponents of the sums.
         w, x = weight.as_integer_ratio(), value.as_integer_ratio()
@@ -130,9 +131,9 @@ def _moments_without(column: Gaussian, cases: Floats) -> Floats:
         f1, f2 = min(e1, -x_bits - w_bits), min(e2, -2 * x_bits - w_bits)
         wx = w[0] * x[0] << (-x_bits - w_bits - f1)
         wxx = w[0] * x[0] * x[0] << (-2 * x_bits - w_bits - f2)
-        for start, (n, s1, s2) in ((0, class_sums[int(c)]), (2, column_sums)):
+        for part, (n, s1, s2) in zip(moments, (class_sums[int(c)], column_sums), strict=True):
             remaining = n - Fraction(*w), (s1 << (e1 - f1)) - wx, (s2 << (e2 - f2)) - wxx
-            moments[start : start + 2, i] = mean_and_deviation(*remaining, f1, f2)
+            part[:, i] = compute_moments(*remaining, f1, f2)
     return moments
 
 
