@@ -157,7 +157,7 @@ void add_fixed(Codes classes, Strided<double> values, std::vector<double>& total
 void add_limbs(Codes classes, Strided<double> values, std::span<const double> weights,
                std::vector<double>& total_weights, LimbTable& sum_x, LimbTable& sum_xx) {
     for (std::size_t i = 0; i < values.size; ++i) {
-        if ((i + 1) % kRowsBetweenCarries == 0) sum_x.carry(), sum_xx.carry();
+        if (i % kRowsBetweenCarries == kRowsBetweenCarries - 1) sum_x.carry(), sum_xx.carry();
         if (classes[i] < 0 || !std::isfinite(values[i])) continue;
         const auto c = static_cast<std::size_t>(classes[i]);
         total_weights[c] += weights.empty() ? 1.0 : weights[i];

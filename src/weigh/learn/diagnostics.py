@@ -16,7 +16,7 @@ from weigh.features.kinds import Category, Number
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.words import Block
 from weigh.model.counts.bayes_counts import encode_labels
-from weigh.model.counts.sufficient_statistics import LIMB_BITS, NumberCounts
+from weigh.model.counts.sufficient_statistics import LIMB_BITS, NumberCounts, limbs_to_integer
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.weights import format_value
 from weigh.model.naive_bayes import BayesModel
@@ -203,9 +203,9 @@ def find_zero_variance_columns(model: BayesModel) -> Iterator[ZeroVarianceColumn
         if isinstance(dist, Gaussian) and dist.kind.spread == "own" and dist.kind.floor < MIN_EXPLICIT_FLOOR:
             c = _first_zero_variance_class(dist.counts)
             if c is not None:
-                classes, overall = dist.sample_moments
-                if overall.deviation > 0.0:
-                    yield ZeroVarianceColumn(dist.part.names[0], model.classes[c], float(classes.mean[c]))
+                moments = dist.sample_moments
+                if moments[-1, 2] > 0.0:
+                    yield ZeroVarianceColumn(dist.part.names[0], model.classes[c], float(moments[c, 0]))
 
 
 def _first_zero_variance_class(counts: NumberCounts) -> int | None:
@@ -218,14 +218,7 @@ def _first_zero_variance_class(counts: NumberCounts) -> int | None:
     for c, (n, x_limbs, xx_limbs) in enumerate(sums):
         if n >= MIN_CLASS_VALUES:
             numerator, denominator = n.as_integer_ratio()
-            sum_x, sum_xx = _limbs_to_integer(x_limbs), _limbs_to_integer(xx_limbs)
+            sum_x, sum_xx = limbs_to_integer(x_limbs), limbs_to_integer(xx_limbs)
             if numerator * sum_xx << shift_xx == denominator * sum_x**2 << shift_x:
                 return c
     return None
-
-
-def _limbs_to_integer(limbs: list[int]) -> int:
-    total = 0
-    for limb in reversed(limbs):
-        total = (total << LIMB_BITS) + limb
-    return total

@@ -77,8 +77,8 @@ class CountModel(Model):
         total = float(counts.rows.sum(dtype=np.float64))
         if total > MAX_TOTAL_WEIGHT:
             raise errors.MergeError(
-                f"The rows would have a total weight of {total:.6g}, more than {MAX_TOTAL_WEIGHT:g}. The model "
-                "is unchanged. Divide the weights by their mean."
+                f"The rows would have a total weight of {total:.6g}, more than {MAX_TOTAL_WEIGHT:g}. "
+                "The model is unchanged. Divide the weights by their mean."
             )
         return self.with_counts(counts.canonical())
 

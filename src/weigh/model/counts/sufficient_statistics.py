@@ -241,10 +241,15 @@ class ExactSum:
 
     def to_integers(self) -> tuple[list[int], int]:
         """Return Python integers and the exponent e with sum = integer · 2^e."""
-        total = np.zeros(len(self.limbs), dtype=object)
-        for k in range(self.limbs.shape[1]):
-            total = total + (self.limbs[:, k].astype(object) << (LIMB_BITS * k))
-        return [int(value) for value in total], LIMB_BITS * self.base
+        return [limbs_to_integer(limbs) for limbs in self.limbs.tolist()], LIMB_BITS * self.base
+
+
+def limbs_to_integer(limbs: list[int]) -> int:
+    """Return Σₖ limbs[k] · 2^(32 k)."""
+    total = 0
+    for limb in reversed(limbs):
+        total = (total << LIMB_BITS) + limb
+    return total
 
 
 def class_sums(

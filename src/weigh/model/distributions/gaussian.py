@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -31,6 +31,7 @@ from weigh.result import Result, Section, Table
 from weigh.text import format_float, format_quantity
 
 LOG_SQRT_TWO_PI = 0.5 * math.log(2 * math.pi)
+QUOTIENT_BITS = 112  # enough for two floats of 53 bits
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,17 +85,6 @@ class GaussianWeights(SingleValueTerm):
         return missing_number(block, keys)
 
 
-Values = TypeVar("Values", float, Floats)
-
-
-class Moments(NamedTuple, Generic[Values]):
-    """Mean and standard deviation; mean + mean_residual is the mean with twice the digits of a float."""
-
-    mean: Values
-    mean_residual: Values
-    deviation: Values
-
-
 @dataclass(frozen=True, eq=False)
 class Gaussian:
     """N(x; mean, deviation²) within each class, estimated from exact sums.
@@ -114,30 +104,34 @@ class Gaussian:
         return kind if isinstance(kind, Number) else Number()
 
     @cached_property
-    def sample_moments(self) -> tuple[Moments[Floats], Moments[float]]:
-        """The moments of the classes [C], and those of the whole column."""
+    def sample_moments(self) -> Floats:
+        """Mean, its rounding error and standard deviation [C + 1, 3]: of each class, then of all values."""
         n = self.counts.totals
         (sum_x, e1), (sum_xx, e2) = self.counts.sum_x.to_integers(), self.counts.sum_xx.to_integers()
-        by_class = [compute_moments(*sums, e1, e2) for sums in zip(n, sum_x, sum_xx, strict=True)]
-        overall = compute_moments(sum(n, Fraction(0)), sum(sum_x), sum(sum_xx), e1, e2)
-        return Moments(*np.array(by_class).reshape(-1, 3).T.copy()), overall
+        moments = [compute_moments(*sums, e1, e2) for sums in zip(n, sum_x, sum_xx, strict=True)]
+        moments.append(compute_moments(sum(n, Fraction(0)), sum(sum_x), sum(sum_xx), e1, e2))
+        return np.array(moments)
 
     @cached_property
+    def _class_means(self) -> Floats:
+        """The means and their rounding errors [2, C]; a class without values has those of the column."""
+        means = self.sample_moments[:, :2].T
+        return np.where(np.isnan(means[:, :-1]), means[:, -1:], means[:, :-1])
+
+    @property
     def mean(self) -> Floats:
         """The mean of each class."""
-        classes, overall = self.sample_moments
-        return np.where(np.isnan(classes.mean), overall.mean, classes.mean)
+        return self._class_means[0]
 
-    @cached_property
+    @property
     def mean_residual(self) -> Floats:
-        """The part of the mean of each class that was lost when it was rounded."""
-        classes, overall = self.sample_moments
-        return np.where(np.isnan(classes.mean), overall.mean_residual, classes.mean_residual)
+        """The rounding error of the mean of each class, which `mean` + `mean_residual` corrects."""
+        return self._class_means[1]
 
     @cached_property
     def deviation(self) -> Floats:
         """The standard deviation of each class, with the floor applied."""
-        deviations, overall = (moments.deviation for moments in self.sample_moments)
+        deviations, overall = self.sample_moments[:-1, 2], self.sample_moments[-1, 2]
         spread = self.kind.spread
         if not isinstance(spread, str):
             return np.full(len(deviations), float(spread))
@@ -236,28 +230,31 @@ class Gaussian:
         return 2 if self.kind.spread == "own" else 1
 
 
-def compute_moments(n: Fraction, sum_x: int, sum_xx: int, e1: int, e2: int) -> Moments[float]:
-    """Return the moments of n values with Σx = sum_x·2^e1 and Σx² = sum_xx·2^e2.
+def compute_moments(n: Fraction, sum_x: int, sum_xx: int, e1: int, e2: int) -> tuple[float, float, float]:
+    """Return mean, rounding error and deviation of n values with Σx = sum_x·2^e1 and Σx² = sum_xx·2^e2.
 
     Only the results are rounded: (n Σx² − (Σx)²) / n² is computed in integers.
     """
     if not n:
-        return Moments(math.nan, math.nan, math.nan)
+        return math.nan, math.nan, math.nan
     p, q = n.numerator, n.denominator
     exponent = min(2 * e1, e2)
     scatter = ((p * q * sum_xx) << (e2 - exponent)) - ((q * q * sum_x * sum_x) << (2 * e1 - exponent))
-    mean = _scaled_ratio(sum_x * q, e1, p)
-    return Moments(
-        mean, _rounding_error(mean, sum_x * q, e1, p), _sqrt_of_ratio(max(0, scatter), exponent, p * p)
-    )
+    mean, residual = _double_ratio(sum_x * q, e1, p)
+    return mean, residual, _sqrt_of_ratio(max(0, scatter), exponent, p * p)
 
 
-def _rounding_error(rounded: float, numerator: int, exponent: int, denominator: int) -> float:
-    """Return numerator · 2^exponent / denominator − rounded, rounded only once."""
-    integer, unit = rounded.as_integer_ratio()
-    low = min(exponent, 0)
-    remainder = ((numerator * unit) << (exponent - low)) - ((integer * denominator) << -low)
-    return _scaled_ratio(remainder, low, denominator * unit)
+def _double_ratio(numerator: int, exponent: int, denominator: int) -> tuple[float, float]:
+    """Return numerator · 2^exponent / denominator as the nearest float and the rest, rounded to a float."""
+    shift = QUOTIENT_BITS - numerator.bit_length() + denominator.bit_length()
+    if shift >= 0:
+        quotient, remainder = divmod(numerator << shift, denominator)
+    else:
+        quotient, remainder = divmod(numerator, denominator << -shift)
+    if remainder:
+        quotient |= 1  # a lost remainder must not make the quotient look like a tie
+    high = float(quotient)
+    return math.ldexp(high, exponent - shift), math.ldexp(quotient - int(high), exponent - shift)
 
 
 def _scaled_ratio(numerator: int, exponent: int, denominator: int) -> float:

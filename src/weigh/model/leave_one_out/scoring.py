@@ -16,7 +16,7 @@ from weigh.features.kinds import Category, Number
 from weigh.model.counts.bayes_counts import encode_labels
 from weigh.model.counts.joint_counts import CellIndex
 from weigh.model.distributions.categorical import Categorical
-from weigh.model.distributions.gaussian import LOG_SQRT_TWO_PI, Gaussian, Moments, compute_moments
+from weigh.model.distributions.gaussian import LOG_SQRT_TWO_PI, Gaussian, compute_moments
 from weigh.model.distributions.joint_table import MISSING, JointTable
 from weigh.model.distributions.prior_settings import ClassPrior
 from weigh.model.leave_one_out.base import LeftOutRows, zero_rounding_residue
@@ -99,22 +99,26 @@ def add_gaussian(column: Gaussian, block: NumberBlock, rows: LeftOutRows, scores
     scores[known] += logs[case_of_row.reshape(-1)]
 
 
-def _normal_parameters(column: Gaussian, cases: Floats) -> Moments[Floats]:
-    """Return means and deviations [cases, classes] without each case (class, weight, value)."""
+def _normal_parameters(column: Gaussian, cases: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return means, their rounding errors and deviations [cases, classes] without each case.
+
+    A case is a class, a weight and a value.
+    """
     own_class = np.arange(len(cases)), cases[:, 0].astype(np.int64)
-    moments = np.repeat(np.array(column.sample_moments[0])[:, None], len(cases), axis=1)
-    of_class, of_column = (part[:, :, None] for part in _moments_without(column, cases))
-    moments[:, *own_class] = of_class[:, :, 0]
-    means, residuals = np.where(np.isnan(moments[0]), of_column[:2], moments[:2])
+    class_moments, column_moments = _moments_without(column, cases)
+    moments = np.repeat(column.sample_moments[:-1].T[:, None], len(cases), axis=1)
+    moments[:, *own_class] = class_moments
+    overall = column_moments[:, :, None]
+    means, residuals = np.where(np.isnan(moments[:2]), overall[:2], moments[:2])
+    deviations = moments[2]
     if not isinstance(column.kind.spread, str):
-        return Moments(means, residuals, np.full_like(means, float(column.kind.spread)))
-    deviations, overall = moments[2], of_column[2]
+        return means, residuals, np.full_like(means, float(column.kind.spread))
     if column.kind.spread == "shared":
         known = np.tile(column.counts.known.astype(np.float64), (len(cases), 1))
         known[own_class] -= cases[:, 1]
         deviations = np.repeat(_pooled_deviations(deviations, known), deviations.shape[1], axis=1)
-    floor = column.kind.floor * overall
-    return Moments(means, residuals, np.where(np.isnan(deviations), overall, np.maximum(deviations, floor)))
+    floor = column.kind.floor * overall[2]
+    return means, residuals, np.where(np.isnan(deviations), overall[2], np.maximum(deviations, floor))
 
 
 def _moments_without(column: Gaussian, cases: Floats) -> Floats:
@@ -129,10 +133,11 @@ def _moments_without(column: Gaussian, cases: Floats) -> Floats:
         w, x = weight.as_integer_ratio(), value.as_integer_ratio()
         w_bits, x_bits = w[1].bit_length() - 1, x[1].bit_length() - 1
         f1, f2 = min(e1, -x_bits - w_bits), min(e2, -2 * x_bits - w_bits)
+        removed = Fraction(weight)
         wx = w[0] * x[0] << (-x_bits - w_bits - f1)
         wxx = w[0] * x[0] * x[0] << (-2 * x_bits - w_bits - f2)
         for part, (n, s1, s2) in zip(moments, (class_sums[int(c)], column_sums), strict=True):
-            remaining = n - Fraction(*w), (s1 << (e1 - f1)) - wx, (s2 << (e2 - f2)) - wxx
+            remaining = n - removed, (s1 << (e1 - f1)) - wx, (s2 << (e2 - f2)) - wxx
             part[:, i] = compute_moments(*remaining, f1, f2)
     return moments
 
