@@ -35,6 +35,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── UnfilledTable        a joint table has more cells than rows
     ├── UnknownNoise         too few rows to estimate the noise
     ├── UnlikeScales         one column's scale dominates a perceptron
+    ├── UnusedParameter      a parameter has no effect beside another one
     └── UselessScores        the scores to calibrate are unrelated to the labels
 """
 
@@ -164,6 +165,10 @@ class StaleCalibration(WeighWarning):
 
 class SwallowedLines(WeighWarning):
     """Stray quotes may have joined lines that look like rows into one field."""
+
+
+class UnusedParameter(WeighWarning):
+    """A parameter has no effect beside another one."""
 
 
 class UselessScores(WeighWarning):

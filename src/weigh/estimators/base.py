@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from weigh import errors
 from weigh.features.blocks import Floats
+from weigh.features.kinds import Count
 from weigh.features.schema import Schema
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.decision import Decision
@@ -81,7 +82,16 @@ class BaseLearner(BaseEstimator):
         tags.input_tags.allow_nan = True
         tags.input_tags.string = True
         tags.input_tags.categorical = True
+        tags.input_tags.positive_only = _are_counts(getattr(self, "columns", None))
         return tags
+
+
+def _are_counts(columns: Any) -> bool:
+    """Whether all kinds that were given for columns are counts, which cannot be negative."""
+    if isinstance(columns, Schema):
+        columns = dict(zip(columns.names, columns.kinds, strict=True))
+    kinds = columns.values() if isinstance(columns, Mapping) else [columns]
+    return bool(kinds) and all(isinstance(kind, Count) or kind == Count.name for kind in kinds)
 
 
 def _format_parameters(table: ParameterTable) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numbers
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,6 +15,8 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
+from weigh.advice import Setting
+from weigh.deduplicated_warnings import warn
 from weigh.engines import run
 from weigh.features.names import NameArray
 from weigh.features.schema import Schema
@@ -31,7 +35,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     With the same options the matrix equals that of scikit-learn's ``CountVectorizer``; the columns are sorted
     by code point. Counting is native and uses all cores, and texts may come from a file that does not fit
-    into memory: ``fit(weigh.open(...))``.
+    into memory: ``fit(weigh.open(...))``. The texts of a generator are kept as a list. Like
+    ``CountVectorizer``, it refuses an empty vocabulary and warns of stop words for characters; unlike it, a
+    missing text (None or NaN) has no words, and bytes must be decoded first.
 
     Parameters
     ----------
@@ -92,17 +98,33 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
 
     def fit(self, texts: Any, y: Any = None) -> Self:
         """Learn the vocabulary of the texts; y is ignored."""
-        source = _text_source(texts)
-        task = VocabularyTask.for_source(source, self._text_kind())
-        self.names_: NameArray = run(task, source, threads=self.threads)
+        source, kind = _text_source(_to_list(texts)), self._text_kind()
+        if kind.chars and kind.stop_words:
+            warn(
+                errors.UnusedParameter(
+                    "stop_words has no effect: characters are counted, not words.",
+                    hint=("Leave it out, or use ", Setting("chars", False), "."),
+                )
+            )
+        task = VocabularyTask.for_source(source, kind)
+        names = run(task, source, threads=self.threads)
+        if not len(names):
+            raise _empty_vocabulary_error(kind)
+        self.names_: NameArray = names
         self._schema: Schema = task.schema
         buckets = None if self.buckets is None else HashBuckets(self.buckets, np.arange(self.buckets))
         self._words = VocabularyLookup(self.names_, buckets)
         return self
 
+    def fit_transform(self, texts: Any, y: Any = None) -> csr_matrix:
+        """Learn the vocabulary of the texts and return their counts; y is ignored."""
+        texts = _to_list(texts)  # a generator can be read only once
+        return self.fit(texts).transform(texts)
+
     def transform(self, texts: Any) -> csr_matrix:
         """Return the counts of the known words as a sparse matrix."""
         check_is_fitted(self, "names_")
+        texts = _to_list(texts)
         if hasattr(texts, "__len__") and len(texts) == 0:
             return csr_matrix((0, len(self.names_)), dtype=self.dtype)
         source = _text_source(texts)
@@ -122,6 +144,13 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
             constraint = f"a type that holds counts up to {values.max():,.0f}"
             raise errors.parameter_error("TextVectorizer", "dtype", constraint, self.dtype)
         return replace(entries, values=counts)
+
+    def inverse_transform(self, X: Any) -> list[npt.NDArray[Any]]:
+        """Return the words that occur in each row of a matrix, in the order of the columns."""
+        words, rows = np.array(list(self.vocabulary_)), csr_matrix(X)
+        rows.eliminate_zeros()
+        rows.sort_indices()
+        return [words[part] for part in np.split(rows.indices, rows.indptr[1:-1])] if rows.shape[0] else []
 
     def get_feature_names_out(self, input_features: Any = None) -> npt.NDArray[Any]:
         """Return the words in the order of the columns; a bucket is named after its shortest word."""
@@ -143,9 +172,37 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         return tags
 
 
+def _to_list(texts: Any) -> Any:
+    """Return the texts of an iterator, a set or a view as a list; anything else unchanged."""
+    if isinstance(texts, Iterable) and not isinstance(texts, Source) and not hasattr(texts, "__getitem__"):
+        return list(texts)
+    return texts
+
+
 def _text_source(texts: Any) -> Source:
     if isinstance(texts, str):
         raise errors.DataError("One string was given where a list of texts is expected. Give [text].")
-    if isinstance(texts, (list, tuple)) and bytes in set(map(type, texts)):
-        raise errors.DataError("Texts must be strings, got bytes. Decode them first: text.decode().")
+    is_vector = isinstance(texts, np.ndarray) and texts.ndim == 1
+    if isinstance(texts, (list, tuple)) or is_vector:
+        types = set(map(type, texts))
+        if any(issubclass(each, bytes) for each in types):
+            raise errors.DataError("Texts must be strings, got bytes. Decode them first: text.decode().")
+        if types and all(issubclass(each, numbers.Number) for each in types):
+            raise errors.DataError(f"Texts must be strings, got {types.pop().__name__}.")
     return texts if isinstance(texts, Source) else rows_of(texts)
+
+
+def _empty_vocabulary_error(kind: Text) -> errors.DataError:
+    """Return the error for texts without any word to count."""
+    unit = "n-gram" if kind.chars else "word"
+    if kind.min_count > 1:
+        return errors.DataError(
+            f"The vocabulary is empty: no {unit} occurs at least {kind.min_count:,} times.",
+            hint=("Try ", Setting("min_count", 1), "."),
+        )
+    if kind.chars:
+        return errors.DataError("The vocabulary is empty: the texts are too short for the n-grams.")
+    return errors.DataError(
+        f"The vocabulary is empty: the texts have no words of at least {kind.min_length} characters that are "
+        "not stop words."
+    )

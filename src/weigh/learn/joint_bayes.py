@@ -15,6 +15,7 @@ from weigh.features.columns import to_numbers
 from weigh.features.kinds import Kind, Number
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import find_cuts, infer_schema
+from weigh.learn.class_prior import check_class_prior
 from weigh.learn.task import MergingCounter
 from weigh.model.counts.bayes_counts import BayesCounts
 from weigh.model.counts.joint_counts import count_joint_chunk, joint_columns
@@ -38,6 +39,7 @@ class JointTask:
     @classmethod
     def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> JointTask:
         """Return the task for a source: check the parameters, infer the kinds and bin the numbers."""
+        check_class_prior(JOINT_BAYES.owner, parameters.get("class_prior"), source)
         values = JOINT_BAYES.check(parameters)
         # Inferred numbers are this very object, which tells them from numbers given by the user.
         inferred = Number()

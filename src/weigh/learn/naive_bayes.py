@@ -12,6 +12,7 @@ from weigh.deduplicated_warnings import warn
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
 from weigh.features.text_kinds import BagOfWordsKind
+from weigh.learn.class_prior import check_class_prior
 from weigh.learn.diagnostics import find_dependent_columns, warn_zero_variance_columns
 from weigh.model.counts.bayes_counts import BayesCounter, BayesCounts, count_rows
 from weigh.model.distributions.prior_settings import check_priors_fit_columns
@@ -34,6 +35,7 @@ class BayesTask:
     @classmethod
     def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> BayesTask:
         """Return the task for a source: check the parameters, infer the kinds, warn of dependent columns."""
+        check_class_prior(NAIVE_BAYES.owner, parameters.get("class_prior"), source)
         values = NAIVE_BAYES.check(parameters)
         schema = infer_schema(source, columns, values["number"], values["missing"])
         if not schema.column_groups:
