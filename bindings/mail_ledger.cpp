@@ -144,10 +144,20 @@ auto locked_getter(Function function) {
 }  // namespace
 
 void bind_mail_ledger(nb::module_& m) {
+    nb::exception<mail::DamagedFile>(m, "DamagedLedgerError");
+    // Rows are read on demand, so that any method may meet an error of the system.
+    nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
+        try {
+            std::rethrow_exception(thrown);
+        } catch (const std::system_error& error) {
+            errno = error.code().value();
+            PyErr_SetFromErrno(PyExc_OSError);
+        }
+    });
     nb::class_<SharedLedger>(m, "MailLedger", "Everything that a mail filter has learned, by feature key.")
         .def("__init__", &make, "learner"_a)
         .def_static("open", &open, "path"_a, "Open a saved ledger; learning changes only the copy in memory.")
-        .def_static("check", &check, "path"_a, "Read a whole saved ledger, and raise ValueError if it is damaged.")
+        .def_static("check", &check, "path"_a, "Read a whole saved ledger, and raise ValueError or DamagedLedgerError if it is damaged.")
         .def_prop_ro("learner", &learner)
         .def_prop_ro("hams", locked_getter([](const mail::Ledger& ledger) { return ledger.totals().hams; }))
         .def_prop_ro("spams", locked_getter([](const mail::Ledger& ledger) { return ledger.totals().spams; }))

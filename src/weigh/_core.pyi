@@ -384,6 +384,9 @@ def extract_mail_features(
     content: bytes, pairs: str, characters: int, salt: int
 ) -> tuple[list[tuple[int, str, int]], bytes]: ...
 
+class DamagedLedgerError(Exception):
+    pass
+
 class MailLedger:
     def __init__(self, learner: str) -> None: ...
     @staticmethod

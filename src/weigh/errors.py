@@ -15,6 +15,7 @@ Their messages carry advice as data, see `weigh.advice`.
     │   ├── SourceError      a data file; carries path and line
     │   ├── ModelFileError   a model file
     │   └── JournalError     a journal is locked, damaged, not a journal, or unreadable
+    │       ├── DamagedJournal  bytes of a journal differ from what was written
     │       └── LostPlace    unread records were compacted away; reload the snapshot
     ├── ImpossibleEvidence   every class has probability zero      (also an ArithmeticError)
     └── Unsupported          not defined for this model            (also a TypeError)
@@ -33,6 +34,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── StaleCalibration     further training has invalidated a calibration
     ├── SwallowedLines       quoted fields contain lines that look like rows
     ├── UnfilledTable        a joint table has more cells than rows
+    ├── UnfoldedJournal      a journal that is too long could not be folded into its snapshot
     ├── UnknownNoise         too few rows to estimate the noise
     ├── UnlikeScales         one column's scale dominates a perceptron
     ├── UnusedParameter      a parameter has no effect beside another one
@@ -116,6 +118,10 @@ class JournalError(FileError):
     """A journal is locked, damaged or not a journal, or the system cannot read or write it."""
 
 
+class DamagedJournal(JournalError):
+    """The bytes of a journal differ from what was written."""
+
+
 class LostPlace(JournalError):
     """The records after a position were compacted into a later snapshot, which must be loaded."""
 
@@ -197,6 +203,10 @@ class MissingNumbers(WeighWarning):
 
 class NotOptimal(WeighWarning):
     """A solver stopped before its optimality certificate reached the tolerance."""
+
+
+class UnfoldedJournal(WeighWarning):
+    """A journal is longer than it should be, because it could not be folded into its snapshot."""
 
 
 class UnfilledTable(WeighWarning):

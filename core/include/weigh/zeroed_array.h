@@ -26,13 +26,14 @@ public:
     explicit ZeroedArray(std::size_t size, bool use_huge_pages = true) : size_(size) {
         const std::size_t bytes = size * sizeof(Item);
 #ifdef __linux__
-        if (use_huge_pages && bytes >= kHugePage) {
+        // Not calloc, which clears a large block that was used before, and so commits all of it.
+        if (bytes >= kHugePage) {
             mapped_ = bytes + kHugePage;
             base_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
             if (base_ == MAP_FAILED) throw std::bad_alloc();
             const auto begin = (reinterpret_cast<std::uintptr_t>(base_) + kHugePage - 1) / kHugePage * kHugePage;
             items_ = reinterpret_cast<Item*>(begin);
-            madvise(items_, bytes, MADV_HUGEPAGE);
+            madvise(items_, bytes, use_huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
             return;
         }
 #endif

@@ -8,15 +8,14 @@ namespace weigh::mail {
 
 namespace {
 
+constexpr std::size_t kSlotsPerBlock = BlockLoader::kBlockSize / sizeof(Slot);
+
 int shift_for(std::size_t capacity) { return 64 - std::countr_zero(capacity); }
 
 }  // namespace
 
-RowTable::RowTable(MappedFile&& file, std::size_t begin, std::size_t capacity, std::size_t used)
-    : file_(std::move(file)),
-      slots_(reinterpret_cast<Slot*>(file_.data() + begin), capacity),
-      used_(used),
-      shift_(shift_for(capacity)) {}
+RowTable::RowTable(ZeroedArray<Slot>&& slots, std::size_t used, std::unique_ptr<BlockLoader> loader)
+    : slots_(std::move(slots)), loader_(std::move(loader)), used_(used), shift_(shift_for(slots_.size())) {}
 
 std::size_t RowTable::capacity_for(std::size_t keys) {
     return std::max(kMinCapacity, std::bit_ceil((5 * keys + 2) / 3));
@@ -27,7 +26,9 @@ std::size_t RowTable::home_index(std::uint64_t key) const { return fibonacci_has
 Slot* RowTable::find_slot(std::uint64_t key) const {
     const std::size_t mask = slots_.size() - 1, first = home_index(key);
     for (std::size_t step = 0; step <= mask; ++step) {
-        Slot& slot = slots_[(first + step) & mask];
+        const std::size_t at = (first + step) & mask;
+        if (loader_ && (step == 0 || at % kSlotsPerBlock == 0)) loader_->load(at * sizeof(Slot));
+        Slot& slot = slots_[at];
         if (slot.key == key || slot.key == 0) return &slot;
     }
     return nullptr;
@@ -76,15 +77,14 @@ bool RowTable::add(const HashedFeatures& features, std::vector<Row*>& rows) {
     return fits;
 }
 
-void RowTable::adopt(ZeroedArray<Slot>&& owned) {
-    owned_ = std::move(owned);
-    slots_ = {owned_.data(), owned_.size()};
-    shift_ = shift_for(owned_.size());
+std::span<const Slot> RowTable::all() const {
+    if (loader_) loader_->load_all();
+    return {slots_.data(), slots_.size()};
 }
 
 void RowTable::grow(std::size_t capacity) {
     RowTable larger(capacity);
-    for (const Slot& slot : slots_)
+    for (const Slot& slot : all())
         if (slot.key != 0 && !slot.row.is_empty()) {
             Slot* target = larger.find_slot(slot.key);
             larger.used_ += target->key == 0;
@@ -104,8 +104,9 @@ std::vector<Slot> RowTable::sorted() const {
         if (std::ssize(found) > begin + 1) std::sort(found.begin() + begin, found.end(), before);
         begin = std::ssize(found);
     };
-    for (std::size_t at = 0; at < slots_.size(); ++at) {
-        const Slot& slot = slots_[at];
+    const std::span<const Slot> slots = all();
+    for (std::size_t at = 0; at < slots.size(); ++at) {
+        const Slot& slot = slots[at];
         if (slot.key == 0) sort_last();
         else if (!slot.row.is_empty()) (home_index(slot.key) > at ? wrapped : found).push_back(slot);
     }

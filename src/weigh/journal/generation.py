@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 
 from weigh.atomic_files import fsync_folder
-from weigh.errors import JournalError, LostPlace
+from weigh.errors import LostPlace
 from weigh.journal.storage import (
     CHECKSUM,
     HEADER_BYTES,
@@ -21,6 +21,7 @@ from weigh.journal.storage import (
     JournalHeader,
     JournalRecord,
     Position,
+    damaged_journal,
     flush_to_disk,
     pack_group,
     read_at,
@@ -44,7 +45,7 @@ class Generation:
         self.header = unpack_header(read_at(descriptor, 0, HEADER_BYTES), path)
         status = os.fstat(descriptor)
         if status.st_size < self.header.groups_offset:
-            raise JournalError(f"{path} is truncated in its table of keys. Restore it from a copy.")
+            raise damaged_journal(f"{path} is truncated in its table of keys.")
         self.identity = status.st_dev, status.st_ino, self.header.generation
 
     def close(self) -> None:
@@ -60,7 +61,7 @@ class Generation:
             data = read_at(self._descriptor, HEADER_BYTES, self.header.groups_offset - HEADER_BYTES)
         table = MarkTable(data, self.header.n_keys)
         if table.checksum() != self.header.checksum:
-            raise JournalError(f"{self.path} is damaged in its table of keys. Restore it from a copy.")
+            raise damaged_journal(f"{self.path} is damaged in its table of keys.")
         return MarkIndex(table)
 
     def contains(self, position: Position) -> bool:
@@ -90,7 +91,7 @@ class Generation:
         try:
             return list(unpack_records(body))
         except ValueError as error:
-            raise JournalError(f"{self.path} is damaged: {error} Restore it from a copy.") from error
+            raise damaged_journal(f"{self.path} is damaged: {error}") from error
 
     def append(self, parts: Sequence[bytes], end: Position) -> Position:
         """Append a group and flush it, all or nothing."""
@@ -110,6 +111,14 @@ class Generation:
         with translate_os_errors(self.path, "written"):
             flush_to_disk(self._descriptor)
 
+    def require_acknowledged(self, end: Position, acknowledged: int) -> None:
+        """Raise DamagedJournal if the complete groups end before records that were acknowledged."""
+        if end.offset < acknowledged:
+            raise damaged_journal(
+                f"{self.path} is damaged at byte {self._file_offset(end):,}: the last records, which were on "
+                "disk, are overwritten or missing. Nothing was changed."
+            )
+
     def truncate(self, end: Position) -> int:
         """Remove an incomplete group that a killed writer left after `end`; returns its size in bytes."""
         n_bytes = os.fstat(self._descriptor).st_size - self._file_offset(end)
@@ -126,6 +135,12 @@ class Generation:
         groups = self._read_range(self._file_offset(start), self._file_offset(end))
         mode = stat.S_IMODE(os.fstat(self._descriptor).st_mode)
         write_generation(self.path, header, table, groups, mode)
+
+    def write_copy(self, path: str, end: Position) -> None:
+        """Write a journal with the marks and the records of this one up to a position."""
+        table = read_at(self._descriptor, HEADER_BYTES, self.header.groups_offset - HEADER_BYTES)
+        groups = self._read_range(self.header.groups_offset, self._file_offset(end))
+        write_generation(path, self.header, table, groups)
 
     def _read_range(self, start: int, stop: int) -> Iterator[bytes]:
         for offset in range(start, stop, _COPY_BYTES):
@@ -147,9 +162,8 @@ class Generation:
             if attempts > 1:
                 time.sleep(_RETRY_PAUSE)
                 return self._read_group(since, attempts - 1)
-            raise JournalError(
-                f"{self.path} is damaged at byte {offset:,}, with more data after it. Nothing was changed; "
-                "restore it from a copy."
+            raise damaged_journal(
+                f"{self.path} is damaged at byte {offset:,}, with more data after it. Nothing was changed."
             ) from None
         if group is None:
             return None

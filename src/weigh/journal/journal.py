@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import struct
 import time
+import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
@@ -26,6 +28,8 @@ State = TypeVar("State")
 _MAX_READ_ATTEMPTS = 10
 _MIN_LOCK_PAUSE = 0.0005
 _MAX_LOCK_PAUSE = 0.02
+# Content of the lock file: the offset up to which records were acknowledged, and its CRC-32.
+_ACKNOWLEDGED = struct.Struct("<QI")
 
 
 class Journal:
@@ -51,7 +55,9 @@ class Journal:
     covers. `WriteTransaction.compact` writes a snapshot and drops the records; `state` combines the two.
 
     The lock files (`.lock`, `.queue`) beside the file are permanent; the draft of a new generation (`.new`)
-    is temporary. `timeout` is the number of seconds that a writer waits for the lock.
+    is temporary. The lock file also says up to which byte records were acknowledged: after that byte, an
+    incomplete group is the trace of a killed writer; before it, damage. `timeout` is the number of seconds
+    that a writer waits for the lock.
     """
 
     def __init__(self, path: str | os.PathLike[str], *, timeout: float = 30.0) -> None:
@@ -70,8 +76,8 @@ class Journal:
     def transaction(self) -> Iterator[WriteTransaction]:
         """Wait for the lock and begin a transaction; an exception in its block appends nothing."""
         with (
-            write_lock(self.path, self._timeout),
-            contextlib.closing(WriteTransaction(self.path, self._cache)) as transaction,
+            write_lock(self.path, self._timeout) as lock,
+            contextlib.closing(WriteTransaction(self.path, self._cache, lock)) as transaction,
         ):
             if transaction.truncated_bytes:
                 from weigh.deduplicated_warnings import warn
@@ -99,6 +105,18 @@ class Journal:
                 end = after
             return end
 
+    def marks(self) -> MarkIndex:
+        """Return the marks of all keys after reading and verifying the whole file."""
+        acknowledged = read_acknowledged(self.path)
+        file = open_generation(self.path, os.O_RDONLY)
+        if file is None:
+            return MarkIndex(MarkTable())
+        cache = WriterCache()
+        with contextlib.closing(file):
+            cache.catch_up(file)
+            file.require_acknowledged(cache.end, acknowledged)
+        return cache.marks
+
     def records(self, since: Position = JOURNAL_START) -> Iterator[JournalRecord]:
         """Yield the records of complete groups after a position; raises LostPlace if some were compacted."""
         for records, _ in self.groups(since):
@@ -106,6 +124,8 @@ class Journal:
 
     def groups(self, since: Position = JOURNAL_START) -> Iterator[tuple[list[JournalRecord], Position]]:
         """Yield the records of each complete group after a position, and the position after the group."""
+        # Before the groups, so that a writer cannot append and acknowledge in between.
+        acknowledged = read_acknowledged(self.path)
         file = open_generation(self.path, os.O_RDONLY)
         if file is None:
             if since != JOURNAL_START:
@@ -114,7 +134,10 @@ class Journal:
                 )
             return
         with contextlib.closing(file):
-            yield from file.groups(since, _MAX_READ_ATTEMPTS)
+            end = since
+            for records, end in file.groups(since, _MAX_READ_ATTEMPTS):
+                yield records, end
+            file.require_acknowledged(end, acknowledged)
 
     def state(
         self,
@@ -160,8 +183,8 @@ def check_file_locks(path: str) -> None:
 
 
 @contextlib.contextmanager
-def write_lock(path: str, timeout: float) -> Iterator[None]:
-    """Hold a journal's lock, waiting for it up to `timeout` seconds.
+def write_lock(path: str, timeout: float) -> Iterator[int]:
+    """Hold a journal's lock, waiting for it up to `timeout` seconds; yields the descriptor of its file.
 
     There are two locks, in files that are never deleted. The holder of the queue lock polls the main lock
     often, and a writer that releases the main lock must queue again. With one lock alone, a busy writer
@@ -178,7 +201,34 @@ def write_lock(path: str, timeout: float) -> Iterator[None]:
                 f"{path}.lock is taken: another writer has not finished within {timeout:g} s. "
                 "Try again, or wait longer: Journal(path, timeout=...)."
             )
-        yield
+        yield lock
+
+
+def read_acknowledged(path: str) -> int:
+    """Return the offset up to which records were acknowledged; 0 if the lock file does not say so.
+
+    It may be too small, after a power failure and for journals of earlier versions, but never too large.
+    """
+    try:
+        with open(f"{path}.lock", "rb") as file:
+            data = file.read(_ACKNOWLEDGED.size)
+    except OSError:
+        return 0
+    if len(data) < _ACKNOWLEDGED.size:
+        return 0
+    offset, checksum = _ACKNOWLEDGED.unpack(data)
+    return offset if checksum == zlib.crc32(data[:-4]) else 0
+
+
+def write_acknowledged(lock: int, offset: int) -> None:
+    """Write the offset up to which records were acknowledged into the lock file.
+
+    It is not flushed to disk, which would double the time of a commit. Records are already on disk, so that a
+    failure does not matter.
+    """
+    data = offset.to_bytes(8, "little")
+    with contextlib.suppress(OSError):
+        os.pwrite(lock, data + zlib.crc32(data).to_bytes(4, "little"), 0)
 
 
 @contextlib.contextmanager
@@ -232,8 +282,9 @@ class WriterCache:
 class WriteTransaction:
     """Exclusive write access to a journal; created by `Journal.transaction`."""
 
-    def __init__(self, path: str, cache: WriterCache) -> None:
+    def __init__(self, path: str, cache: WriterCache, lock: int) -> None:
         self._cache = cache
+        self._lock = lock
         self._parts: list[bytes] = []
         self._pending: dict[bytes, int] = {}
         self._is_closed = False
@@ -241,6 +292,7 @@ class WriteTransaction:
         try:
             with translate_os_errors(path, "read"):
                 cache.catch_up(self._file)
+            self._file.require_acknowledged(cache.end, read_acknowledged(path))
             self.truncated_bytes = self._file.truncate(cache.end)
             """Size of an incomplete group that a killed writer had left and that was removed."""
         except BaseException:
@@ -319,6 +371,7 @@ class WriteTransaction:
             self._cache.marks.update(self._pending)
             self._cache.end = self._cache.flushed_position = end
             self._parts, self._pending = [], {}
+            write_acknowledged(self._lock, end.offset)
 
     def close(self) -> None:
         """End the transaction; uncommitted records are discarded."""

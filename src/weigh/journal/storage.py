@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from weigh.atomic_files import error_reason
-from weigh.errors import JournalError, one_line_repr, parameter_error
+from weigh.errors import DamagedJournal, JournalError, one_line_repr, parameter_error
 
 FILE_MAGIC = b"weigh\x00jr"
 FORMAT_VERSION = 1
@@ -91,9 +91,9 @@ class JournalHeader(NamedTuple):
 def unpack_header(data: bytes, path: str) -> JournalHeader:
     """Parse and verify the header of a file."""
     if data[: len(FILE_MAGIC)] != FILE_MAGIC:
-        raise JournalError(f"{path} is not a journal of weigh. Move it away, or use another path.")
+        raise DamagedJournal(f"{path} is not a journal of weigh.", hint="Move it away, or use another path.")
     if len(data) < HEADER_BYTES:
-        raise JournalError(f"{path} is truncated in its header. Restore it from a copy.")
+        raise damaged_journal(f"{path} is truncated in its header.")
     _, version, generation, start, start_checksum, snapshot, snapshot_checksum, n_keys, checksum = (
         _HEADER_FIELDS.unpack_from(data)
     )
@@ -104,10 +104,15 @@ def unpack_header(data: bytes, path: str) -> JournalHeader:
         )
     fields = data[: _HEADER_FIELDS.size]
     if data[_HEADER_FIELDS.size : HEADER_BYTES] != CHECKSUM.pack(zlib.crc32(fields)):
-        raise JournalError(f"{path} is damaged in its header. Restore it from a copy.")
+        raise damaged_journal(f"{path} is damaged in its header.")
     return JournalHeader(
         generation, Position(start, start_checksum), Position(snapshot, snapshot_checksum), n_keys, checksum
     )
+
+
+def damaged_journal(message: str) -> DamagedJournal:
+    """Return an error about damage, with advice that fits any journal."""
+    return DamagedJournal(message, hint="Restore it and its lock file from a copy.")
 
 
 def check_record(record: JournalRecord) -> JournalRecord:

@@ -27,9 +27,9 @@ public:
     static constexpr std::uint64_t kMaxMessages = (std::uint64_t{1} << 31) - 1;
 
     explicit Ledger(const Learner& learner) : learner_(&learner) {}
-    // Open a saved ledger; learning changes only the copy in memory. Throws std::invalid_argument if the file is
-    // damaged, and std::system_error if it cannot be read. Rows are read on demand; `verify_rows` reads all of them and
-    // verifies their checksum.
+    // Open a saved ledger; learning changes only the copy in memory. Throws std::invalid_argument if its header is
+    // invalid, DamagedFile if other bytes are damaged, and std::system_error if it cannot be read. Rows are read and
+    // verified on demand, so that every other function may throw DamagedFile too; `verify_rows` reads all of them now.
     static Ledger open(const std::string& path, bool verify_rows);
 
     const Learner& learner() const { return *learner_; }

@@ -1,16 +1,16 @@
 // Open-addressing hash table from feature keys to rows of two 32-bit cells.
 //
-// Key zero marks a free slot. The capacity is a power of two, and the load factor is at most 3/5. The memory is
-// owned, or that of a mapped file until the table grows. File contents are not trusted, so that every search is
-// bounded.
+// Key zero marks a free slot. The capacity is a power of two, and the load factor is at most 3/5. The slots may
+// be read from a file on demand until the table grows. File contents are not trusted, so that every search is bounded.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "weigh/mail/mapped_file.h"
+#include "weigh/mail/block_loader.h"
 #include "weigh/mail/hashed_features.h"
 #include "weigh/zeroed_array.h"
 
@@ -34,14 +34,15 @@ public:
     static constexpr std::size_t kMinCapacity = 16;
 
     RowTable() : RowTable(kMinCapacity) {}
-    explicit RowTable(std::size_t capacity) { adopt(ZeroedArray<Slot>(capacity)); }
-    // Use the slots of a file, of which `used` are occupied; the capacity is a power of two and fits the file.
-    RowTable(MappedFile&& file, std::size_t begin, std::size_t capacity, std::size_t used);
+    explicit RowTable(std::size_t capacity) : RowTable(ZeroedArray<Slot>(capacity), 0, nullptr) {}
+    // Use slots whose number is a power of two and of which `used` are occupied. A loader fills them on demand, so that
+    // everything below may throw what it throws.
+    RowTable(ZeroedArray<Slot>&& slots, std::size_t used, std::unique_ptr<BlockLoader> loader);
 
     // The smallest capacity for a number of keys.
     static std::size_t capacity_for(std::size_t keys);
 
-    std::span<const Slot> all() const { return slots_; }
+    std::span<const Slot> all() const;
     // Occupied, non-empty slots sorted by `fibonacci_hash`.
     std::vector<Slot> sorted() const;
 
@@ -53,16 +54,14 @@ public:
     Slot* find_slot(std::uint64_t key) const;
 
 private:
-    void adopt(ZeroedArray<Slot>&& owned);
     void grow(std::size_t capacity);
     std::size_t home_index(std::uint64_t key) const;
     template <class Function>
     void for_each_key(const Keys& keys, Function function) const;
     bool add(const HashedFeatures& features, std::vector<Row*>& rows);
 
-    ZeroedArray<Slot> owned_;
-    MappedFile file_;
-    std::span<Slot> slots_;
+    ZeroedArray<Slot> slots_;
+    std::unique_ptr<BlockLoader> loader_;
     std::size_t used_ = 0;
     int shift_ = 0;
 };

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import BinaryIO
 
+from weigh.advice import Step
 from weigh.apps.user_files import user_data_path
 from weigh.atomic_files import atomic_write, error_reason, is_draft
 from weigh.errors import ModelFileError
@@ -16,6 +17,12 @@ JOURNAL_FILE = "journal"
 LEDGER_FILE = "ledger"
 ARCHIVE_FILE = "archive"
 WORDS_FILE = "words"
+
+# What to do about damaged files.
+REPAIR_ADVICE = (
+    "Restore the whole folder from a copy, or rebuild the store: ",
+    Step("rebuild store", "rebuild_store(folder) of weigh.apps.mail.recovery."),
+)
 
 
 def default_folder() -> str:

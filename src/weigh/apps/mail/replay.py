@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from weigh._core import MailLedger
-from weigh.apps.mail.folder import ARCHIVE_FILE
+from weigh.apps.mail.folder import ARCHIVE_FILE, REPAIR_ADVICE
 from weigh.apps.mail.learners import LEARNERS
 from weigh.apps.mail.settings import StoreSettings
 from weigh.apps.mail.storage import (
@@ -91,8 +91,8 @@ def replay_journal(
             )
         except ValueError as error:
             raise ModelFileError(
-                f"{folder}: the journal unlearns messages that the ledger does not contain. "
-                "Restore the whole folder from a copy."
+                f"{folder}: the journal unlearns messages that the ledger does not contain.",
+                hint=REPAIR_ADVICE,
             ) from error
         return state
 
@@ -113,7 +113,8 @@ def replay_journal(
 def mismatch_error(folder: str) -> ModelFileError:
     """Return the error for a journal that does not continue the ledger."""
     return ModelFileError(
-        f"{folder}: the ledger and the journal do not belong together. Restore the whole folder from a copy."
+        f"{folder}: the ledger and the journal do not belong together.",
+        hint=REPAIR_ADVICE,
     )
 
 
@@ -135,7 +136,8 @@ def relearn_all(folder: str, learner: str, journal: Journal) -> tuple[LedgerStat
             # A writer has folded the journal in the meantime, so there is a newer snapshot.
             continue
     raise ModelFileError(
-        f"{folder}: the archive of learned messages is missing. Restore the folder from a copy."
+        f"{folder}: the archive of learned messages is missing.",
+        hint=REPAIR_ADVICE,
     )
 
 

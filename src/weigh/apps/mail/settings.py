@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import zlib
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
@@ -13,6 +14,7 @@ from weigh.apps.mail.features import FEATURES_VERSION, FeatureExtractor
 from weigh.apps.mail.filter import new_ledger
 from weigh.apps.mail.folder import (
     JOURNAL_FILE,
+    REPAIR_ADVICE,
     SETTINGS_FILE,
     prepare_folder,
     translate_os_errors,
@@ -24,7 +26,8 @@ from weigh.errors import ModelFileError, ParameterError, one_line_repr, paramete
 from weigh.journal.journal import Journal
 from weigh.journal.storage import JOURNAL_START
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2  # format 1 had no checksum
+_RESTORE_ADVICE = "Restore it from a copy, or learn all mail again into another folder."
 _REQUIRED_FIELDS = ("learner", "features", "words", "costs")
 
 
@@ -67,6 +70,7 @@ class StoreSettings:
         # Many programs read JSON numbers as floats, which cannot represent all 64-bit integers.
         features["salt"] = f"{self.features.salt:016x}"
         document = {"format": FORMAT_VERSION, **asdict(self), "features": features}
+        document["checksum"] = _checksum(document)
         with write_private_file(path) as file:
             file.write(json.dumps(document, indent=2).encode() + b"\n")
 
@@ -90,7 +94,7 @@ def existing_settings(folder: str) -> StoreSettings | None:
     settings = read_settings(os.path.join(folder, SETTINGS_FILE))
     # The journal is created before the settings and never removed; without it the store would start empty.
     if settings and not os.path.exists(os.path.join(folder, JOURNAL_FILE)):
-        raise ModelFileError(f"{folder}: the journal is missing. Restore the whole folder from a copy.")
+        raise ModelFileError(f"{folder}: the journal is missing.", hint=REPAIR_ADVICE)
     return settings
 
 
@@ -101,9 +105,7 @@ def create_store(folder: str, settings: StoreSettings) -> StoreSettings:
     with Journal(os.path.join(folder, JOURNAL_FILE)).transaction() as transaction:
         existing = read_settings(path)
         if existing is None and transaction.position != JOURNAL_START:
-            raise ModelFileError(
-                f"{path} is missing, but there is a journal. Restore the whole folder from a copy."
-            )
+            raise ModelFileError(f"{path} is missing, but there is a journal.", hint=_RESTORE_ADVICE)
         if existing is None:
             settings.write(path)
         return existing or settings
@@ -124,19 +126,36 @@ def read_settings(path: str) -> StoreSettings | None:
     except (ValueError, TypeError, KeyError, RecursionError):
         is_settings = False
     if not is_settings:
-        raise ModelFileError(f"{path} does not contain the settings of a mail store. Restore it from a copy.")
+        raise ModelFileError(f"{path} does not contain the settings of a mail store.", hint=_RESTORE_ADVICE)
     if version > FORMAT_VERSION:
         raise ModelFileError(
             f"{path} has format {version}; this version of weigh reads formats up to {FORMAT_VERSION}. "
             "Use a later version."
         )
+    if (version > 1 or "checksum" in document) and document.pop("checksum", None) != _checksum(document):
+        raise ModelFileError(
+            f"{path} is damaged: its checksum does not match its settings.", hint=_RESTORE_ADVICE
+        )
     return _parse_settings(document, path)
+
+
+def upgrade_settings(folder: str, settings: StoreSettings) -> None:
+    """Write the settings again if their file was written by an earlier version, without a checksum."""
+    path = os.path.join(folder, SETTINGS_FILE)
+    with open(path, "rb") as file:
+        if json.load(file)["format"] < FORMAT_VERSION:
+            settings.write(path)
+
+
+def _checksum(document: dict[str, Any]) -> int:
+    """Return the CRC-32 of settings, which does not depend on the layout of the file."""
+    return zlib.crc32(json.dumps(document, sort_keys=True).encode())
 
 
 def _parse_settings(document: dict[str, Any], path: str) -> StoreSettings:
     missing = [name for name in _REQUIRED_FIELDS if name not in document]
     if missing:
-        raise ModelFileError(f"{path} is missing {quote_names(missing)}. Restore it from a copy.")
+        raise ModelFileError(f"{path} is missing {quote_names(missing)}.", hint=_RESTORE_ADVICE)
     try:
         options = dict(document["features"])
         version = options.pop("version", None)

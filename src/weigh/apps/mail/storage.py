@@ -9,11 +9,12 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from weigh._core import MailLedger
+from weigh._core import DamagedLedgerError, MailLedger
 from weigh.apps.mail.features import FEATURE_COUNTS, FeatureExtractor
 from weigh.apps.mail.folder import (
     ARCHIVE_FILE,
     LEDGER_FILE,
+    REPAIR_ADVICE,
     WORDS_FILE,
     translate_os_errors,
     write_private_file,
@@ -93,11 +94,11 @@ class SidecarFile(NamedTuple):
 
     def _verify(self, name: str, checksum: int) -> None:
         if checksum != self.checksum:
-            raise ModelFileError(f"{name} is damaged. Restore the whole folder from a copy.")
+            raise ModelFileError(f"{name} is damaged.", hint=REPAIR_ADVICE)
 
     def _check_length(self, name: str, descriptor: int) -> None:
         if os.fstat(descriptor).st_size < self.length:
-            raise ModelFileError(f"{name} is truncated. Restore the whole folder from a copy.")
+            raise ModelFileError(f"{name} is truncated.", hint=REPAIR_ADVICE)
 
 
 class SnapshotMetadata(NamedTuple):
@@ -119,7 +120,7 @@ class SnapshotMetadata(NamedTuple):
 
 
 class LedgerSnapshot(NamedTuple):
-    """A stored ledger, mapped copy-on-write: learning does not change its file."""
+    """A stored ledger, whose blocks are read and verified on demand; learning does not change its file."""
 
     ledger: MailLedger
     metadata: SnapshotMetadata
@@ -135,13 +136,13 @@ def load_snapshot(folder: str, learner: str) -> LedgerSnapshot:
             ledger = MailLedger.open(path)
             offset, checksum, *sidecars = _METADATA.unpack(ledger.note)
         except struct.error:
-            raise _unusable_file_error(path, ValueError("it has no metadata of a store.")) from None
-        except ValueError as error:
-            raise _unusable_file_error(path, error) from error
+            raise unusable_ledger_error(folder, ValueError("it has no metadata of a store.")) from None
+        except (ValueError, DamagedLedgerError) as error:
+            raise unusable_ledger_error(folder, error) from error
     if ledger.learner != learner:
         raise ModelFileError(
-            f"{path} belongs to the learner {ledger.learner!r}, but the settings say {learner!r}. "
-            "Restore the whole folder from a copy."
+            f"{path} belongs to the learner {ledger.learner!r}, but the settings say {learner!r}.",
+            hint=REPAIR_ADVICE,
         )
     metadata = SnapshotMetadata(
         Position(offset, checksum), SidecarFile(*sidecars[:3]), SidecarFile(*sidecars[3:])
@@ -150,23 +151,29 @@ def load_snapshot(folder: str, learner: str) -> LedgerSnapshot:
 
 
 def save_snapshot(folder: str, ledger: MailLedger, metadata: SnapshotMetadata) -> None:
-    """Replace the stored ledger by one derived from it.
+    """Replace the stored ledger."""
+    # Before the file is opened: this reads, and so verifies, all blocks of the file that the ledger comes from.
+    with translate_os_errors(folder, "read"):
+        image = ledger.image(metadata.pack())
+    with write_private_file(os.path.join(folder, LEDGER_FILE)) as file:
+        file.write(image)
 
-    Checks all of the old file first: readers check only the parts they use, but a new snapshot copies it all.
-    """
+
+def check_ledger(folder: str) -> None:
+    """Verify all blocks of a stored ledger, if there is one."""
     path = os.path.join(folder, LEDGER_FILE)
     with translate_os_errors(folder, "read"):
         try:
             if os.path.exists(path):
                 MailLedger.check(path)
-        except ValueError as error:
-            raise _unusable_file_error(path, error) from error
-    with write_private_file(path) as file:
-        file.write(ledger.image(metadata.pack()))
+        except (ValueError, DamagedLedgerError) as error:
+            raise unusable_ledger_error(folder, error) from error
 
 
-def _unusable_file_error(path: str, error: Exception) -> ModelFileError:
-    return ModelFileError(f"{path} cannot be used: {error} Restore the whole folder from a copy.")
+def unusable_ledger_error(folder: str, error: Exception) -> ModelFileError:
+    """Return the error for a ledger that cannot be used."""
+    path = os.path.join(folder, LEDGER_FILE)
+    return ModelFileError(f"{path} cannot be used: {error}", hint=REPAIR_ADVICE)
 
 
 class LabelChange(NamedTuple):
@@ -215,7 +222,8 @@ def decode_changes(records: Iterable[JournalRecord], folder: str) -> list[LabelC
         return [decode_change(record) for record in records]
     except ValueError as error:
         raise ModelFileError(
-            f"{folder}: the journal cannot be used: {error} Restore the whole folder from a copy."
+            f"{folder}: the journal cannot be used: {error}",
+            hint=REPAIR_ADVICE,
         ) from error
 
 

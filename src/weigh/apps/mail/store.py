@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import os
 import threading
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from weigh._core import DamagedLedgerError
 from weigh.advice import Step
 from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.folder import (
     ARCHIVE_FILE,
     JOURNAL_FILE,
+    REPAIR_ADVICE,
     WORDS_FILE,
     default_folder,
     remove_stale_files,
@@ -30,7 +33,13 @@ from weigh.apps.mail.results import (
     store_status,
     strongest_words,
 )
-from weigh.apps.mail.settings import StoreSettings, create_store, existing_settings, new_settings
+from weigh.apps.mail.settings import (
+    StoreSettings,
+    create_store,
+    existing_settings,
+    new_settings,
+    upgrade_settings,
+)
 from weigh.apps.mail.storage import (
     HAM_MARK,
     MARK_BY_LABEL,
@@ -38,14 +47,26 @@ from weigh.apps.mail.storage import (
     SPAM_MARK,
     LabelChange,
     SnapshotMetadata,
+    check_ledger,
     encode_feature_names,
     feature_keys,
     load_snapshot,
     read_feature_names,
     resolve_old_marks,
+    unusable_ledger_error,
 )
 from weigh.apps.mail.verdict import Costs, Verdict
-from weigh.errors import FileError, LabelError, ModelFileError, ParameterError, Unsupported, one_line_repr
+from weigh.deduplicated_warnings import warn
+from weigh.errors import (
+    DamagedJournal,
+    FileError,
+    LabelError,
+    ModelFileError,
+    ParameterError,
+    UnfoldedJournal,
+    Unsupported,
+    one_line_repr,
+)
 from weigh.journal.journal import Journal, WriteTransaction
 from weigh.journal.storage import Position
 
@@ -55,6 +76,7 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 Progress = Callable[[int], object]
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 # Bytes of the journal that every reader has to replay: about 200 messages, 10 ms.
 _MAX_JOURNAL_TAIL = 1 << 20
@@ -65,6 +87,22 @@ _MAX_BATCH_MESSAGES = 256
 _MAX_BATCH_BYTES = 8 << 20
 # Batches take unequal times; a few in flight keep both the extracting and the writing thread busy.
 _MAX_PENDING_BATCHES = 3
+
+
+def advise_repair(method: Method) -> Method:
+    """Make a method of a store say what to do when it meets a damaged file."""
+
+    @functools.wraps(method)
+    def wrapper(self: MailStore, *args: Any, **options: Any) -> Any:
+        try:
+            return method(self, *args, **options)
+        except DamagedLedgerError as error:
+            raise unusable_ledger_error(self.folder, error) from error
+        except DamagedJournal as error:
+            error.hint = REPAIR_ADVICE
+            raise
+
+    return cast("Method", wrapper)
 
 
 class MailStore:
@@ -101,6 +139,7 @@ class MailStore:
         self._is_ordered = LEARNERS[settings.learner].is_ordered
         self._cached_state: tuple[LedgerState, Position] | None = None
         self._has_judged = False
+        self._checked_position: Position | None = None
         self._unfolded_bytes = 0
         self._needs_relearning = False
         self._new_marks: Counter[int] = Counter()
@@ -139,6 +178,7 @@ class MailStore:
     def __repr__(self) -> str:
         return f"MailStore({self.folder!r})"
 
+    @advise_repair
     def learn(
         self, contents: Iterable[bytes], label: str, *, progress: Progress | None = None, tidy: bool = True
     ) -> LearnResult:
@@ -154,6 +194,7 @@ class MailStore:
         new, known = old_marks[NOT_LEARNED], old_marks[mark]
         return LearnResult(new, old_marks.total() - new - known, known)
 
+    @advise_repair
     def unlearn(
         self, contents: Iterable[bytes], *, progress: Progress | None = None, tidy: bool = True
     ) -> UnlearnResult:
@@ -161,6 +202,7 @@ class MailStore:
         old_marks = self._set_marks(contents, NOT_LEARNED, progress, tidy)
         return UnlearnResult(old_marks[HAM_MARK], old_marks[SPAM_MARK], old_marks[NOT_LEARNED])
 
+    @advise_repair
     def judge(self, contents: Iterable[bytes]) -> list[Verdict]:
         """Return verdicts on raw messages, based on everything learned so far."""
         verdicts = []
@@ -169,11 +211,13 @@ class MailStore:
             verdicts += self._filter_for(hashed).judge_hashed(hashed)
         return verdicts
 
+    @advise_repair
     def explain(self, content: bytes) -> Explanation:
         """Return the verdict on a raw message with all reasons for and against spam."""
         mail = self.settings.features.parse(content)
         return self._filter_for([mail.hashed_features]).explain_parsed(mail)
 
+    @advise_repair
     def brief(self, content: bytes, most: int) -> tuple[Verdict, tuple[FeatureContribution, ...]]:
         """Return the verdict on a raw message and its `most` strongest reasons."""
         mail = self.settings.features.parse(content)
@@ -183,6 +227,7 @@ class MailStore:
         """Return a filter based on everything learned so far; it changes when this store learns."""
         return Filter(self.settings.features, self._current_state().ledger, self.costs)
 
+    @advise_repair
     def strongest(self, k: int = 10) -> StrongestWords:
         """Return the `k` strongest features for spam and the `k` strongest for ham.
 
@@ -205,20 +250,34 @@ class MailStore:
                 words = read_feature_names(self.folder, self._snapshot_metadata().words)
         return strongest_words(words, self._current_state().ledger, k)
 
+    @advise_repair
     def tidy(self) -> None:
         """Fold the journal if it has become long or all messages have to be learned again."""
         needs_shuffling = self._is_ordered and is_imbalanced(self._new_marks)
         if self._unfolded_bytes > _MAX_JOURNAL_TAIL or self._needs_relearning or needs_shuffling:
-            # What was learned is already on disk, so a failure here loses nothing.
-            with contextlib.suppress(FileError):
+            try:
                 self.fold()
+            except FileError as error:
+                # What was learned is already on disk, so a failure here loses nothing.
+                warn(
+                    UnfoldedJournal(
+                        (
+                            f"{self.folder}: everything is learned, but the journal grows because it cannot be ",
+                            "folded into the ledger: ",
+                            error,
+                        )
+                    ),
+                    [self.folder],
+                )
 
+    @advise_repair
     def fold(self) -> None:
         """Write a snapshot that includes the whole journal; learning does so by itself when it is long."""
         with self._lock, self._journal.transaction() as transaction:
             self._fold_journal(transaction)
             self._unfolded_bytes, self._needs_relearning, self._new_marks = 0, False, Counter()
 
+    @advise_repair
     def status(self) -> StoreStatus:
         """Return the settings and counts of the store."""
         ledger = self._current_state().ledger
@@ -262,8 +321,7 @@ class MailStore:
         """Write the changes of marks to the journal, and return the old marks."""
         with self._lock:
             with self._journal.transaction() as transaction:
-                if not transaction.contains(self._snapshot_metadata().position):
-                    raise mismatch_error(self.folder)
+                self._check_snapshot(transaction)
                 begin = transaction.position
                 resolved = resolve_old_marks(requested, transaction.mark)
                 changes = [change for change in resolved if change.old != change.new]
@@ -278,6 +336,15 @@ class MailStore:
             if not is_undoing:
                 self._update_cached_state(changes, begin, end)
             return [change.old for change in resolved]
+
+    def _check_snapshot(self, transaction: WriteTransaction) -> None:
+        """Raise, before anything is committed, if the journal cannot be folded into the ledger later."""
+        position = self._snapshot_metadata().position
+        if not transaction.contains(position):
+            raise mismatch_error(self.folder)
+        if position != self._checked_position:
+            check_ledger(self.folder)
+            self._checked_position = position
 
     def _update_cached_state(self, changes: list[LabelChange], begin: Position, end: Position) -> None:
         """Apply committed changes to the cached state if it is up to date, which saves reading them back."""
@@ -329,6 +396,7 @@ class MailStore:
         with translate_os_errors(self.folder, "written"):
             if transaction.bytes_since_snapshot:
                 transaction.compact(self._write_snapshot)
+                upgrade_settings(self.folder, self.settings)
             metadata = self._snapshot_metadata()
             current = {metadata.archive.file_name(ARCHIVE_FILE), metadata.words.file_name(WORDS_FILE)}
             remove_stale_files(self.folder, current)

@@ -1,0 +1,64 @@
+#include "weigh/mail/block_loader.h"
+
+#include <algorithm>
+#include <string>
+
+#include "checksum.h"
+
+namespace weigh::mail {
+
+namespace {
+
+constexpr std::size_t kMaxRunBlocks = 256;  // blocks per read
+
+std::string_view block_of(std::string_view bytes, std::size_t block) {
+    return bytes.substr(block * BlockLoader::kBlockSize, BlockLoader::kBlockSize);
+}
+
+}  // namespace
+
+BlockLoader::BlockLoader(RandomAccessFile&& file, std::size_t begin, std::vector<std::uint64_t> checksums,
+                         std::span<char> target)
+    : file_(std::move(file)),
+      begin_(begin),
+      checksums_(std::move(checksums)),
+      target_(target),
+      is_loaded_(std::make_unique<std::atomic<bool>[]>(checksums_.size())) {}
+
+std::vector<std::uint64_t> BlockLoader::checksums(std::string_view bytes) {
+    std::vector<std::uint64_t> checksums((bytes.size() + kBlockSize - 1) / kBlockSize);
+    // The number of the block is part of its checksum, so that blocks cannot change places.
+    for (std::size_t block = 0; block < checksums.size(); ++block)
+        checksums[block] = block_checksum(block_of(bytes, block), block);
+    return checksums;
+}
+
+void BlockLoader::load_blocks(std::size_t first, std::size_t last) {
+    const std::lock_guard lock(mutex_);
+    while (first < last) {
+        if (is_loaded_[first].load(std::memory_order_relaxed)) {
+            ++first;
+            continue;
+        }
+        std::size_t end = first + 1;
+        while (end < std::min(last, first + kMaxRunBlocks) && !is_loaded_[end].load(std::memory_order_relaxed)) ++end;
+        read_run(first, end);
+        first = end;
+    }
+}
+
+// Read blocks that are not loaded.
+void BlockLoader::read_run(std::size_t first, std::size_t last) {
+    const std::size_t offset = first * kBlockSize, size = std::min(last * kBlockSize, target_.size()) - offset;
+    const std::size_t done = file_.read(begin_ + offset, target_.data() + offset, size);
+    for (std::size_t block = first; block < last; ++block) {
+        const std::string_view bytes = block_of({target_.data(), target_.size()}, block);
+        const std::size_t begin = block * kBlockSize;
+        if (begin + bytes.size() > offset + done || block_checksum(bytes, block) != checksums_[block])
+            throw DamagedFile("its bytes " + std::to_string(begin_ + begin) + " to " +
+                              std::to_string(begin_ + begin + bytes.size() - 1) + " are damaged.");
+        is_loaded_[block].store(true, std::memory_order_release);
+    }
+}
+
+}  // namespace weigh::mail
