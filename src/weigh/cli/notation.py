@@ -109,6 +109,7 @@ STEPS = {
     "keep averaged": "Train with --set keep=averaged.",
     "largest errors": "`weigh evaluate` lists the rows with the largest errors.",
     "minimum of occurrences": "--at-least",
+    "mail to rebuild from": "weigh mail rebuild --spam PATH... --ham PATH...",
     "missing value": "Leave fields of missing values empty.",
     "model instead of speller": "Use it with `weigh predict`, or give the file of `weigh spell learn`.",
     "naive Bayes": "--learner naive-bayes",

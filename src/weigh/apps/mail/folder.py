@@ -21,7 +21,7 @@ WORDS_FILE = "words"
 # What to do about damaged files.
 REPAIR_ADVICE = (
     "Restore the whole folder from a copy, or rebuild the store: ",
-    Step("rebuild store", "rebuild_store(folder) of weigh.apps.mail.recovery."),
+    Step("rebuild store", "weigh.apps.mail.rebuild.rebuild_store(folder)."),
 )
 
 

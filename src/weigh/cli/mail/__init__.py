@@ -15,6 +15,8 @@ COMMANDS = {
     "explain": "Explain the verdict on a message.",
     "audit": "Find mail in the wrong folder.",
     "status": "Show what has been learned.",
+    "check": "Look for damage in the store.",
+    "rebuild": "Replace a damaged store.",
     "words": "List the strongest words, if the store keeps them.",
     "serve": "Filter mail in a long-running server.",
 }
@@ -25,6 +27,8 @@ COMMAND_SYNONYMS = {
     "classify": "filter",
     "why": "explain",
     "test": "evaluate",
+    "verify": "check",
+    "repair": "rebuild",
 }
 SECTIONS = {
     "Evaluate, learn, filter": """

@@ -1,0 +1,270 @@
+"""Rebuilding a damaged store from its intact files, and from mail."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from weigh._core import MailLedger
+from weigh.advice import Step
+from weigh.apps.mail.check import LOCK_TIMEOUT, check_files, count_labels, find_store
+from weigh.apps.mail.folder import (
+    ARCHIVE_FILE,
+    JOURNAL_FILE,
+    LEDGER_FILE,
+    SETTINGS_FILE,
+    WORDS_FILE,
+    prepare_folder,
+    remove_stale_files,
+    translate_os_errors,
+)
+from weigh.apps.mail.learners import LEARNERS
+from weigh.apps.mail.replay import latest_changes, learn_records
+from weigh.apps.mail.settings import StoreSettings, create_store, read_settings
+from weigh.apps.mail.storage import (
+    NOT_LEARNED,
+    LabelChange,
+    LedgerSnapshot,
+    check_ledger,
+    decode_changes,
+    load_snapshot,
+    save_snapshot,
+)
+from weigh.apps.mail.store import MailStore
+from weigh.atomic_files import fsync_folder
+from weigh.errors import DamagedJournal, FileError, ModelFileError
+from weigh.journal.generation import Generation, MarkIndex, open_generation
+from weigh.journal.journal import (
+    Journal,
+    WriterCache,
+    read_acknowledged,
+    write_acknowledged,
+    write_lock,
+)
+from weigh.journal.storage import KEY_BYTES, Position, unpack_records
+from weigh.result import Result, Section
+from weigh.text import format_quantity
+
+_DRAFT_FOLDER = "rebuild.draft"
+
+
+@dataclass(frozen=True, repr=False)
+class RebuildResult(Result):
+    """What a rebuilt store contains.
+
+    Attributes
+    ----------
+    folder : its folder
+    damaged : the folder with the files that were replaced; empty if the store was intact
+    hams, spams : numbers of messages that it has learned
+    missing : number of messages that had been learned and were not found again; None if that is unknown
+    """
+
+    folder: str
+    damaged: str
+    hams: int
+    spams: int
+    missing: int | None
+
+    def sections(self) -> list[Section]:
+        """Return what was done in sentences."""
+        if not self.damaged:
+            return [Section("rebuilt", [f"{self.folder} is intact. Nothing was changed."])]
+        counts = f"{format_quantity(self.hams, 'ham')} and {format_quantity(self.spams, 'spam')}"
+        lines = [
+            f"The store was rebuilt and has learned {counts}. {self._describe_loss()}",
+            f"The damaged files are in {self.damaged}.",
+        ]
+        return [Section("rebuilt", lines)]
+
+    def _describe_loss(self) -> str:
+        if self.missing is None:
+            return "The journal was damaged: mail that was learned last may be missing, so learn it again."
+        if not self.missing:
+            return "No message is missing."
+        return f"{format_quantity(self.missing, 'learned message')} could not be found again."
+
+
+class ReadableJournal(NamedTuple):
+    """What can be read of a journal: the marks of its keys, its records, and whether that is all of it."""
+
+    file: Generation
+    marks: MarkIndex
+    end: Position
+    changes: list[LabelChange]
+    is_complete: bool
+
+
+def rebuild_store(
+    folder: str | os.PathLike[str] | None = None, learn: Callable[[MailStore], object] | None = None
+) -> RebuildResult:
+    """Replace a damaged store by one that is made from its intact files, and from mail if they are not enough.
+
+    An intact ledger is kept. Otherwise the archive of `logistic` and `perceptron` and the records of the
+    journal are learned again, and `learn` is called with the new store to learn the mail that they do not
+    contain. Without `learn`, nothing is changed if messages would be missing. The settings, with the secret
+    salt, stay the same. The damaged files are kept in another folder.
+    """
+    path = find_store(folder)
+    settings = read_settings(os.path.join(path, SETTINGS_FILE))
+    if settings is None:
+        raise ModelFileError(
+            f"{os.path.join(path, SETTINGS_FILE)} is missing, and the rest of the store is useless without it.",
+            hint="Restore it from a copy, or learn all mail again into another folder.",
+        )
+    draft = os.path.join(path, _DRAFT_FOLDER)
+    with write_lock(os.path.join(path, JOURNAL_FILE), LOCK_TIMEOUT) as lock:
+        if check_files(path).is_intact:
+            return RebuildResult(path, "", *_count_learned(path), 0)
+        try:
+            with translate_os_errors(path, "written"), contextlib.ExitStack() as resources:
+                shutil.rmtree(draft, ignore_errors=True)
+                journal = _read_journal(path, resources)
+                missing = _write_draft(path, draft, settings, journal, learn)
+                counts = _count_learned(draft)
+                return RebuildResult(path, _install(path, draft, lock), *counts, missing)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def _count_learned(folder: str) -> tuple[int, int]:
+    return count_labels(Journal(os.path.join(folder, JOURNAL_FILE)).marks())
+
+
+def _read_journal(folder: str, resources: contextlib.ExitStack) -> ReadableJournal | None:
+    """Read a journal up to its first damage; return None if even its table of keys is damaged."""
+    path, cache = os.path.join(folder, JOURNAL_FILE), WriterCache()
+    try:
+        file = open_generation(path, os.O_RDONLY)
+        if file is None:
+            return None
+        resources.callback(file.close)
+        with contextlib.suppress(DamagedJournal):
+            cache.catch_up(file)
+        if cache.identity is None:
+            return None
+        records = []
+        with contextlib.suppress(DamagedJournal):
+            for group, _ in file.groups(file.header.start):
+                records += group
+        changes = decode_changes(records, folder)
+    except FileError:
+        return None
+    is_complete = cache.end.offset >= read_acknowledged(path) and not _continues(file, cache.end)
+    return ReadableJournal(file, cache.marks, cache.end, changes, is_complete)
+
+
+def _continues(file: Generation, end: Position) -> bool:
+    """Return whether damaged records, and not just a torn group, follow the readable ones."""
+    try:
+        return any(True for _ in file.groups(end))
+    except DamagedJournal:
+        return True
+
+
+def _write_draft(
+    folder: str,
+    draft: str,
+    settings: StoreSettings,
+    journal: ReadableJournal | None,
+    learn: Callable[[MailStore], object] | None,
+) -> int | None:
+    """Write the new store, and return how many messages of the old one it misses, None if that is unknown."""
+    is_kept = journal is not None and _keep_snapshot(folder, draft, settings, journal)
+    if not is_kept:
+        create_store(draft, settings)
+        _learn_changes(draft, journal.changes if journal else [])
+    store = MailStore(draft, settings)
+    if learn:
+        learn(store)
+    store.fold()
+    learned = _learned_keys(Journal(os.path.join(draft, JOURNAL_FILE)).marks())
+    missing = len(_learned_keys(journal.marks) - learned) if journal else None
+    if not learn and not is_kept and missing != 0:
+        what = "the learned messages" if missing is None else format_quantity(missing, "learned message")
+        raise ModelFileError(
+            f"{folder}: what the store knew of {what} is damaged, and can only be learned again from the mail "
+            "itself. Nothing was changed.",
+            hint=("Give this mail: ", Step("mail to rebuild from", "rebuild_store(folder, learn=...).")),
+        )
+    return missing if journal and journal.is_complete else None
+
+
+def _learned_keys(marks: MarkIndex) -> set[bytes]:
+    table, n_keys = marks.to_bytes()
+    return {table[KEY_BYTES * i : KEY_BYTES * (i + 1)] for i in range(n_keys)}
+
+
+def _keep_snapshot(folder: str, draft: str, settings: StoreSettings, journal: ReadableJournal) -> bool:
+    """Start the new store with the snapshot and the journal of the old one; return False if that is impossible.
+
+    A damaged ledger is learned again from an intact archive.
+    """
+    try:
+        ledger, metadata = snapshot = load_snapshot(folder, settings.learner)
+        metadata.check_files(folder)
+        if not journal.file.contains(metadata.position):
+            return False
+        ledger = _intact_ledger(folder, settings, snapshot)
+    except FileError:
+        return False
+    prepare_folder(draft)
+    for sidecar, name in ((metadata.archive, ARCHIVE_FILE), (metadata.words, WORDS_FILE)):
+        if sidecar.length:
+            shutil.copy(sidecar.file_name(os.path.join(folder, name)), draft)
+    settings.write(os.path.join(draft, SETTINGS_FILE))
+    save_snapshot(draft, ledger, metadata)
+    journal.file.write_copy(os.path.join(draft, JOURNAL_FILE), journal.end)
+    return True
+
+
+def _intact_ledger(folder: str, settings: StoreSettings, snapshot: LedgerSnapshot) -> MailLedger:
+    try:
+        check_ledger(folder)
+        return snapshot.ledger
+    except FileError:
+        if not LEARNERS[settings.learner].is_ordered:
+            raise
+        ledger = MailLedger(settings.learner)
+        learn_records(
+            ledger, unpack_records(snapshot.metadata.archive.read(os.path.join(folder, ARCHIVE_FILE)))
+        )
+        return ledger
+
+
+def _learn_changes(folder: str, changes: list[LabelChange]) -> None:
+    """Learn the messages of journal records into a new store."""
+    learned = [change._replace(old=NOT_LEARNED) for change in latest_changes(changes) if change.new]
+    with Journal(os.path.join(folder, JOURNAL_FILE)).transaction() as transaction:
+        transaction.append([change.record for change in learned])
+
+
+def _install(folder: str, draft: str, lock: int) -> str:
+    """Replace the files of a store by those of a draft, and return the folder with the replaced ones.
+
+    If the machine stops in between, ledger and journal do not belong together, which every command reports;
+    rebuilding again puts that right.
+    """
+    damaged = next(path for n in itertools.count(1) if not os.path.exists(path := f"{folder}.damaged-{n}"))
+    os.mkdir(damaged, 0o700)
+    for entry in os.scandir(folder):
+        if entry.is_file():
+            os.link(entry.path, os.path.join(damaged, entry.name))
+    names = set(os.listdir(draft))
+    sidecars = {name for name in names if name.split(".")[0] in (ARCHIVE_FILE, WORDS_FILE)}
+    for name in (*sorted(sidecars), LEDGER_FILE):
+        if name in names:
+            os.replace(os.path.join(draft, name), os.path.join(folder, name))
+    if LEDGER_FILE not in names:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(os.path.join(folder, LEDGER_FILE))
+    write_acknowledged(lock, read_acknowledged(os.path.join(draft, JOURNAL_FILE)))
+    os.replace(os.path.join(draft, JOURNAL_FILE), os.path.join(folder, JOURNAL_FILE))
+    remove_stale_files(folder, sidecars)
+    fsync_folder(folder)
+    return damaged
