@@ -7,6 +7,7 @@ count the code units of a line one by one.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -14,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from lsprotocol import types
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
 from pygls.uris import from_fs_path, to_fs_path
 
@@ -63,7 +65,7 @@ class SpellServer(LanguageServer):
             self.check_executor,
             publish=self._publish_diagnostics,
             warn=self._show_warning,
-            log=self._log_message,
+            log=self.log_message,
         )
         self._setting_errors: list[str] = []
         self._is_watching = False
@@ -74,9 +76,21 @@ class SpellServer(LanguageServer):
         self.check_executor.shutdown(wait=False, cancel_futures=True)
         super().shutdown()
 
+    def handle_body(self, body: bytes) -> None:
+        """Handle a message; one that cannot be handled is logged, and answered if it is a request."""
+        message: Any = None
+        try:
+            message = json.loads(body)
+            self.protocol.handle_message(self.protocol.structure_message(message))
+        except Exception as error:
+            self.report_server_error(error, None)
+            identity = message.get("id") if isinstance(message, dict) and "method" in message else None
+            if isinstance(identity, (int, str)):
+                self.protocol._send_response(identity, error=_invalid_request(error))
+
     def report_server_error(self, error: Exception, source: Any) -> None:
         """Log only the type of an error, because its message may quote a document."""
-        self._log_message(f"A message could not be handled: {type(error).__name__}.")
+        self.log_message(f"A message could not be handled: {type(error).__name__}.")
 
     def _register_handlers(self) -> None:
         for method in _REPLACED_HANDLERS:
@@ -202,7 +216,7 @@ class SpellServer(LanguageServer):
         try:
             sections = await asyncio.wait_for(self.workspace_configuration_async(params), SETTINGS_TIMEOUT)
         except Exception as error:
-            self._log_message(f"The editor did not send its settings: {type(error).__name__}.")
+            self.log_message(f"The editor did not send its settings: {type(error).__name__}.")
             return
         self._apply_settings(sections[0] if sections else None)
 
@@ -271,8 +285,19 @@ class SpellServer(LanguageServer):
     def _show_warning(self, message: str) -> None:
         self.window_show_message(types.ShowMessageParams(types.MessageType.Warning, message))
 
-    def _log_message(self, message: str) -> None:
+    def log_message(self, message: str) -> None:
+        """Send a line to the log of the editor."""
         self.window_log_message(types.LogMessageParams(types.MessageType.Info, message))
+
+
+def _invalid_request(error: Exception) -> types.ResponseError:
+    """Return the answer to a request that cannot be handled, without the text of its error."""
+    code = (
+        types.ErrorCodes.InvalidParams
+        if isinstance(error, JsonRpcInvalidParams)
+        else types.ErrorCodes.InvalidRequest
+    )
+    return types.ResponseError(code, "The request could not be handled.")
 
 
 def _to_line_position(position: types.Position) -> LinePosition:

@@ -8,15 +8,17 @@ import logging
 import os
 import signal
 import sys
-import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING
 
+from weigh.apps.spelling.language_server.message_reader import MessageReader
 from weigh.apps.spelling.language_server.settings import ServerSettings
 from weigh.atomic_files import error_reason
 from weigh.errors import FileError, Unsupported
 
 if TYPE_CHECKING:
+    from typing import BinaryIO
+
     from weigh.apps.spelling.language_server.server import SpellServer
 
 Address = tuple[str, int]
@@ -45,7 +47,7 @@ def serve(
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     # pygls closes its output at the end, and other prints must not get into it.
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as out, contextlib.redirect_stdout(sys.stderr):
-        make_server().start_io(sys.stdin.buffer, out)
+        asyncio.run(_serve_stdio(make_server(), sys.stdin.fileno(), out))
 
 
 def make_server_factory(settings: ServerSettings) -> ServerFactory:
@@ -58,6 +60,14 @@ def make_server_factory(settings: ServerSettings) -> ServerFactory:
             "In the folder of weigh: pip install '.[spell]'."
         ) from missing
     return lambda: SpellServer(settings)
+
+
+async def _serve_stdio(server: SpellServer, stdin: int, out: BinaryIO) -> None:
+    from pygls.io_ import StdoutWriter
+
+    loop = asyncio.get_running_loop()
+    server.protocol.set_writer(StdoutWriter(out))
+    await _serve_messages(server, lambda size: loop.run_in_executor(server.thread_pool, os.read, stdin, size))
 
 
 async def _serve_tcp(
@@ -91,13 +101,21 @@ async def _serve_connection(
     server: SpellServer, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
 ) -> None:
     """Serve one editor; its exit message ends the connection but not the process."""
-    from pygls.io_ import run_async
-
     server.protocol.set_writer(writer)
     try:
-        await run_async(threading.Event(), reader, server.protocol, error_handler=server.report_server_error)
-    except (SystemExit, ConnectionError, asyncio.IncompleteReadError):
+        await _serve_messages(server, reader.read)
+    finally:
+        writer.close()
+
+
+async def _serve_messages(server: SpellServer, read: Callable[[int], Awaitable[bytes]]) -> None:
+    """Handle the messages of an editor until it exits or its stream ends."""
+    messages = MessageReader(read, server.log_message)
+    try:
+        while (body := await messages.next_body()) is not None:
+            server.handle_body(body)
+    # The exit message raises SystemExit.
+    except (SystemExit, ConnectionError):
         pass
     finally:
         server.shutdown()
-        writer.close()
