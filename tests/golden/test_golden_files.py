@@ -12,6 +12,7 @@ import pytest
 import weigh
 from tests.golden.write import CHECKED, LETTERS, MAILS, answers, folded_digest
 from weigh.apps.mail.store import MailStore
+from weigh.errors import ModelFileError
 
 FOLDER = Path(__file__).parent / "0.1.0"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text())
@@ -43,7 +44,8 @@ def test_a_mail_store_judges_as_it_did(store_folder: Path) -> None:
     _assert_same(verdicts, ANSWERS["mail"][store_folder.name])
 
 
-def test_a_mail_store_folds_its_journal_into_the_same_bytes(store_folder: Path) -> None:
+def test_a_mail_store_folds_its_journal_into_the_recorded_bytes(store_folder: Path) -> None:
+    # Recorded again when the format of the ledger changed to version 2, with a checksum for each block.
     assert folded_digest(store_folder) == ANSWERS["ledgers"][store_folder.name]
 
 
@@ -52,6 +54,26 @@ def test_a_mail_store_goes_on_learning_and_unlearning(store_folder: Path) -> Non
     store.unlearn(MAILS["ham"][:1])
     store.learn(MAILS["spam"][1:2], "spam")
     assert (store.status().hams, store.status().spams) == (11, 12)
+
+
+def test_a_mail_store_is_upgraded_when_its_journal_is_folded(store_folder: Path) -> None:
+    ledger, settings = store_folder / "ledger", store_folder / "settings.json"
+    assert (ledger.read_bytes()[8], json.loads(settings.read_text())["format"]) == (1, 1)
+    MailStore.open(store_folder).fold()
+    assert (ledger.read_bytes()[8], json.loads(settings.read_text())["format"]) == (2, 2)
+    verdicts = [verdict.to_dict() for verdict in MailStore.open(store_folder).judge(LETTERS)]
+    _assert_same(verdicts, ANSWERS["mail"][store_folder.name])
+
+
+def test_a_damaged_ledger_of_an_earlier_release_is_refused(store_folder: Path) -> None:
+    ledger = store_folder / "ledger"
+    content = bytearray(ledger.read_bytes())
+    content[len(content) // 2] ^= 1
+    ledger.write_bytes(content)
+    with pytest.raises(
+        ModelFileError, match=r"ledger cannot be used: its counts are damaged\. Restore the whole"
+    ):
+        MailStore.open(store_folder).judge(LETTERS)
 
 
 def test_a_speller_is_written_again_byte_for_byte_and_suggests_as_it_did(tmp_path: Path) -> None:

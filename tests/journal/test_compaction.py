@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.journal.ledger import Entries, Ledger, key, plain, record
-from weigh.errors import JournalError, LostPlace
+from weigh.errors import DamagedJournal, JournalError, LostPlace
 from weigh.journal.storage import HEADER_BYTES, JOURNAL_START, Position
 
 
@@ -163,9 +163,9 @@ def test_a_missing_journal_is_reported(ledger: Ledger) -> None:
     os.unlink(ledger.path)
     with pytest.raises(LostPlace, match="there is a snapshot, but no journal"):
         ledger.entries()
-    ledger.append(record("d"))
-    with pytest.raises(LostPlace):
-        ledger.entries()
+    with pytest.raises(DamagedJournal, match="journal is missing"):
+        ledger.append(record("d"))
+    assert not os.path.exists(ledger.path)
 
 
 def test_a_journal_with_another_history_is_reported(ledger: Ledger, tmp_path: Path) -> None:

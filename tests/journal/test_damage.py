@@ -1,4 +1,4 @@
-"""A torn last group is removed, and damage before it is reported."""
+"""A torn last group that was not acknowledged is removed, and other damage is reported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.journal.ledger import Ledger, plain, record
-from weigh.errors import CutJournal, JournalError
+from weigh.errors import CutJournal, DamagedJournal, JournalError
 from weigh.journal import generation
 from weigh.journal.storage import HEADER_BYTES, JournalRecord
 
@@ -38,6 +38,11 @@ def reopen(ledger: Ledger) -> Ledger:
     return Ledger(os.path.dirname(ledger.path))
 
 
+def forget_acknowledgements(ledger: Ledger) -> None:
+    """Make a journal look as if its last writer had been killed before its records were acknowledged."""
+    os.truncate(f"{ledger.path}.lock", 0)
+
+
 def ends(ledger: Ledger) -> list[int]:
     """Return the file offset at which each group ends."""
     return [HEADER_BYTES] + [HEADER_BYTES + position.offset for _, position in ledger.journal.groups()]
@@ -55,6 +60,7 @@ def test_after_truncation_at_any_length_complete_groups_remain_and_writing_conti
     boundaries = ends(ledger)
     for length, prefix in zip(range(HEADER_BYTES, len(content) + 1), prefixes, strict=True):
         Path(ledger.path).write_bytes(content[:length])
+        forget_acknowledgements(ledger)
         assert list(reopen(ledger).journal.records()) == prefix
         cut = length - max(end for end in boundaries if end <= length)
         warned = (
@@ -78,12 +84,45 @@ def test_a_flipped_byte_before_the_last_group_is_reported_and_nothing_is_removed
         assert Path(ledger.path).read_bytes() == damaged
 
 
-def test_a_flipped_byte_in_the_last_group_loses_only_that_group(ledger: Ledger) -> None:
+def test_missing_or_flipped_bytes_of_acknowledged_records_are_reported_and_nothing_is_removed(
+    ledger: Ledger,
+) -> None:
+    content = Path(ledger.path).read_bytes()
+    last = ends(ledger)[-2]
+    cut = [content[:length] for length in range(HEADER_BYTES, len(content))]
+    for damaged in (*cut, *(flip(content, index) for index in range(last, len(content)))):
+        Path(ledger.path).write_bytes(damaged)
+        for use in (
+            Ledger.entries,
+            lambda other: other.append(record("e")),
+            lambda other: other.journal.marks(),
+        ):
+            with pytest.raises(
+                DamagedJournal, match=r"which were on disk, are overwritten or missing\. Nothing"
+            ):
+                use(reopen(ledger))
+        assert Path(ledger.path).read_bytes() == damaged
+
+
+def test_a_damaged_lock_file_does_no_harm(ledger: Ledger) -> None:
+    lock = Path(f"{ledger.path}.lock")
+    content = lock.read_bytes()
+    for damaged in (b"", b"x" * 1000, *(flip(content, index) for index in range(len(content)))):
+        lock.write_bytes(damaged)
+        assert reopen(ledger).entries() == plain(*ALL)
+    assert ledger.append(record("e")) == [True]
+    assert lock.read_bytes()[:12] != content
+
+
+def test_a_flipped_byte_in_a_last_group_that_was_not_acknowledged_loses_only_that_group(
+    ledger: Ledger,
+) -> None:
     content = Path(ledger.path).read_bytes()
     last = ends(ledger)[-2]
     kept = complete_records(ledger, last)
     for index in range(last, len(content)):
         Path(ledger.path).write_bytes(flip(content, index))
+        forget_acknowledgements(ledger)
         assert reopen(ledger).entries() == plain(*kept)
         with pytest.warns(CutJournal):
             assert reopen(ledger).append(*GROUPS[-1]) == [True]

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.journal.ledger import Ledger, key, plain, record
-from weigh.errors import JournalError, ParameterError
+from weigh.errors import DamagedJournal, JournalError, ParameterError
 from weigh.journal.generation import MarkIndex
 from weigh.journal.journal import Journal
 from weigh.journal.storage import JOURNAL_START, JournalRecord
@@ -54,11 +54,17 @@ def test_a_mark_can_be_removed_and_set_again(ledger: Ledger) -> None:
     assert ledger.entries() == plain(*steps)
 
 
-def test_a_restored_journal_is_read_again(ledger: Ledger) -> None:
+def test_a_journal_restored_with_its_lock_file_is_read_again(ledger: Ledger) -> None:
     ledger.append(record("a"))
-    before = Path(ledger.path).read_bytes()
+    files = [Path(ledger.path), Path(f"{ledger.path}.lock")]
+    before = [file.read_bytes() for file in files]
     ledger.append(record("b"))
-    Path(ledger.path).write_bytes(before)
+    files[0].write_bytes(before[0])
+    with pytest.raises(
+        DamagedJournal, match="the last records, which were on disk, are overwritten or missing"
+    ):
+        ledger.append(record("b"))
+    files[1].write_bytes(before[1])
     assert ledger.append(record("b")) == [True]
     assert ledger.entries() == plain(record("a"), record("b"))
 

@@ -132,8 +132,9 @@ std::unique_ptr<BlockLoader> open_blocks(RandomAccessFile&& file, const Header& 
 Ledger Ledger::open(const std::string& path, bool verify_rows) {
     RandomAccessFile file(path);
     const Header header = parse_header(file);
+    std::string note = read_note(file, header);
     Ledger ledger(learner_by_name(learner_name(header)));
-    ledger.note_ = read_note(file, header);
+    ledger.note_ = std::move(note);
     ledger.totals_ = header.totals;
     if (header.version == 1) {
         ledger.table_ = read_undivided_table(file, header);

@@ -18,6 +18,7 @@ from weigh.journal.storage import (
     JournalRecord,
     Position,
     check_record,
+    damaged_journal,
     pack_record,
     translate_os_errors,
 )
@@ -288,11 +289,14 @@ class WriteTransaction:
         self._parts: list[bytes] = []
         self._pending: dict[bytes, int] = {}
         self._is_closed = False
+        acknowledged = read_acknowledged(path)
+        if acknowledged and not os.path.exists(path):
+            raise damaged_journal(f"{path} is missing.")
         self._file = _open_or_create(path)
         try:
             with translate_os_errors(path, "read"):
                 cache.catch_up(self._file)
-            self._file.require_acknowledged(cache.end, read_acknowledged(path))
+            self._file.require_acknowledged(cache.end, acknowledged)
             self.truncated_bytes = self._file.truncate(cache.end)
             """Size of an incomplete group that a killed writer had left and that was removed."""
         except BaseException:

@@ -9,10 +9,12 @@ import struct
 import pytest
 
 from tests.apps.mail.reference_ledgers import pack_features
-from weigh._core import MailLedger
+from weigh._core import DamagedLedgerError, MailLedger
 from weigh.apps.mail.learners import LEARNERS
 
 HEADER_BYTES = 112
+BLOCK_BYTES = 4096
+DAMAGE = (ValueError, DamagedLedgerError)
 
 
 def random_features(seed: int, number: int, max_key: int) -> list[bytes]:
@@ -58,22 +60,64 @@ def test_a_file_can_be_replaced_while_it_is_open(tmp_path):
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
-def test_any_damaged_byte_is_detected_or_harmless(learner, tmp_path):
+def test_any_damaged_byte_is_detected(learner, tmp_path):
     path = tmp_path / "ledger"
     image = small_ledger(learner).image(b"note")
     hashed = random_features(1, 8, 20)
     for at in range(len(image)):
         path.write_bytes(image[:at] + bytes([image[at] ^ 0xFF]) + image[at + 1 :])
-        with pytest.raises(ValueError, match=r"^its? .*\.$"):
+        with pytest.raises(DAMAGE, match=r"^its? .*\.$"):
             MailLedger.check(str(path))
-        if not HEADER_BYTES <= at < len(image) - len(b"note"):
-            with pytest.raises(ValueError, match=r"^its? .*\.$"):
+        if not BLOCK_BYTES <= at < len(image) - 8:
+            with pytest.raises(DAMAGE, match=r"^its? .*\.$"):
                 MailLedger.open(str(path))
             continue
         opened = MailLedger.open(str(path))
-        assert all(map(math.isfinite, opened.judge(hashed)))
-        opened.learn(hashed, b"\1" * 8)
-        assert all(map(math.isfinite, opened.judge(hashed)))
+        for use in (
+            lambda opened: opened.judge(hashed),
+            lambda opened: opened.evidence(hashed[0]),
+            lambda opened: opened.learn(hashed, b"\1" * 8),
+            lambda opened: opened.image(b""),
+            lambda opened: opened.features,
+        ):
+            with pytest.raises(DamagedLedgerError, match=r"^its bytes 4096 to \d+ are damaged\.$"):
+                use(opened)
+
+
+def test_only_blocks_that_are_read_are_verified(tmp_path):
+    path = tmp_path / "ledger"
+    ledger = MailLedger("naive-bayes")
+    ledger.learn(random_features(3, 2000, 1 << 63), b"\0\1" * 1000)
+    image = ledger.image(b"")
+    path.write_bytes(image[:9000] + bytes(1000) + image[10000:])
+    opened, reports = MailLedger.open(str(path)), []
+    for hashed in random_features(3, 2000, 1 << 63):
+        try:
+            scores = opened.judge([hashed])
+        except DamagedLedgerError as error:
+            reports.append(str(error))
+        else:
+            assert scores == ledger.judge([hashed])
+    assert set(reports) == {"its bytes 8192 to 12287 are damaged."}
+    assert len(reports) < 200
+
+
+def test_a_file_that_is_truncated_while_it_is_open_is_reported(tmp_path):
+    path = tmp_path / "ledger"
+    path.write_bytes(small_ledger("naive-bayes").image(b""))
+    opened = MailLedger.open(str(path))
+    path.write_bytes(b"")
+    with pytest.raises(DamagedLedgerError, match="are damaged"):
+        opened.judge(random_features(1, 8, 20))
+
+
+def test_bytes_that_change_after_they_were_read_do_not_matter(tmp_path):
+    path = tmp_path / "ledger"
+    path.write_bytes(small_ledger("naive-bayes").image(b""))
+    opened = MailLedger.open(str(path))
+    before = opened.judge(random_features(1, 8, 20))
+    path.write_bytes(bytes(path.stat().st_size))
+    assert opened.judge(random_features(1, 8, 20)) == before
 
 
 def test_truncated_files_are_rejected(tmp_path):
@@ -111,7 +155,9 @@ def forge_header(image: bytes, offset: int, kind: str, number: float) -> bytes:
     """Return an image without a note, with another number in its header and a valid checksum."""
     header = bytearray(image[: HEADER_BYTES - 8])
     struct.pack_into(kind, header, offset, number)
-    return bytes(header) + struct.pack("<Q", checksum(b"", checksum(bytes(header), 0))) + image[HEADER_BYTES:]
+    padding = bytes(BLOCK_BYTES - HEADER_BYTES)
+    sealed = struct.pack("<Q", checksum(padding, checksum(bytes(header), 0)))
+    return bytes(header) + sealed + image[HEADER_BYTES:]
 
 
 VERSION, NOTE, NAME, HAMS, SPAMS, BIAS, KEYS, CAPACITY = 8, 12, 16, 32, 40, 48, 80, 88
@@ -121,8 +167,9 @@ VERSION, NOTE, NAME, HAMS, SPAMS, BIAS, KEYS, CAPACITY = 8, 12, 16, 32, 40, 48, 
     ("offset", "kind", "number"),
     [
         (VERSION, "<I", 0),
-        (VERSION, "<I", 2),
-        (NOTE, "<I", 1),
+        (VERSION, "<I", 1),
+        (VERSION, "<I", 3),
+        (NOTE, "<I", BLOCK_BYTES),
         (NOTE, "<I", 0xFFFFFFFF),
         (NAME, "<Q", 0x6161616161616161),
         (HAMS, "<Q", 1 << 31),
@@ -144,7 +191,7 @@ def test_an_invalid_header_with_a_valid_checksum_is_rejected(tmp_path, offset, k
     same = struct.unpack_from(kind, image, offset)[0]
     assert forge_header(image, offset, kind, same) == image
     path.write_bytes(forge_header(image, offset, kind, number))
-    with pytest.raises(ValueError, match=r"\.$"):
+    with pytest.raises(DAMAGE, match=r"\.$"):
         MailLedger.open(str(path))
 
 

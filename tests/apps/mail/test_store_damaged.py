@@ -11,7 +11,7 @@ import pytest
 from tests.apps.mail.sample_mails import counts, ham, image, spam
 from weigh.apps.mail.storage import SidecarFile
 from weigh.apps.mail.store import MailStore
-from weigh.errors import JournalError, ModelFileError
+from weigh.errors import FileError, JournalError, ModelFileError
 from weigh.journal.storage import JournalRecord
 
 ORDERED = ("logistic", "perceptron")
@@ -88,7 +88,7 @@ def test_nothing_is_learned_into_an_unreadable_store(tmp_path: Path, learner: st
         lambda: MailStore.open(store.folder).learn([ham(9)], "ham"),
         lambda: MailStore.open(store.folder).status(),
     ):
-        with pytest.raises(ModelFileError, match=message):
+        with pytest.raises(FileError, match=message):
             call()
     path.write_bytes(content)
     assert counts(MailStore.open(store.folder)) == (5, 5)
@@ -135,7 +135,7 @@ def test_a_malformed_group_of_records_is_rejected(tmp_path: Path, body: bytes) -
     store = new_store(tmp_path / "store")
     with store._journal.transaction() as turn:
         turn._parts.append(body)
-    with pytest.raises(JournalError, match=r"journal is damaged: a record is cut short. Restore it"):
+    with pytest.raises(JournalError, match=r"journal is damaged: a record is cut short. Restore the whole"):
         MailStore.open(store.folder).judge([ham(1)])
 
 

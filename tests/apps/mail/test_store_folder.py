@@ -21,7 +21,7 @@ from weigh.apps.mail.folder import default_folder, prepare_folder
 from weigh.apps.mail.results import LearnResult
 from weigh.apps.mail.store import MailStore
 from weigh.apps.mail.verdict import Costs
-from weigh.errors import JournalError, ModelFileError, ParameterError
+from weigh.errors import JournalError, ModelFileError, ParameterError, UnfoldedJournal
 
 FEATURES = {"version": FEATURES_VERSION, "pairs": "pairs", "characters": 0, "salt": "00ff"}
 ROOT = Path(__file__).parents[3]
@@ -39,7 +39,8 @@ def store(tmp_path: Path) -> MailStore:
 def edit_settings(store: MailStore, **changes: Any) -> None:
     path = Path(store.folder) / "settings.json"
     settings = json.loads(path.read_text()) | changes
-    path.write_text(json.dumps({name: value for name, value in settings.items() if value != "drop"}))
+    kept = {name: value for name, value in settings.items() if value != "drop" and name != "checksum"}
+    path.write_text(json.dumps(kept | {"checksum": settings_module._checksum(kept)}))
 
 
 def test_only_the_owner_may_read_a_store(tmp_path: Path) -> None:
@@ -170,7 +171,7 @@ def test_invalid_settings_are_rejected_before_anything_is_created(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"format": 2}, "has format 2; this version of weigh reads formats up to 1. Use a later version"),
+        ({"format": 3}, "has format 3; this version of weigh reads formats up to 2. Use a later version"),
         ({"format": "x"}, "does not contain the settings of a mail store"),
         ({"format": "drop"}, "does not contain the settings of a mail store"),
         ({"costs": "drop", "words": "drop"}, "is missing 'words', 'costs'"),
@@ -201,6 +202,16 @@ def test_invalid_settings_files_are_rejected(store: MailStore, changes: dict[str
     edit_settings(store, **changes)
     with pytest.raises(ModelFileError, match=message):
         MailStore.open(store.folder).judge([ham(1)])
+
+
+def test_any_changed_digit_or_letter_of_the_settings_is_detected(store: MailStore) -> None:
+    path = Path(store.folder, "settings.json")
+    content = path.read_text()
+    for at, character in enumerate(content):
+        if character.isalnum():
+            path.write_text(content[:at] + chr(ord(character) ^ 1) + content[at + 1 :])
+            with pytest.raises(ModelFileError, match=r"settings\.json.*(Restore it from a copy|Use a later)"):
+                MailStore.open(store.folder)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", "null", "\xff", "[" * 100_000, '{"format": true}'])
@@ -242,17 +253,18 @@ def test_a_damaged_journal_is_rejected(store: MailStore) -> None:
             call()
 
 
-def test_a_ledger_with_damaged_counts_is_not_folded(store: MailStore) -> None:
+def test_nothing_is_learned_into_a_store_with_a_damaged_ledger(store: MailStore) -> None:
     ledger = Path(store.folder, "ledger")
     content = ledger.read_bytes()
     middle = len(content) // 2
     ledger.write_bytes(content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :])
     fresh = MailStore.open(store.folder)
-    fresh.learn([ham(9)], "ham")
-    with pytest.raises(ModelFileError, match="its counts are damaged"):
-        fresh.fold()
+    store.fold()
+    for call in (lambda: fresh.learn([ham(9)], "ham"), fresh.status):
+        with pytest.raises(ModelFileError, match=r"its bytes [0-9]+ to [0-9]+ are damaged"):
+            call()
     ledger.write_bytes(content)
-    assert counts(MailStore.open(store.folder)) == (6, 5)
+    assert counts(MailStore.open(store.folder)) == (5, 5)
 
 
 @pytest.mark.parametrize("damage", ["cut", "gone"])
@@ -282,7 +294,8 @@ def test_messages_are_learned_even_if_folding_fails(
     with monkeypatch.context() as patch:
         patch.setattr(module, "_MAX_JOURNAL_TAIL", 0)
         patch.setattr(os, "replace", raise_disk_full)
-        assert store.learn([ham(9)], "ham") == LearnResult(new=1)
+        with pytest.warns(UnfoldedJournal, match="cannot be folded into the ledger.*No space left on device"):
+            assert store.learn([ham(9)], "ham") == LearnResult(new=1)
         with pytest.raises(ModelFileError, match="the mail store cannot be written: No space left on device"):
             store.fold()
     assert counts(store) == counts(MailStore.open(store.folder)) == (6, 5)

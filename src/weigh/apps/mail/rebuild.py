@@ -103,7 +103,7 @@ class ReadableJournal(NamedTuple):
 def rebuild_store(
     folder: str | os.PathLike[str] | None = None, learn: Callable[[MailStore], object] | None = None
 ) -> RebuildResult:
-    """Replace a damaged store by one that is made from its intact files, and from mail if they are not enough.
+    """Replace a damaged store by one made from its intact files, and from mail if they are not enough.
 
     An intact ledger is kept. Otherwise the archive of `logistic` and `perceptron` and the records of the
     journal are learned again, and `learn` is called with the new store to learn the mail that they do not
@@ -114,7 +114,7 @@ def rebuild_store(
     settings = read_settings(os.path.join(path, SETTINGS_FILE))
     if settings is None:
         raise ModelFileError(
-            f"{os.path.join(path, SETTINGS_FILE)} is missing, and the rest of the store is useless without it.",
+            f"{os.path.join(path, SETTINGS_FILE)} is missing, and the store is useless without it.",
             hint="Restore it from a copy, or learn all mail again into another folder.",
         )
     draft = os.path.join(path, _DRAFT_FOLDER)
@@ -188,8 +188,8 @@ def _write_draft(
     if not learn and not is_kept and missing != 0:
         what = "the learned messages" if missing is None else format_quantity(missing, "learned message")
         raise ModelFileError(
-            f"{folder}: what the store knew of {what} is damaged, and can only be learned again from the mail "
-            "itself. Nothing was changed.",
+            f"{folder}: what the store knew of {what} is damaged, and can only be learned again from the "
+            "mail itself. Nothing was changed.",
             hint=("Give this mail: ", Step("mail to rebuild from", "rebuild_store(folder, learn=...).")),
         )
     return missing if journal and journal.is_complete else None
@@ -201,7 +201,7 @@ def _learned_keys(marks: MarkIndex) -> set[bytes]:
 
 
 def _keep_snapshot(folder: str, draft: str, settings: StoreSettings, journal: ReadableJournal) -> bool:
-    """Start the new store with the snapshot and the journal of the old one; return False if that is impossible.
+    """Start the new store with the snapshot and the journal of the old one; return whether that is possible.
 
     A damaged ledger is learned again from an intact archive.
     """
@@ -254,7 +254,12 @@ def _install(folder: str, draft: str, lock: int) -> str:
     os.mkdir(damaged, 0o700)
     for entry in os.scandir(folder):
         if entry.is_file():
-            os.link(entry.path, os.path.join(damaged, entry.name))
+            copy = os.path.join(damaged, entry.name)
+            try:
+                os.link(entry.path, copy)
+            except OSError:
+                # The file system has no hard links.
+                shutil.copy2(entry.path, copy)
     names = set(os.listdir(draft))
     sidecars = {name for name in names if name.split(".")[0] in (ARCHIVE_FILE, WORDS_FILE)}
     for name in (*sorted(sidecars), LEDGER_FILE):

@@ -152,7 +152,7 @@ def load_snapshot(folder: str, learner: str) -> LedgerSnapshot:
 
 def save_snapshot(folder: str, ledger: MailLedger, metadata: SnapshotMetadata) -> None:
     """Replace the stored ledger."""
-    # Before the file is opened: this reads, and so verifies, all blocks of the file that the ledger comes from.
+    # This reads, and so verifies, all blocks of the file that the ledger comes from.
     with translate_os_errors(folder, "read"):
         image = ledger.image(metadata.pack())
     with write_private_file(os.path.join(folder, LEDGER_FILE)) as file:

@@ -262,8 +262,8 @@ class MailStore:
                 warn(
                     UnfoldedJournal(
                         (
-                            f"{self.folder}: everything is learned, but the journal grows because it cannot be ",
-                            "folded into the ledger: ",
+                            f"{self.folder}: everything is learned, but the journal cannot be folded into ",
+                            "the ledger and goes on growing: ",
                             error,
                         )
                     ),

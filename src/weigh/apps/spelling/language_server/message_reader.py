@@ -40,6 +40,9 @@ class MessageReader:
                 length = parse_content_length(header)
             except ValueError as error:
                 self._report(f"A message was skipped: {error}")
+                if not _NEXT_HEADER.match(header):
+                    # The end of a body that was longer than announced, perhaps with the next header after it.
+                    self._buffer[:0] = header[1:]
                 if not await self._skip_to_header():
                     return None
                 continue
