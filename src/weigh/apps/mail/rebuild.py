@@ -254,12 +254,7 @@ def _install(folder: str, draft: str, lock: int) -> str:
     os.mkdir(damaged, 0o700)
     for entry in os.scandir(folder):
         if entry.is_file():
-            copy = os.path.join(damaged, entry.name)
-            try:
-                os.link(entry.path, copy)
-            except OSError:
-                # The file system has no hard links.
-                shutil.copy2(entry.path, copy)
+            _keep_file(entry.path, os.path.join(damaged, entry.name))
     names = set(os.listdir(draft))
     sidecars = {name for name in names if name.split(".")[0] in (ARCHIVE_FILE, WORDS_FILE)}
     for name in (*sorted(sidecars), LEDGER_FILE):
@@ -273,3 +268,15 @@ def _install(folder: str, draft: str, lock: int) -> str:
     remove_stale_files(folder, sidecars)
     fsync_folder(folder)
     return damaged
+
+
+def _keep_file(path: str, copy: str) -> None:
+    """Give a file that will be replaced a second name; copy one that is written in place."""
+    if path.endswith(".lock"):
+        shutil.copy2(path, copy)
+        return
+    try:
+        os.link(path, copy)
+    except OSError:
+        # The file system has no hard links.
+        shutil.copy2(path, copy)
