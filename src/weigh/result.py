@@ -16,6 +16,8 @@ from typing import Any, ClassVar, TypeAlias
 from weigh import errors
 from weigh.text import (
     display_width,
+    escape_control_characters,
+    escape_lines,
     html_lines,
     html_list,
     html_paragraph,
@@ -84,7 +86,10 @@ class Table:
 
     def _shown_rows(self, widths: Sequence[int]) -> list[list[str]]:
         n_shown = len(self.rows) if self.most is None else self.most + self.has_header
-        rows = [[*map(self.shorten, row, widths), *row[len(widths) :]] for row in self.rows[:n_shown]]
+        rows = [
+            [*map(self.shorten, row, widths), *map(escape_control_characters, row[len(widths) :])]
+            for row in self.rows[:n_shown]
+        ]
         n_hidden = self.n_hidden + max(0, len(self.rows) - n_shown)
         if n_hidden > 0:
             n_columns = len(self.rows[0]) if self.rows else 1
@@ -100,7 +105,7 @@ class Lines:
     table: Table | None = None
 
     def __str__(self) -> str:
-        return self.text
+        return escape_lines(self.text)
 
     def _repr_html_(self) -> str:
         return html_lines(self.text) if self.table is None else self.table.to_html()
@@ -161,7 +166,8 @@ def _part_to_html(part: Part) -> str:
 
 def _wrap(sentence: str) -> list[str]:
     """Wrap a sentence; the lines after the first line of an item are indented like its text."""
-    return textwrap.wrap(sentence, LINE_WIDTH, subsequent_indent="  " if _is_item(sentence) else "")
+    indent = "  " if _is_item(sentence) else ""
+    return textwrap.wrap(escape_control_characters(sentence), LINE_WIDTH, subsequent_indent=indent)
 
 
 class Facts:

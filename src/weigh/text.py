@@ -4,15 +4,38 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
+
+# Control characters, invisible formatting (bidirectional overrides, zero-width characters), lone surrogates,
+# line and paragraph separators.
+_ESCAPED_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+
+
+def escape_control_characters(text: str, quote: Callable[[str], str] = repr) -> str:
+    r"""Replace control and invisible characters by escapes such as \x1b, \n and \u202e.
+
+    A name from a file could otherwise move the cursor, hide text or add lines on a terminal. `quote` writes a
+    character as a quoted literal.
+    """
+    if text.isprintable():
+        return text
+    from unicodedata import category
+
+    return "".join(quote(char)[1:-1] if category(char) in _ESCAPED_CATEGORIES else char for char in text)
+
+
+def escape_lines(text: str) -> str:
+    """Escape the control characters of a text except its line ends."""
+    return "\n".join(map(escape_control_characters, text.split("\n")))
 
 
 def text_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -> str:
     """Format a plain-text table, with the first `left` columns left-aligned and the others right-aligned."""
-    widths = [max(map(display_width, column)) for column in zip(*rows, strict=True)]
+    cells_by_row = [list(map(escape_control_characters, row)) for row in rows]
+    widths = [max(map(display_width, column)) for column in zip(*cells_by_row, strict=True)]
     lines = []
-    for row in rows:
+    for row in cells_by_row:
         padding = [" " * (width - display_width(cell)) for cell, width in zip(row, widths, strict=True)]
         cells = [
             cell + pad if i < left else pad + cell
@@ -63,8 +86,8 @@ def html_lines(text: str) -> str:
 
 
 def escape_html(text: str) -> str:
-    """Escape text for HTML, replacing lone surrogates, which cannot be encoded."""
-    return html.escape(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+    """Escape text for HTML, with control characters and lone surrogates as in text."""
+    return html.escape(escape_lines(text))
 
 
 POSITIVE_COLOUR, NEGATIVE_COLOUR = "#3b82c4", "#d9690a"  # evidence for and against; charts use them too
@@ -110,18 +133,18 @@ def display_width(text: str) -> int:
 
 def truncate(name: object, width: int) -> str:
     """Shorten a name to at most `width` columns on one line, dropping its end."""
-    text = _replace_unprintable(name)
+    text = _to_one_line(name)
     return text if display_width(text) <= width else _prefix_of_width(text, width - 1) + "…"
 
 
 def truncate_start(path: str, width: int) -> str:
     """Shorten a path to at most `width` columns, dropping its start because paths differ at the end."""
-    text = _replace_unprintable(path)
+    text = _to_one_line(path)
     return text if display_width(text) <= width else "…" + _prefix_of_width(text[::-1], width - 1)[::-1]
 
 
-def _replace_unprintable(name: object) -> str:
-    return "".join(char if char.isprintable() else "�" for char in " ".join(str(name).split()))
+def _to_one_line(name: object) -> str:
+    return escape_control_characters(" ".join(str(name).split()))
 
 
 def _prefix_of_width(text: str, width: int) -> str:
@@ -200,8 +223,9 @@ _LATEX_ESCAPES = {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\
 
 
 def escape_latex(value: object) -> str:
-    """Escape a value as LaTeX text."""
-    return "".join(_LATEX_ESCAPES.get(char, char) for char in str(value))
+    """Escape a value as LaTeX text on one line."""
+    text = escape_control_characters(str(value))
+    return "".join(_LATEX_ESCAPES.get(char, char) for char in text)
 
 
 def to_json_value(value: Any) -> Any:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from contextlib import nullcontext
 from typing import Any
 
 import click
 
 from weigh.cli.commands import CommandWithExamples
+from weigh.cli.csv_output import CsvWriter, raw_option
 from weigh.cli.options import (
     check_output_is_not_input,
     data_file_options,
@@ -40,6 +40,7 @@ SECTIONS = {
     help="Whether the model was trained on these rows. [default: if they are provably all of its rows]",
 )
 @click.option("-o", "--output", metavar="FILE", help="Write the label and verdict of every row as CSV.")
+@raw_option
 @data_file_options
 @json_option
 def command(
@@ -49,6 +50,7 @@ def command(
     most: int,
     seen: bool | None,
     output: str | None,
+    raw: bool,
     as_json: bool,
     **written: Any,
 ) -> None:
@@ -73,22 +75,22 @@ def command(
         open_output(output) if output else nullcontext(),
     )
     with show_row_progress(opened) as source, target as file:
-        sink = _make_row_writer(file) if file else None
+        sink = _make_row_writer(file, raw) if file else None
         result = audit_with_callback(loaded, source, None, None, most, seen, 0.95, sink)
     if output != "-":
         print_result(result, as_json)
 
 
-def _make_row_writer(file: Any) -> Any:
+def _make_row_writer(file: Any, raw: bool) -> Any:
     """Return a function that writes the rows of a batch as CSV."""
-    lines = csv.writer(file, lineterminator="\n")
-    lines.writerow(["row", "label", "probability", "said"])
+    lines = CsvWriter(file, raw)
+    lines.write_row(["row", "label", "probability", "said"])
 
     def write(first: int, batch: Any, said: list[Any], shares: Any) -> None:
         numbers = [None] * len(said) if shares is None else shares.tolist()
         for at, (label, share, verdict) in enumerate(zip(batch.labels, numbers, said, strict=True)):
             # A row that cannot be judged has neither a probability nor a verdict.
             probability = "" if share is None or share != share else repr(share)
-            lines.writerow([first + at, label, probability, "" if verdict is None else verdict])
+            lines.write_row([first + at, label, probability, verdict])
 
     return write

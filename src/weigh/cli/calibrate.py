@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from typing import Any
 
@@ -16,6 +15,7 @@ from weigh.cli.options import (
     model_argument,
     open_source_for_model,
 )
+from weigh.cli.output import format_location, print_json, print_text
 from weigh.parameters.learners import CALIBRATION_METHODS
 
 # Reported before and after calibration, if the model has them.
@@ -80,9 +80,9 @@ def command(
         "measures": _compare_measures(before, after),
     }
     if as_json:
-        click.echo(json.dumps(facts, ensure_ascii=False, indent=2))
+        print_json(facts)
         return
-    click.echo(_format_calibration(facts, str(calibrated.calibration), data, replaced))
+    print_text(_format_calibration(facts, str(calibrated.calibration), data, replaced))
 
 
 def _compare_measures(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
@@ -92,17 +92,17 @@ def _compare_measures(before: dict[str, Any], after: dict[str, Any]) -> dict[str
 
 
 def _format_calibration(facts: dict[str, Any], calibration: str, data: str, replaced: bool) -> str:
-    from weigh.text import format_quantity, text_table
+    from weigh.text import escape_control_characters, format_quantity, text_table
 
     rows = [["on these rows", "before", "after"]]
     for name, pair in facts["measures"].items():
         rows.append([name.replace("_", " "), *(_format_number(pair[side]) for side in ("before", "after"))])
-    place = "standard input" if data == "-" else data
+    place = "standard input" if data == "-" else escape_control_characters(data)
     return "\n\n".join(
         [
             f"Calibrated on {format_quantity(facts['rows'], 'row')} of {place}: {calibration}.",
             text_table(rows, indent="  "),
-            f"The model is in {facts['model']}{' (replaced)' if replaced else ''}.",
+            format_location("The model", facts["model"], " (replaced)" * replaced),
         ]
     )
 

@@ -6,6 +6,7 @@ import click
 
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import data_file_options, json_option
+from weigh.cli.output import print_text
 from weigh.cli.trial_options import LEARNERS_HELP, TrialOptions, add_trial_options, level_option
 
 PLOT_HELP = {
@@ -86,4 +87,4 @@ def command(
         curve=curve,
     )
     if traits and not given.as_json:
-        click.echo(f"\n{result.traits()}")
+        print_text(f"\n{result.traits()}")

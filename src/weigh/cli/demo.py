@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import textwrap
 import warnings
@@ -12,6 +11,7 @@ import click
 
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.notation import to_command_line
+from weigh.cli.output import print_text
 
 MAILS = {
     "CS373": [0, 0, 0, 0, 1],
@@ -52,7 +52,7 @@ def _show_worked_example() -> None:
 
     _print_heading("1. Five mails, worked out by hand")
     lines = [[*map(str, values)] for values in zip(*MAILS.values(), strict=True)]
-    click.echo(text_table([list(MAILS), *lines], left=4, indent="  "))
+    print_text(text_table([list(MAILS), *lines], left=4, indent="  "))
     source = rows(MAILS, "spam")
     model = run(BayesTask.for_source(source), source)
     evidence = model.explain(NEW_MAIL)[0]
@@ -60,11 +60,11 @@ def _show_worked_example() -> None:
         "A new mail mentions CS373 and investment, from a sender of high familiarity. Naive Bayes with "
         "Laplace's +1 multiplies, class by class:"
     )
-    click.echo(textwrap.indent(evidence.worked(), "  "))
+    print_text(textwrap.indent(evidence.worked(), "  "))
     _print_paragraph(
         "The same in logarithms, where products become sums. Every prediction of every model comes with this:"
     )
-    click.echo(textwrap.indent(str(evidence), "  "))
+    print_text(textwrap.indent(str(evidence), "  "))
 
 
 def _show_real_table(folder: str) -> None:
@@ -76,14 +76,14 @@ def _show_real_table(folder: str) -> None:
     target = os.path.join(folder, "breast-cancer.weigh")
     model, notes = _fit_model(train)
     model.save(target)
-    click.echo(f"Trained on {int(model.counts.rows.sum()):,} rows of {train};")
-    click.echo(f"tested on the others, in {test}:\n")
-    click.echo(str(evaluate(model, open_file(test, "diagnosis"))))
+    print_text(f"Trained on {int(model.counts.rows.sum()):,} rows of {train};")
+    print_text(f"tested on the others, in {test}:\n")
+    print_text(str(evaluate(model, open_file(test, "diagnosis"))))
     for note in notes:
         _print_paragraph(f"Note: {note}")
     _print_paragraph("Why did the first test row get its verdict? The evidence for and against it:")
     first = model.explain(open_file(test, "diagnosis").prefix(1))[0]
-    click.echo(textwrap.indent(str(first.shortened(MAX_FEATURES)), "  "))
+    print_text(textwrap.indent(str(first.shortened(MAX_FEATURES)), "  "))
     _show_next_steps(target, train, test)
 
 
@@ -102,6 +102,7 @@ def _fit_model(train: str) -> tuple[Any, list[str]]:
 def _write_tables(folder: str) -> tuple[str, str]:
     from sklearn.datasets import load_breast_cancer
 
+    from weigh.cli.csv_output import CsvWriter
     from weigh.cli.options import open_output
 
     table = load_breast_cancer()
@@ -113,11 +114,11 @@ def _write_tables(folder: str) -> tuple[str, str]:
     paths = [os.path.join(folder, f"breast-cancer-{part}.csv") for part in ("train", "test")]
     for path, is_test in zip(paths, (False, True), strict=True):
         with open_output(path) as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(names)
-            writer.writerows(
-                line for at, line in enumerate(lines) if (at % TEST_ROW_INTERVAL == 0) is is_test
-            )
+            writer = CsvWriter(file, raw=True)
+            writer.write_row(names)
+            for at, line in enumerate(lines):
+                if (at % TEST_ROW_INTERVAL == 0) is is_test:
+                    writer.write_row(line)
     return paths[0], paths[1]
 
 
@@ -130,13 +131,13 @@ def _show_next_steps(model: str, train: str, test: str) -> None:
         f"weigh verify {model} {train}",
         f"weigh fit {train} --label diagnosis --kind 'mean area=skip'",
     ):
-        click.echo(f"  {line}")
+        print_text(f"  {line}")
     _print_paragraph("Then your own table: weigh fit TABLE.csv --label COLUMN")
 
 
 def _print_heading(title: str) -> None:
-    click.echo(f"\n{title}\n{'─' * min(len(title), 79)}\n")
+    print_text(f"\n{title}\n{'─' * min(len(title), 79)}\n")
 
 
 def _print_paragraph(text: str) -> None:
-    click.echo("\n" + textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False) + "\n")
+    print_text("\n" + textwrap.fill(text, 79, break_long_words=False, break_on_hyphens=False) + "\n")

@@ -17,6 +17,7 @@ from weigh.cli.options import (
     open_source_for_model,
     print_result,
 )
+from weigh.cli.output import format_location, print_text
 
 PLOT_HELP = {
     "confusion": "confusion matrix (default)",
@@ -89,9 +90,9 @@ def command(
         image(evaluation.plot() if what is None else evaluation.plot(what), plot)
     print_result(evaluation, as_json)
     if plot is not None and not as_json:
-        click.echo(f"\nThe picture is in {plot}.")
+        print_text(f"\n{format_location('The picture', plot)}")
     if _is_training_data(loaded, opened, evaluation):
-        click.echo(f"\n{textwrap.fill(TRAINING_ROWS_NOTE, 80, break_on_hyphens=False)}", err=True)
+        print_text(f"\n{textwrap.fill(TRAINING_ROWS_NOTE, 80, break_on_hyphens=False)}", err=True)
 
 
 def _is_training_data(model: Any, source: Any, evaluation: Any) -> bool:

@@ -16,6 +16,7 @@ from weigh.cli.options import (
     open_source_for_model,
     print_result,
 )
+from weigh.cli.output import print_json, print_text
 
 SECTIONS = {
     "Examples": """
@@ -91,7 +92,10 @@ def command(
     evidence = loaded.explain(rows)[0]
     if worked or latex:
         text = evidence.worked("latex" if latex else "text")
-        click.echo(json.dumps({"worked": text}, ensure_ascii=False) if as_json else text)
+        if as_json:
+            print_json({"worked": text}, indent=None)
+        else:
+            print_text(text)
     else:
         print_result(evidence if most is None else evidence.shortened(most), as_json)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import re
@@ -14,6 +13,7 @@ import click
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.notation import to_command_line
 from weigh.cli.options import check_output_is_not_input, data_file_options, json_option, open_source
+from weigh.cli.output import print_json, print_text
 from weigh.cli.parameter_help import kind_rows, setting_rows
 from weigh.deduplicated_warnings import warn
 from weigh.parameters.learners import LEARNERS
@@ -109,9 +109,10 @@ def command(
     model.save(target)
     notes = list(dict.fromkeys(to_command_line(each.message) for each in caught))
     facts = summarise_fit(model, learner, data) | {"notes": notes, "model": target}
-    click.echo(
-        json.dumps(facts, ensure_ascii=False, indent=2) if as_json else format_fit_summary(facts, replaced)
-    )
+    if as_json:
+        print_json(facts)
+    else:
+        print_text(format_fit_summary(facts, replaced))
 
 
 def _default_name(data: str) -> str:

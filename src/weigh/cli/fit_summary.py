@@ -7,8 +7,10 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
+from weigh.cli.output import format_location
 from weigh.model.fit import Certificate, Optimality
 from weigh.text import (
+    escape_control_characters,
     format_coefficient,
     format_count,
     format_float,
@@ -89,9 +91,10 @@ def format_fit_summary(facts: dict[str, Any], replaced: bool) -> str:
     """Return the summary as text of at most 80 columns."""
     total = _row_count(facts)
     files = facts["data"][0] if len(facts["data"]) == 1 else format_quantity(len(facts["data"]), "file")
-    files = "standard input" if files == "-" else files
+    files = "standard input" if files == "-" else escape_control_characters(files)
+    label = escape_control_characters(str(facts["label"]))
     columns = [[truncate(c["column"], 30), c["kind"], truncate(c["found"], 36)] for c in facts["columns"]]
-    parts = [f"Trained on {format_quantity(total, 'row')} of {files} to predict {facts['label']}."]
+    parts = [f"Trained on {format_quantity(total, 'row')} of {files} to predict {label}."]
     parts += [_format_classes(facts["classes"], total)] if "classes" in facts else []
     parts.append(text_table(_limit_rows([["column", "kind", "found"], *columns]), left=3))
     if "weights" in facts:
@@ -105,7 +108,7 @@ def format_fit_summary(facts: dict[str, Any], replaced: bool) -> str:
         number = f" {format_float(calibration['T'])}" if "T" in calibration else ""
         parts.append(f"Calibrated by {calibration['method']}{number} on leave-one-out scores.")
     parts += [wrap_text(f"Note: {note}") for note in facts["notes"]]
-    parts.append(f"The model is in {facts['model']}{' (replaced)' if replaced else ''}.")
+    parts.append(format_location("The model", facts["model"], " (replaced)" * replaced))
     return "\n\n".join(parts)
 
 
@@ -142,7 +145,9 @@ def list_labels(labels: Sequence[Any]) -> str:
 
 def wrap_text(text: str) -> str:
     """Wrap text at 80 columns without breaking file names and options."""
-    return textwrap.fill(text, LINE_WIDTH, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(
+        escape_control_characters(text), LINE_WIDTH, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _limit_rows(rows: list[list[str]]) -> list[list[str]]:
@@ -209,7 +214,7 @@ def _format_facts(rows: list[list[str]]) -> str:
     width = max(len(name) for name, _ in rows) + 2
     lines = [
         textwrap.fill(
-            f"{name:<{width}}{value}",
+            escape_control_characters(f"{name:<{width}}{value}"),
             LINE_WIDTH,
             subsequent_indent=" " * width,
             break_long_words=False,

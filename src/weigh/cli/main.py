@@ -18,6 +18,7 @@ from weigh.cli.output import (
     CliError,
     escape_unencodable_output,
     output_error,
+    print_text,
     redirect_to_devnull,
     reopen_closed_standard_streams,
     show_error,
@@ -122,7 +123,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
         with contextlib.suppress(Exception):
             import traceback
 
-            traceback.print_exc()
+            print_text(traceback.format_exc(), err=True)
     finally:
         # A second interrupt may have cut the clean-up after the first one short.
         remove_own_drafts()

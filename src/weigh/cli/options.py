@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import os
 import stat
 import sys
@@ -12,6 +11,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar
 
 import click
+
+from weigh.cli.output import format_location, print_json, print_text
 
 if TYPE_CHECKING:
     from weigh.source.base import Source
@@ -111,7 +112,10 @@ def open_source_for_model(
 
 def print_result(result: Any, as_json: bool) -> None:
     """Print a result that knows how to print, or its JSON."""
-    click.echo(json.dumps(result.to_dict(), ensure_ascii=False, indent=2) if as_json else str(result))
+    if as_json:
+        print_json(result.to_dict())
+    else:
+        print_text(result)
 
 
 def class_by_name(text: str, classes: list[Any], option: str) -> Any:
@@ -162,7 +166,7 @@ def save_plot(picture: Callable[[], Any], plot: str | None, as_json: bool) -> No
 
     image(picture(), plot)
     if not as_json:
-        click.echo(f"\nThe picture is in {plot}.")
+        print_text(f"\n{format_location('The picture', plot)}")
 
 
 def check_output_is_not_input(output: str | None, *inputs: str) -> None:
@@ -187,7 +191,7 @@ def open_output(path: str | None) -> Iterator[TextIO]:
 
     try:
         with _open_replacement(path) as raw:
-            file = io.TextIOWrapper(raw, encoding="utf-8", newline="")
+            file = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="")
             yield file
             # Flush the text, and leave closing to the context manager.
             file.detach()

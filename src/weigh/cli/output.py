@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import io
+import json
 import os
 import sys
 import time
@@ -14,6 +15,7 @@ from typing import Any, TextIO
 import click
 
 from weigh.atomic_files import error_reason
+from weigh.text import escape_control_characters, escape_lines
 
 _ESCAPE_HANDLER = "weigh-escaped"
 
@@ -36,7 +38,7 @@ def show_error(error: click.ClickException) -> None:
     text = io.StringIO()
     error.show(text)
     try:
-        click.echo("\n".join(map(escape_control_characters, text.getvalue().split("\n"))), nl=False, err=True)
+        click.echo(escape_lines(text.getvalue()), nl=False, err=True)
     except OSError:
         redirect_to_devnull(sys.stderr)
 
@@ -45,12 +47,28 @@ def show_note(message: object) -> None:
     """Print a warning on standard error."""
     from weigh.cli.notation import to_command_line
 
-    click.echo(f"weigh: note: {escape_control_characters(to_command_line(message))}", err=True)
+    print_text(f"weigh: note: {escape_control_characters(to_command_line(message))}", err=True)
 
 
-def escape_control_characters(text: str) -> str:
-    """Replace non-printable characters by their escapes."""
-    return "".join(char if char.isprintable() else repr(char)[1:-1] for char in text)
+def print_text(text: object, err: bool = False) -> None:
+    """Print text on standard output, or on standard error, with the control characters of names escaped."""
+    click.echo(escape_lines(str(text)), err=err)
+
+
+def print_json(value: object, indent: int | None = 2) -> None:
+    """Print a value as JSON."""
+    click.echo(to_json_text(value, indent))
+
+
+def format_location(what: str, path: str, note: str = "") -> str:
+    """Return the sentence that says where a file was written."""
+    return f"{what} is in {escape_control_characters(path)}{note}."
+
+
+def to_json_text(value: object, indent: int | None = None) -> str:
+    """Return JSON whose strings show printable characters as they are and escape all others."""
+    lines = json.dumps(value, ensure_ascii=False, indent=indent).split("\n")
+    return "\n".join(escape_control_characters(line, json.dumps) for line in lines)
 
 
 def output_error(cause: OSError) -> CliError:
@@ -107,7 +125,7 @@ def show_stages(is_shown: bool = True) -> Iterator[Callable[[str], None]]:
 
     def show(stage: str) -> None:
         if shown and time.monotonic() - start >= PROGRESS_DELAY:
-            sys.stderr.write(f"\r\033[K{stage} …")
+            sys.stderr.write(f"\r\033[K{escape_control_characters(stage)} …")
             sys.stderr.flush()
 
     try:

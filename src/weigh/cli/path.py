@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
@@ -15,6 +14,7 @@ from weigh.cli.options import (
     json_option,
     open_source,
 )
+from weigh.cli.output import format_location, print_json, print_text
 
 SECTIONS = {
     "Examples": """
@@ -93,6 +93,9 @@ def command(
         from weigh.pictures import image
 
         image(path.plot(), plot)
-    click.echo(json.dumps(path.to_dict(), ensure_ascii=False) if as_json else str(path))
-    if plot is not None and not as_json:
-        click.echo(f"\nThe picture is in {plot}.")
+    if as_json:
+        print_json(path.to_dict(), indent=None)
+        return
+    print_text(path)
+    if plot is not None:
+        print_text(f"\n{format_location('The picture', plot)}")

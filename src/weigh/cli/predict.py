@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TextIO
@@ -11,6 +9,7 @@ from typing import Any, TextIO
 import click
 
 from weigh.cli.commands import CommandWithExamples
+from weigh.cli.csv_output import CsvWriter, raw_option
 from weigh.cli.options import (
     check_output_is_not_input,
     class_by_name,
@@ -20,6 +19,7 @@ from weigh.cli.options import (
     open_output,
     open_source_for_model,
 )
+from weigh.cli.output import print_text, to_json_text
 
 SECTIONS = {
     "Examples": """
@@ -44,6 +44,7 @@ SECTIONS = {
 )
 @click.option("--check", is_flag=True, help="Also flag rows unlike the training rows.")
 @click.option("--std", is_flag=True, help="Regression: also write the predictive standard deviation.")
+@raw_option
 @data_file_options
 @json_option
 def command(
@@ -55,6 +56,7 @@ def command(
     costs: tuple[str, ...],
     check: bool,
     std: bool,
+    raw: bool,
     as_json: bool,
     **written: Any,
 ) -> None:
@@ -105,12 +107,12 @@ def command(
         writer = (
             _JsonLinesWriter(file, proba, confidence_name)
             if as_json
-            else _CsvWriter(file, loaded.classes, proba, check, confidence_name)
+            else _CsvWriter(CsvWriter(file, raw), loaded.classes, proba, check, confidence_name)
         )
         for batch in _predict_batches(loaded, source, decision, detector):
             writer.write(batch)
     if detector is not None and detector.n_rows:
-        click.echo(detector.summary(), err=True)
+        print_text(detector.summary(), err=True)
 
 
 def _make_detector(model: Any) -> Any:
@@ -198,23 +200,31 @@ class _CsvWriter:
     """Writes predictions as CSV."""
 
     def __init__(
-        self, file: TextIO, classes: list[Any], proba: bool, check: bool, confidence_name: str
+        self, writer: CsvWriter, classes: list[Any], proba: bool, check: bool, confidence_name: str
     ) -> None:
-        self._writer = csv.writer(file, lineterminator="\n")
-        self._proba, self._check = proba, check
+        from weigh.model.decision import UNSURE
+
+        self._writer, self._proba, self._check = writer, proba, check
+        self._verdicts = {label: writer.field(label) for label in (*classes, UNSURE)}
         shares = [f"P({label})" for label in classes] if proba else []
-        self._writer.writerow(["prediction", confidence_name, *shares, *["unfamiliar"] * check])
+        writer.write_row(["prediction", confidence_name, *shares, *["unfamiliar"] * check])
 
     def write(self, batch: _PredictionBatch) -> None:
         """Write a batch."""
         if not self._proba and not self._check:
             confidences = [f"{share:.6g}" for share in batch.confidences()]
-            self._writer.writerows(zip(batch.verdicts, confidences, strict=True))
+            verdicts = map(self._verdicts.__getitem__, batch.verdicts)
+            self._writer.write_fields(zip(verdicts, confidences, strict=True))
             return
-        for verdict, share, shares, odd in batch.rows():
-            extra = [f"{p:.6g}" for p in shares] if self._proba else []
-            reasons = ["; ".join(odd)] if self._check else []
-            self._writer.writerow([verdict, f"{share:.6g}", *extra, *reasons])
+        self._writer.write_fields(
+            [
+                self._verdicts[verdict],
+                f"{share:.6g}",
+                *([f"{p:.6g}" for p in shares] if self._proba else []),
+                *([self._writer.field("; ".join(odd))] if self._check else []),
+            ]
+            for verdict, share, shares, odd in batch.rows()
+        )
 
 
 class _JsonLinesWriter:
@@ -232,4 +242,4 @@ class _JsonLinesWriter:
                 row["probabilities"] = dict(zip(names, shares, strict=True))
             if odd:
                 row["unfamiliar"] = odd
-            self._file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            self._file.write(to_json_text(row) + "\n")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
@@ -50,9 +49,8 @@ def _prediction_rows(model: RegressionModel, source: Source, std: bool) -> Itera
 
 
 def _write_csv(file: TextIO, rows: Iterator[tuple[float, ...]], std: bool) -> None:
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["prediction", *["std"] * std])
-    writer.writerows([f"{number:.10g}" for number in row] for row in rows)
+    file.write("prediction,std\n" if std else "prediction\n")
+    file.writelines(",".join(f"{number:.10g}" for number in row) + "\n" for row in rows)
 
 
 def _write_json_lines(file: TextIO, rows: Iterator[tuple[float, ...]], std: bool) -> None:

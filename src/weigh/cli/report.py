@@ -65,7 +65,7 @@ def command(
     The page is one file that needs no network and can be mailed, printed and read on a phone. --json prints
     the facts instead, and writes the page only if -o is given.
     """
-    from weigh.cli.output import show_stages
+    from weigh.cli.output import format_location, print_text, show_stages
     from weigh.model.file.loading import load
     from weigh.report.builder import report_on
     from weigh.report.report import check_report_packages
@@ -103,7 +103,7 @@ def command(
         report.save(target)
     print_result(report, as_json)
     if not as_json:
-        click.echo(f"\nThe report is in {target}.")
+        print_text(f"\n{format_location('The report', target)}")
 
 
 def _command_line_options(options: dict[str, Any]) -> tuple[str, ...]:

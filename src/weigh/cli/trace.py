@@ -15,6 +15,7 @@ from weigh.cli.options import (
     open_source,
     print_result,
 )
+from weigh.cli.output import format_location, print_text
 from weigh.cli.parameter_help import setting_rows
 from weigh.parameters.learners import PERCEPTRON
 
@@ -83,11 +84,11 @@ def command(
     if as_json:
         print_result(trace, as_json)
     elif latex:
-        click.echo(trace.table("latex", passes, most))
+        print_text(trace.table("latex", passes, most))
     elif output is None:
-        click.echo(trace.table("text", passes, MAX_PRINTED_STEPS if most is None else most))
+        print_text(trace.table("text", passes, MAX_PRINTED_STEPS if most is None else most))
     elif output != "-":
-        click.echo(f"The page is in {output}.")
+        print_text(format_location("The page", output))
 
 
 def _trace_perceptron(

@@ -16,7 +16,7 @@ from weigh.features.blocks import Floats
 from weigh.model.evidence.evidence import EvidenceRow
 from weigh.result import LINE_WIDTH, Lines, Section, Table, TabularResult
 from weigh.source.chunk import Chunk
-from weigh.text import format_probability, format_quantity, format_signed, truncate
+from weigh.text import escape_control_characters, format_probability, format_quantity, format_signed, truncate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -75,7 +75,7 @@ class Flip(TabularResult):
         return sections
 
     def __repr__(self) -> str:
-        return self.headline
+        return escape_control_characters(self.headline)
 
     def plot(self, most: int = 20) -> Any:
         """Plot the evidence for the verdict, with removed and remaining features in separate panels."""

@@ -22,7 +22,7 @@ from weigh.model.distributions.weights import format_value
 from weigh.model.naive_bayes import BayesModel
 from weigh.result import Facts, Lines, Section, Table, TabularResult
 from weigh.source.chunk import Chunk
-from weigh.text import format_quantity, truncate
+from weigh.text import escape_control_characters, format_quantity, truncate
 
 MAX_FAMILIAR_DEVIATIONS = 6.0  # standard deviations from the mean of the nearest class
 MIN_UNKNOWN_WORD_SHARE = 0.5  # of the words of a text
@@ -45,7 +45,7 @@ class NoveltyReason:
     what: str = "a value never seen"
 
     def __str__(self) -> str:
-        return f"{self.column} = {truncate(self.value, 30)}: {self.why}"
+        return escape_control_characters(f"{self.column} = {truncate(self.value, 30)}: {self.why}")
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.result import Result, Section, Table
-from weigh.text import format_float, truncate
+from weigh.text import escape_control_characters, format_float, truncate
 
 MAX_PLOTTED_DEPTH = 12.0  # nats below the maximum; contour plots clip lower values
 
@@ -101,7 +101,7 @@ class Surface(Result):
         return [Section("tops", [Table([header, *rows], indent="  ")])]
 
     def __repr__(self) -> str:
-        return f"<Surface of {' and '.join(self.names)}: {', '.join(self.logs)}>"
+        return escape_control_characters(f"<Surface of {' and '.join(self.names)}: {', '.join(self.logs)}>")
 
 
 def _format_parameter(number: Fraction | float) -> str:

@@ -14,6 +14,7 @@ from weigh.model.evidence.exact_products import format_rational
 from weigh.priors.exact import fraction_to_json
 from weigh.result import LINE_WIDTH
 from weigh.text import (
+    escape_control_characters,
     escape_html,
     escape_latex,
     format_quantity,
@@ -312,7 +313,9 @@ def _table_lines(block: PassTable, cells: TraceCells) -> list[str]:
 
 
 def _wrap_line(line: str) -> str:
-    return textwrap.fill(line, LINE_WIDTH, subsequent_indent="  ", break_on_hyphens=False)
+    return textwrap.fill(
+        escape_control_characters(line), LINE_WIDTH, subsequent_indent="  ", break_on_hyphens=False
+    )
 
 
 def trace_html(trace: Trace, passes: list[int], most: int | None = None) -> str:

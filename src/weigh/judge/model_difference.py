@@ -16,6 +16,7 @@ from weigh.model.file.loading import load
 from weigh.model.naive_bayes import BayesModel, Distribution
 from weigh.result import Facts, Section, Table, TabularResult
 from weigh.text import (
+    escape_control_characters,
     format_count,
     format_float,
     format_percent,
@@ -39,9 +40,11 @@ class SettingChange:
     new: str
 
     def __str__(self) -> str:
-        if not self.old or not self.new:
-            return f"{self.what}: {'new, ' + self.new if self.new else 'gone, was ' + self.old}"
-        return f"{self.what}: {self.old} → {self.new}"
+        if self.old and self.new:
+            text = f"{self.what}: {self.old} → {self.new}"
+        else:
+            text = f"{self.what}: {'new, ' + self.new if self.new else 'gone, was ' + self.old}"
+        return escape_control_characters(text)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import numpy as np
 from weigh import errors
 from weigh.priors import exact
 from weigh.result import Part, Result, Section, Table, to_frame
+from weigh.text import escape_control_characters
 
 Cell = tuple[Hashable, ...]
 Cells = dict[Cell, Fraction]
@@ -169,7 +170,8 @@ class ProbabilityTable(Result):
         return to_frame([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)])
 
     def __repr__(self) -> str:
-        return f"<ProbabilityTable of {', '.join(self.variables)}: {len(self._cells):,} cells>"
+        names = escape_control_characters(", ".join(self.variables))
+        return f"<ProbabilityTable of {names}: {len(self._cells):,} cells>"
 
     def sections(self) -> list[Section]:
         """Return the first cells, and a note if the probabilities were rescaled."""

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from weigh.atomic_files import error_reason
 from weigh.errors import SourceError
-from weigh.text import truncate
+from weigh.text import escape_control_characters, truncate
 
 PathLike = str | os.PathLike[str]
 
@@ -89,7 +89,7 @@ def walk_files(
         elif is_file(entry):
             yield entry.path
         elif skipped is not None:
-            skipped.append(f"{printable_path(entry.path)}{NOT_A_FILE}")
+            skipped.append(f"{escape_control_characters(entry.path)}{NOT_A_FILE}")
 
 
 def _list_subfolder(folder: str, skipped: list[str] | None) -> list[os.DirEntry[str]]:
@@ -98,7 +98,7 @@ def _list_subfolder(folder: str, skipped: list[str] | None) -> list[os.DirEntry[
     except OSError as error:
         if skipped is None:
             raise
-        skipped.append(f"{printable_path(folder)}: cannot be read: {error_reason(error)}")
+        skipped.append(f"{escape_control_characters(folder)}: cannot be read: {error_reason(error)}")
         return []
 
 
@@ -108,11 +108,6 @@ def is_file(entry: os.DirEntry[str]) -> bool:
         return entry.is_file()
     except OSError:  # a cyclic link
         return False
-
-
-def printable_path(path: str) -> str:
-    """Escape unprintable characters of a path."""
-    return path if path.isprintable() else repr(path)[1:-1]
 
 
 def unreadable_error(path: PathLike, error: Exception) -> SourceError:

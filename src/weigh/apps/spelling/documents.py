@@ -27,12 +27,11 @@ from weigh.source.paths import (
     READ_ERRORS,
     PathLike,
     check_readable,
-    printable_path,
     resolve_paths,
     unreadable_error,
     walk_files,
 )
-from weigh.text import format_count, format_quantity
+from weigh.text import escape_control_characters, format_count, format_quantity
 
 MAX_PIECE_BYTES = 1 << 22
 MAX_NAMED_FILES = 2  # skipped files that a summary names
@@ -136,7 +135,7 @@ def check_is_prose(path: Path) -> None:
 
 def _read_file(path: Path, encoding: str) -> Iterator[Document]:
     """Read a file that the user named; any failure is an error."""
-    name = printable_path(str(path))
+    name = escape_control_characters(str(path))
     pieces = split_into_pieces(read_text_blocks(path, encoding))
     first = next(pieces, None)
     if first is not None:
@@ -153,14 +152,14 @@ def _read_folder(folder: Path, options: _ReadOptions) -> Iterator[Document]:
                 has_text = True
                 yield document
     except OSError as error:
-        raise unreadable_error(printable_path(str(folder)), error) from error
+        raise unreadable_error(escape_control_characters(str(folder)), error) from error
     options.skip_unreadable(unreadable)
     if not has_text:
         raise SourceError(f"{folder} has no text files. Give another folder, or the files.", folder)
 
 
 def _read_folder_file(path: Path, options: _ReadOptions) -> Iterator[Document]:
-    name = printable_path(str(path))
+    name = escape_control_characters(str(path))
     suffix = format_suffix(name)
     if suffix in SOURCE_SUFFIXES | DATA_SUFFIXES:
         kind = "source code" if suffix in SOURCE_SUFFIXES else "data"

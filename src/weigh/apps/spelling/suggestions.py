@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh.result import Section, Table, TabularResult
-from weigh.text import format_signed, truncate
+from weigh.text import escape_control_characters, format_signed
 
 MAX_REASONS_SHOWN = 2
-_MAX_NAME_LENGTH = 4096
 PARAGRAPH_TOKEN = "¶"
 PRIOR_FEATURE = "base"
 _OFFSETS = {
@@ -73,8 +72,8 @@ class Suggestion(TabularResult):
     _frames = ("reasons",)
 
     def __str__(self) -> str:
-        name = self.name if self.name.isprintable() else truncate(self.name, _MAX_NAME_LENGTH)
-        return f"{name}:{self.line}:{self.column}: {self.change} ({self.because})"
+        text = f"{self.name}:{self.line}:{self.column}: {self.change} ({self.because})"
+        return escape_control_characters(text)
 
     @property
     def change(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from weigh.apps.mail.learners import LEARNERS
 from weigh.apps.mail.results import LearnResult, UnlearnResult
 from weigh.apps.mail.store import prefetch
 from weigh.cli.mail.spam_ham_options import HAM, SPAM, nonempty_mail_reader
-from weigh.cli.output import CliError, show_error, show_stages
+from weigh.cli.output import CliError, show_error, show_stages, to_json_text
 from weigh.source.mail.mailboxes import messages
 from weigh.source.mail.raw_message import batches
 from weigh.text import format_clipped_probability, format_count, format_quantity
@@ -164,4 +163,4 @@ def _verdict_line(verdict: Verdict, place: str) -> str:
 
 
 def _verdict_json(verdict: Verdict, place: str) -> str:
-    return json.dumps({**verdict.to_dict(), "place": place}, ensure_ascii=False)
+    return to_json_text({**verdict.to_dict(), "place": place})

@@ -24,6 +24,7 @@ from weigh.cli.options import (
     print_result,
     save_plot,
 )
+from weigh.cli.output import print_text
 
 if TYPE_CHECKING:
     from weigh.apps.mail.evaluation.filters import HashedMails
@@ -134,7 +135,7 @@ def command(
         )
     print_result(evaluation, as_json)
     if not as_json:
-        click.echo(f"ms: a learner's times include {1e3 * hashed_mails.seconds:.2g} ms to read the mail.")
+        print_text(f"ms: a learner's times include {1e3 * hashed_mails.seconds:.2g} ms to read the mail.")
     save_plot(lambda: evaluation.plot(what), plot, as_json)
 
 

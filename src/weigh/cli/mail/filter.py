@@ -12,7 +12,7 @@ from weigh.atomic_files import error_reason
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.mail.store_options import costs_option, open_store, read_message, store_option
 from weigh.cli.options import json_option
-from weigh.cli.output import CliError, output_error, redirect_to_devnull, show_error
+from weigh.cli.output import CliError, output_error, print_text, redirect_to_devnull, show_error
 
 if TYPE_CHECKING:
     from weigh.apps.mail.store import MailStore
@@ -156,7 +156,7 @@ def command(
 def _print_lines(lines: Iterable[str]) -> None:
     for line in lines:
         try:
-            click.echo(line)
+            print_text(line)
         except BrokenPipeError:
             raise
         except OSError as cause:

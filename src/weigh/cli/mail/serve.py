@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 import click
@@ -10,6 +9,7 @@ import click
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.mail.store_options import open_store, store_option
 from weigh.cli.options import json_option, parse_address
+from weigh.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
     from weigh.apps.mail.serving.server import ServerAddresses
@@ -77,8 +77,11 @@ def command(
         route = SmtpRoute(parse_address(smtp, "--smtp"), parse_address(next_host, "--next"))
 
     def print_addresses(addresses: ServerAddresses) -> None:
-        click.echo(json.dumps(addresses.to_dict(), ensure_ascii=False) if as_json else str(addresses))
+        if as_json:
+            print_json(addresses.to_dict(), indent=None)
+        else:
+            print_text(addresses)
 
     mail_store = open_store(store)
-    service = FilterService(mail_store, (lambda line: click.echo(line, err=True)) if verbose else None)
+    service = FilterService(mail_store, (lambda line: print_text(line, err=True)) if verbose else None)
     asyncio.run(serve(service, path or default_socket(mail_store.folder), route, print_addresses))

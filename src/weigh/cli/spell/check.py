@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -15,7 +14,7 @@ import click
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.notation import to_command_line
 from weigh.cli.options import check_path_not_empty, json_option
-from weigh.cli.output import CliError, show_error
+from weigh.cli.output import CliError, print_json, print_text, show_error
 from weigh.cli.spell.options import (
     FiniteFloatRange,
     encoding_option,
@@ -71,7 +70,7 @@ class CheckCommand(CommandWithExamples):
         except Exception:
             import traceback
 
-            traceback.print_exc()
+            print_text(traceback.format_exc(), err=True)
             raise click.exceptions.Exit(EXIT_ERROR) from None
 
 
@@ -176,7 +175,7 @@ def command(
         raise click.UsageError(
             "--fix writes the corrected standard input to standard output, so --json cannot be used."
         )
-    report = _report_nothing if as_json else partial(click.echo, err=is_piped)
+    report = _report_nothing if as_json else partial(print_text, err=is_piped)
     checker = DocumentChecker(load_speller(model), encoding, fix, threshold, report)
     skipped: list[str] = []
     unread: list[str] = []
@@ -188,10 +187,10 @@ def command(
     if as_json:
         result = {"texts": len(by_text), "fixed": fix, "suggestions": [one.to_dict() for one in suggestions]}
         result |= {"skipped": skipped, "failed": checker.failures}
-        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        print_json(result)
     else:
         if by_text or not checker.failures:
-            click.echo(_format_summary(by_text, fix), err=True)
+            print_text(_format_summary(by_text, fix), err=True)
         print_skipped_note(skipped)
     ctx.exit(EXIT_ERROR if checker.failures else EXIT_SUGGESTIONS if suggestions and not fix else 0)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import warnings
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from weigh.cli.options import (
     plot_option,
     save_plot,
 )
+from weigh.cli.output import format_location, print_json, print_text
 from weigh.cli.spell.options import (
     DEFAULT_FILE_HELP,
     SPELLER_LEARNERS_HELP,
@@ -156,10 +156,10 @@ def _print_speller(speller: Speller, target: str, is_new: bool, skipped: list[st
             "file": target,
             "replaced": not is_new,
         }
-        click.echo(json.dumps(result, ensure_ascii=False, indent=2))
+        print_json(result)
         return
     replaced = "" if is_new else ", replacing the one that was there"
-    click.echo(f"{speller}\n\nThe speller is in {target}{replaced}.")
+    print_text(f"{speller}\n\n{format_location('The speller', target, replaced)}")
     print_skipped_note(skipped)
 
 

@@ -6,6 +6,7 @@ import click
 
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import parse_address
+from weigh.cli.output import print_text
 from weigh.cli.spell.options import default_speller_file, model_option
 
 SECTIONS = {
@@ -38,4 +39,4 @@ def command(model: str | None, tcp: str | None) -> None:
 
 
 def _report_address(host: str, port: int) -> None:
-    click.echo(f"Listening at {host}:{port}.", err=True)
+    print_text(f"Listening at {host}:{port}.", err=True)

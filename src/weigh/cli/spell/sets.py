@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
-
 import click
 
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import json_option
+from weigh.cli.output import print_json, print_text
 from weigh.text import format_count, text_table
 
 SECTIONS = {
@@ -39,15 +38,14 @@ def command(name: str | None, as_json: bool) -> None:
     if name is not None:
         sets = ConfusionSets.parse(name)
         lines = "\n".join(" ".join(words) for words in sets)
-        click.echo(_to_json(sets.to_dict()) if as_json else lines)
+        if as_json:
+            print_json(sets.to_dict())
+        else:
+            print_text(lines)
         return
     lists = [ConfusionSets.by_name(list_name) for list_name in ConfusionSets.list_names()]
     if as_json:
-        click.echo(_to_json([one.to_dict() for one in lists]))
+        print_json([one.to_dict() for one in lists])
         return
     rows = [(one.name, format_count(len(one)), format_count(sum(map(len, one)))) for one in lists]
-    click.echo(text_table([("list", "sets", "words"), *rows]))
-
-
-def _to_json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+    print_text(text_table([("list", "sets", "words"), *rows]))

@@ -16,7 +16,13 @@ from weigh.model.decision import best_class, log_softmax
 from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.evidence.exact_products import ClassProduct, format_products, products_latex
 from weigh.result import Facts, Section, Table, TabularResult, to_frame, to_json
-from weigh.text import format_probability, format_signed, html_paragraph, truncate
+from weigh.text import (
+    escape_control_characters,
+    format_probability,
+    format_signed,
+    html_paragraph,
+    truncate,
+)
 
 MAX_PRINTED_ROWS = 40  # longer evidence is printed shortened
 MAX_PRINTED_EVIDENCE = 10
@@ -156,7 +162,7 @@ class Evidence(TabularResult):
     def __str__(self) -> str:
         if len(self.table) > MAX_PRINTED_ROWS:
             return str(self.shortened())
-        lines = [self.headline, ""]
+        lines = [escape_control_characters(self.headline), ""]
         names = [truncate(row.title, 44) for row in self.table]
         width = max(map(len, [*names, "total"]))
         largest = max((abs(r.nats) for r in self.table if math.isfinite(r.nats)), default=1.0) or 1.0

@@ -12,7 +12,7 @@ from typing import Any
 from weigh.model.distributions.weights import format_value
 from weigh.priors.exact import normalise_weights
 from weigh.priors.smoothing import exact_estimates
-from weigh.text import escape_latex, text_table
+from weigh.text import escape_control_characters, escape_latex, text_table
 
 MAX_PRODUCT_BITS = 8_000  # the product of a long text would take minutes to reduce
 
@@ -72,7 +72,7 @@ def format_products(products: Sequence[ClassProduct], verdict: Any) -> str:
     lines.append(["", *map(_format_lowest_terms, products)])
     lines.append(["posterior", *map(_format_probability, class_posteriors(products))])
     lines = [line for line in lines if any(line)]
-    return f"{text_table(lines, left=len(lines[0]))}\nverdict: {verdict}"
+    return f"{text_table(lines, left=len(lines[0]))}\nverdict: {escape_control_characters(str(verdict))}"
 
 
 def products_latex(products: Sequence[ClassProduct], verdict: Any) -> str:

@@ -16,10 +16,10 @@ from weigh.source.paths import (
     check_readable,
     is_file,
     list_folder,
-    printable_path,
     resolve_paths,
     unreadable_error,
 )
+from weigh.text import escape_control_characters
 
 USE_STDIN_ADVICE = ", not a file or a folder of mail. Send it to standard input and give '-' instead."
 
@@ -57,7 +57,7 @@ def messages_at(path: Path, inside: bool = True, skipped: list[str] | None = Non
 
 def _read_named_file(path: Path) -> Iterator[RawMessage]:
     try:
-        yield from read_message_file(os.fspath(path), printable_path(str(path)))
+        yield from read_message_file(os.fspath(path), escape_control_characters(str(path)))
     except FileVanished as error:
         raise unreadable_error(path, error) from error
 
@@ -74,7 +74,7 @@ def _walk_messages(folder: str, inside: bool, skipped: list[str]) -> Iterator[Ra
             if inside and not entry.is_single_message:
                 stack.append(_list_mailbox(entry.dir_entry.path))
         elif is_file(entry.dir_entry):
-            place = printable_path(entry.dir_entry.path)
+            place = escape_control_characters(entry.dir_entry.path)
             try:
                 yield from read_message_file(
                     entry.dir_entry.path, place, at=entry.at, is_single=entry.is_single_message
@@ -83,7 +83,7 @@ def _walk_messages(folder: str, inside: bool, skipped: list[str]) -> Iterator[Ra
                 # Mail programs may rename and remove files at any time.
                 skipped.append(place)
         else:
-            skipped.append(printable_path(entry.dir_entry.path))
+            skipped.append(escape_control_characters(entry.dir_entry.path))
 
 
 def is_mailbox(folder: PathLike) -> bool:
@@ -99,7 +99,7 @@ def _list_mailbox(folder: str) -> Iterator[MailboxEntry]:
             return iter(list(list_mh_folder(folder)))
         return map(MailboxEntry, list_folder(folder))
     except OSError as error:
-        raise unreadable_error(printable_path(folder), error) from error
+        raise unreadable_error(escape_control_characters(folder), error) from error
 
 
 class MailboxEntry(NamedTuple):
