@@ -8,8 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 # Control characters, invisible formatting (bidirectional overrides, zero-width characters), lone surrogates,
-# line and paragraph separators.
+# line and paragraph separators; but neither spaces nor characters of a later Unicode version than Python's.
 _ESCAPED_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
+_NONCHARACTERS = "\ufffe\uffff"  # invalid in XML
 
 
 def escape_control_characters(text: str, quote: Callable[[str], str] = repr) -> str:
@@ -22,7 +23,10 @@ def escape_control_characters(text: str, quote: Callable[[str], str] = repr) -> 
         return text
     from unicodedata import category
 
-    return "".join(quote(char)[1:-1] if category(char) in _ESCAPED_CATEGORIES else char for char in text)
+    return "".join(
+        quote(char)[1:-1] if category(char) in _ESCAPED_CATEGORIES or char in _NONCHARACTERS else char
+        for char in text
+    )
 
 
 def escape_lines(text: str) -> str:

@@ -48,7 +48,7 @@ def test_evidence_keeps_its_order_and_is_folded_between_pieces():
 def test_quotes_in_names_are_replaced():
     assert (
         add_verdict_header(b"", FakeVerdict(), [FakeReason('say "tea\n\x00')])
-        == PLAIN + b'; "say \'tea ?" +1.00\n'
+        == PLAIN + b'; "say \'tea \\x00" +1.00\n'
     )
 
 

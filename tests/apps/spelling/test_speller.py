@@ -180,7 +180,7 @@ def test_plots_have_a_point_per_number_and_a_bar_per_reason() -> None:
 
 def test_suggestion_escapes_control_characters_in_names() -> None:
     (found,) = speller().check("I didn't know weather to laugh.", name="a\x1b[31m\n<i>.txt")
-    assert str(found).startswith("a�[31m <i>.txt:1:15: ")
+    assert str(found).startswith(r"a\x1b[31m\n<i>.txt:1:15: ")
     assert "<i>" not in found._repr_html_()
 
 
