@@ -29,9 +29,11 @@ def escape_control_characters(text: str, quote: Callable[[str], str] = repr) -> 
     )
 
 
-def escape_lines(text: str) -> str:
+def escape_lines(text: str, quote: Callable[[str], str] = repr) -> str:
     """Escape the control characters of a text except its line ends."""
-    return "\n".join(map(escape_control_characters, text.split("\n")))
+    if text.isprintable():
+        return text
+    return "\n".join(escape_control_characters(line, quote) for line in text.split("\n"))
 
 
 def text_table(rows: Sequence[Sequence[str]], left: int = 1, indent: str = "") -> str:

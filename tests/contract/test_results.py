@@ -17,6 +17,7 @@ import pytest
 import weigh
 from tests.apps.mail.evaluation.scripted_filter import Scripted
 from tests.contract import spelling_results
+from tests.hostile import INJECTED, find_control_characters, find_injected_lines
 from weigh._core import MailLedger
 from weigh.apps.mail.audit import audit_mails
 from weigh.apps.mail.evaluation.mail_stream import Mail
@@ -29,9 +30,9 @@ from weigh.priors.display import PriorDisplay
 from weigh.result import Result, to_json
 from weigh.source.mail import RawMessage, read
 
-EVIL = "<script>alert(1)</script>"
-A, B = "<b>a</b>", "a & b, a long name that goes on and on and on, beyond the forty signs of a column"
-LABEL, NO, YES = "<i>label</i>", "<u>no</u>", "yes & no"
+EVIL = "<script>alert(1)</script>\x1b[31m\u202e"
+A, B = "<b>a</b>\x9b2J", "a & b, a long name that goes on and on and on, beyond the forty signs of a column"
+LABEL, NO, YES = "<i>label</i>\x07", f"<u>no</u>\n{INJECTED}", f"yes & no\r{INJECTED}"
 
 
 def _table(n: int = 60, shift: float = 0.0) -> dict[str, Any]:
@@ -262,6 +263,13 @@ def test_a_result_prints_within_eighty_columns(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
+def test_no_name_in_a_result_controls_the_terminal_or_adds_a_line(name: str) -> None:
+    for text in (str(example(name)), repr(example(name))):
+        assert not find_control_characters(text), text
+        assert not find_injected_lines(text)
+
+
+@pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
 def test_a_result_converts_to_json(name: str) -> None:
     assert json.loads(json.dumps(example(name).to_dict(), allow_nan=False))
 
@@ -271,6 +279,7 @@ def test_the_html_of_a_result_is_escaped(name: str) -> None:
     markup = example(name)._repr_html_()
     assert "<t" in markup or markup.startswith("<div><p>")
     assert is_escaped(markup)
+    assert not find_control_characters(markup)
 
 
 @pytest.mark.parametrize("name", [*RESULTS, *WITHOUT_PICTURE])
@@ -378,13 +387,14 @@ def test_the_html_of_a_model_is_escaped(name: str) -> None:
     assert type(model).__name__ == name.split()[0]
     markup = model._repr_html_()
     assert is_escaped(markup)
+    assert not find_control_characters(markup + repr(model))
     assert "&lt;" in markup
     assert ">Columns</caption>" in markup
 
 
 def test_a_calibrated_model_shows_its_calibration_table() -> None:
     markup = MODELS["CalibratedModel"]()._repr_html_()
-    assert ">Calibration: P(yes &amp; no)</caption>" in markup
+    assert ">Calibration: P(yes &amp; no INJECTED)</caption>" in markup
     assert ">before</th>" in markup
 
 

@@ -67,8 +67,7 @@ def format_location(what: str, path: str, note: str = "") -> str:
 
 def to_json_text(value: object, indent: int | None = None) -> str:
     """Return JSON whose strings show printable characters as they are and escape all others."""
-    lines = json.dumps(value, ensure_ascii=False, indent=indent).split("\n")
-    return "\n".join(escape_control_characters(line, json.dumps) for line in lines)
+    return escape_lines(json.dumps(value, ensure_ascii=False, indent=indent), json.dumps)
 
 
 def output_error(cause: OSError) -> CliError:

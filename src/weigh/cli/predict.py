@@ -67,6 +67,10 @@ def command(
 
     The rows need the columns of the training data; a label column is ignored. With --json every row is one
     line of JSON.
+
+    In CSV, control characters in names become escapes, and names that a spreadsheet would run as formulas,
+    such as =1+1, get a single quote in front. --raw writes all names unchanged, except that control
+    characters never reach a terminal.
     """
     from weigh import errors
     from weigh.cli.progress import show_row_progress

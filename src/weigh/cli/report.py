@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Any
 
 import click
@@ -97,7 +98,7 @@ def command(
         )
         page = report.html if output or not as_json else ""
     if target == "-":
-        click.echo(page.encode("utf-8", "replace"), nl=False)
+        sys.stdout.buffer.write(page.encode("utf-8", "replace"))
         return
     if page:
         report.save(target)

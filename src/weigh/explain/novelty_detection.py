@@ -20,7 +20,7 @@ from weigh.features.words import Block, as_sparse_block
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.weights import format_value
 from weigh.model.naive_bayes import BayesModel
-from weigh.result import Facts, Lines, Section, Table, TabularResult
+from weigh.result import LINE_WIDTH, Facts, Lines, Section, Table, TabularResult
 from weigh.source.chunk import Chunk
 from weigh.text import escape_control_characters, format_quantity, truncate
 
@@ -91,7 +91,8 @@ class Unfamiliar(TabularResult):
         if not reasons:
             return [self._shift_section()]
         lines = [[f"row {row}: {reason}"] for row, reason in reasons]
-        text = Table(lines, indent="  ", most=MAX_LISTED_ROWS, has_header=False).to_text()
+        widths = (LINE_WIDTH - 2,)
+        text = Table(lines, indent="  ", widths=widths, most=MAX_LISTED_ROWS, has_header=False).to_text()
         cells = [[row, reason.column, reason.value, reason.why] for row, reason in reasons]
         header = ["row", "column", "value", "why"]
         table = Table([header, *cells], left=4, widths=4 * (NAME_WIDTH,), most=MAX_LISTED_ROWS)
