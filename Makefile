@@ -25,7 +25,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest browser bogofilter bench bench-smoke gallery parameters docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest stress browser bogofilter bench bench-smoke gallery parameters docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -58,6 +58,9 @@ asked = $(or $(findstring $(1),$(ARGS)),$(if $(findstring tests/,$(ARGS)),,all))
 
 pytest: $(READY) $(if $(call asked,tests/report),browser) $(if $(call asked,tests/apps),bogofilter) ## the Python tests alone; `make pytest ARGS="tests/model -k merge"` for some of them
 	$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
+
+stress: $(READY) ## hostile input for ten minutes: damaged files and models, kills, threads, hostile names; `ARGS="--seconds 60 --attacks models"`
+	$(BIN)/python -m tests.stress $(ARGS)
 
 # One of some programs, or else a Debian package that has it; what is not tested where that is impossible.
 define program

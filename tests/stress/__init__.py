@@ -1,0 +1,1 @@
+"""Attacks with hostile input: every case is refused with an error of ours or gives a correct answer."""

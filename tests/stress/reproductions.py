@@ -1,0 +1,65 @@
+"""Run the reproductions of known faults, one shell script each, with little memory and time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+SCRIPTS = Path(__file__).parent / "reproductions"
+LIMITS = "ulimit -v 4000000; exec bash"
+MAX_SECONDS = 20
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A script that attacks as reported and exits with 0 if the attack fails; its comments describe it."""
+
+    path: Path
+
+    @property
+    def comments(self) -> dict[str, str]:
+        """The comments `# key: text` at the top of the script."""
+        lines = self.path.read_text().splitlines()
+        pairs = (line[1:].split(":", 1) for line in lines if line.startswith("# ") and ":" in line)
+        return {key.strip(): text.strip() for key, text in pairs}
+
+    def run(self, folder: Path) -> tuple[bool, float, str]:
+        """Run the script in a folder; return whether it passed, the seconds and its output."""
+        folder.mkdir(parents=True)
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        start = time.monotonic()
+        try:
+            done = subprocess.run(
+                ["bash", "-c", f"{LIMITS} {self.path}"],
+                cwd=folder,
+                env={**os.environ, "PATH": path},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                timeout=MAX_SECONDS,
+            )
+        except subprocess.TimeoutExpired:
+            return False, time.monotonic() - start, f"it did not end within {MAX_SECONDS} s"
+        return done.returncode == 0, time.monotonic() - start, done.stdout.decode("utf-8", "replace")
+
+
+def find() -> list[Reproduction]:
+    """Return all reproductions in the order of their names."""
+    return [Reproduction(path) for path in sorted(SCRIPTS.glob("*.sh"))]
+
+
+def run_all(folder: Path) -> int:
+    """Run all reproductions, print a line each, and return how many failed."""
+    failed = 0
+    for reproduction in find():
+        name = reproduction.path.stem
+        passed, seconds, output = reproduction.run(folder / name)
+        print(f"{'passed' if passed else 'FAILED'} {seconds:5.1f} s  {name}", flush=True)
+        if not passed:
+            failed += 1
+            print(output)
+    return failed
