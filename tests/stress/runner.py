@@ -7,7 +7,6 @@ import os
 import select
 import subprocess
 import sys
-import tempfile
 import time
 from collections import Counter
 from dataclasses import dataclass, field
@@ -43,15 +42,16 @@ class CaseProcess:
 
     def __init__(self, name: str, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self._log = tempfile.TemporaryFile()  # noqa: SIM115: it lives as long as the process
-        self._process = subprocess.Popen(
-            [sys.executable, "-X", "faulthandler", "-m", "tests.stress.attack", name, str(folder)],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=self._log,
-            env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "2"},
-        )
+        self._log = folder / "log"
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-X", "faulthandler", "-m", "tests.stress.attack", name, str(folder)],
+                cwd=ROOT,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env={**os.environ, "PYTHONPATH": str(ROOT)},
+            )
 
     def run(self, seed: str, seconds: float) -> dict[str, str]:
         """Run one case; a crash or a time-out is a fault, after which this object cannot be used again."""
@@ -73,8 +73,7 @@ class CaseProcess:
 
     def _failure(self, seed: str, reason: str) -> dict[str, str]:
         self.close()
-        self._log.seek(0)
-        log = self._log.read()[-4000:].decode("utf-8", "replace")
+        log = self._log.read_bytes()[-4000:].decode("utf-8", "replace")
         return {"seed": seed, "outcome": "crash", "detail": f"the case {reason}\n{log}"}
 
     def close(self) -> None:
