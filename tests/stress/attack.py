@@ -17,6 +17,7 @@ import traceback
 import warnings
 from abc import ABC, abstractmethod
 from pathlib import Path
+from typing import ClassVar
 
 from weigh.errors import WeighError
 
@@ -28,11 +29,12 @@ ATTACKS = {
     "threads": "ThreadAttack",
     "kills": "KillAttack",
 }
-MAX_ADDRESS_SPACE = 4_000_000 * 1024
 
 
 class Attack(ABC):
     """A kind of attack: `run_case` makes one hostile input from a random generator and checks the outcome."""
+
+    max_address_space: ClassVar[int] = 4_000_000 * 1024
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -64,13 +66,13 @@ def run_case(attack: Attack, seed: str) -> dict[str, str]:
 
 def main(name: str, folder: str) -> None:
     """Answer seeds from standard input until it ends."""
-    resource.setrlimit(resource.RLIMIT_AS, (MAX_ADDRESS_SPACE, MAX_ADDRESS_SPACE))
     # The answers keep standard output; whatever else is printed goes to standard error.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
     warnings.simplefilter("ignore")
     os.chdir(folder)
     attack = load_attack(name, Path(folder))
+    resource.setrlimit(resource.RLIMIT_AS, (attack.max_address_space, attack.max_address_space))
     for line in sys.stdin:
         answers.write(json.dumps(run_case(attack, line.strip())) + "\n")
         answers.flush()
