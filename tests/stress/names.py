@@ -26,11 +26,11 @@ from weigh.cli.main import app
 PIECES = [
     "\x1b[31m", "\x1b]0;title\x07", "\x9b2J", "\r", "\n", "\t", "\b", "\0", "\x7f", "\x85", "\u2028",
     "\u2029", "\u202e", "\u2066", "\u200b", "\ufeff", "\ud800", "é", "漢字", "😀", " ", ",", ";", '"', "'",
-    "`", "|", "<pwned>", "</pwned>", "<script>pwned()</script>", "</script><pwned>", "--><pwned>", "]]><pwned>",
-    '" pwned="', "' pwned='", "<img src=x pwned=1>", "&lt;", "&amp;", "{{ pwned }}", "{% pwned %}",
-    "${pwned}", "=pwned()", "+pwned()", "-pwned()", "@pwned", "=1+1|pwned", "%pwned", "\\pwned{x}", "\\end{align*}",
-    "{", "}", "$", "#", "_", "^", "~", "\\", "[bold]", "[/]", "[link=pwned]", "\r\nPwned: yes", "a", "b", "%s",
-    "{0}",
+    "`", "|", "<pwned>", "</pwned>", "<script>pwned()</script>", "</script><pwned>", "--><pwned>",
+    "]]><pwned>", '" pwned="', "' pwned='", "<img src=x pwned=1>", "&lt;", "&amp;", "{{ pwned }}",
+    "{% pwned %}", "${pwned}", "=pwned()", "+pwned()", "-pwned()", "@pwned", "=1+1|pwned", "%pwned",
+    "\\pwned{x}", "\\end{align*}", "{", "}", "$", "#", "_", "^", "~", '\\', "[bold]", "[/]",
+    "[link=pwned]", "\r\nPwned: yes", "a", "b", "%s", "{0}",
 ]  # fmt: skip
 ALLOWED_CONTROLS = {"\n"}
 FORMULA = re.compile(r"[\s\"'\ufeff]*[=+\-@\t\r＝＋－＠]")
