@@ -18,6 +18,7 @@ from typing import Any
 from click.testing import CliRunner
 
 import weigh
+from tests.hostile import HOSTILE_NAMES, find_control_characters
 from tests.stress.attack import Attack
 from weigh.apps.mail.header import add_verdict_header
 from weigh.apps.mail.store import MailStore
@@ -32,7 +33,6 @@ PIECES = [
     "\\pwned{x}", "\\end{align*}", "{", "}", "$", "#", "_", "^", "~", '\\', "[bold]", "[/]",
     "[link=pwned]", "\r\nPwned: yes", "a", "b", "%s", "{0}",
 ]  # fmt: skip
-ALLOWED_CONTROLS = {"\n"}
 FORMULA = re.compile(r"[\s\"'\ufeff]*[=+\-@\t\r＝＋－＠]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$", re.IGNORECASE)
 LATEX_COMMAND = re.compile(r"\\([A-Za-z]+)")
@@ -67,14 +67,14 @@ class NameAttack(Attack):
         result = CliRunner().invoke(app, arguments, prog_name="weigh")
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise AssertionError(f"{arguments}: {result.exception!r}") from result.exception
-        assert not (found := control_characters(result.stderr)), (arguments, found, result.stderr)
+        assert not (found := find_control_characters(result.stderr)), (arguments, found, result.stderr)
         return result.stdout
 
     def check_terminal(self, rng: random.Random) -> None:
         """Check the text of one command, and of printing a result in Python."""
         arguments = rng.choice(TEXT_COMMANDS)
         text = self.run_command(*arguments) + str(self._model.explain(self._rows[:1])[0])
-        assert not (found := control_characters(text)), (arguments, found, text)
+        assert not (found := find_control_characters(text)), (arguments, found, text)
 
     def check_csv(self, rng: random.Random) -> None:
         """Check that no cell is a formula, and that --raw writes the names as they are."""
@@ -151,13 +151,10 @@ OUTPUTS: dict[str, Callable[[NameAttack, random.Random], None]] = {
 }
 
 
-def control_characters(text: str) -> set[str]:
-    """Return the characters of a text that are not printable and not allowed."""
-    return {char for char in text if not char.isprintable()} - ALLOWED_CONTROLS
-
-
 def _name(rng: random.Random) -> str:
-    return "".join(rng.choices(PIECES, k=rng.choice((1, 2, 3))))
+    return (
+        rng.choice(HOSTILE_NAMES) if rng.random() < 0.3 else "".join(rng.choices(PIECES, k=rng.randint(1, 3)))
+    )
 
 
 def _distinct_names(rng: random.Random, n: int) -> list[str]:
