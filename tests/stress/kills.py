@@ -84,7 +84,8 @@ class KillAttack(Attack):
         """End a command after a delay, which begins at its start or when it begins to write."""
         watched, delay = rng.choice(((None, rng.uniform(0, 1.5)), (self.folder, rng.uniform(0, 0.01))))
         ending = run_and_kill(arguments, number, delay, watched, self.folder)
-        assert "Traceback" not in ending.errors, ending.errors
+        # Python itself reports an interrupt that comes before our first line.
+        assert "Traceback" not in ending.errors or ending.errors.rstrip().endswith("KeyboardInterrupt")
         if number != signal.SIGKILL:
             assert not find_drafts(self.folder), (arguments, delay, output)
 

@@ -23,6 +23,7 @@ from tests.stress.attack import Attack
 from weigh.apps.mail.header import add_verdict_header
 from weigh.apps.mail.store import MailStore
 from weigh.cli.main import app
+from weigh.errors import DataError
 
 PIECES = [
     "\x1b[31m", "\x1b]0;title\x07", "\x9b2J", "\r", "\n", "\t", "\b", "\0", "\x7f", "\x85", "\u2028",
@@ -68,6 +69,8 @@ class NameAttack(Attack):
         if result.exception is not None and not isinstance(result.exception, SystemExit):
             raise AssertionError(f"{arguments}: {result.exception!r}") from result.exception
         assert not (found := find_control_characters(result.stderr)), (arguments, found, result.stderr)
+        if result.exit_code != 0:
+            raise DataError(result.stderr)
         return result.stdout
 
     def check_terminal(self, rng: random.Random) -> None:
@@ -176,7 +179,7 @@ def _rows(rng: random.Random, columns: list[str], classes: list[str]) -> list[di
 
 
 def _rows_of_csv(path: str) -> list[list[str]]:
-    return list(csv.reader(io.StringIO(Path(path).read_text(encoding="utf-8"), newline="")))
+    return list(csv.reader(io.StringIO(Path(path).read_bytes().decode(), newline="")))
 
 
 def _cells(path: str) -> list[str]:
