@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import re
 from collections.abc import Callable
@@ -24,6 +25,8 @@ from weigh.apps.mail.evaluation.mail_stream import Mail
 from weigh.apps.mail.evaluation.online_evaluation import evaluate_filters
 from weigh.apps.mail.filter import Costs, Filter, new_ledger
 from weigh.apps.mail.serving.server import listening_socket
+from weigh.apps.mail.settings import StoreSettings
+from weigh.apps.mail.storage import check_ledger
 from weigh.apps.mail.store import MailStore
 from weigh.apps.spelling.confusion_sets import ConfusionSets
 from weigh.apps.spelling.documents import read_documents
@@ -1109,15 +1112,16 @@ def _() -> object:
 @case("A mail store of a later weigh")
 def _() -> object:
     MailStore.open("mail", create=True)
-    write_file('{"format": 2}', "mail/settings.json")
+    write_file('{"format": 3}', "mail/settings.json")
     return MailStore.open("mail")
 
 
 @case("A mail store that saw other features")
 def _() -> object:
     MailStore.open("mail", create=True)
-    path = Path("mail/settings.json")
-    path.write_text(path.read_text().replace('"version": 1', '"version": 0'))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("weigh.apps.mail.settings.FEATURES_VERSION", 0)
+        StoreSettings().write("mail/settings.json")
     return MailStore.open("mail")
 
 
@@ -1126,6 +1130,26 @@ def _() -> object:
     MailStore.open("mail", create=True)
     write_file("[settings]", "mail/settings.json")
     return MailStore.open("mail")
+
+
+@case("A mail store whose key was changed")
+def _() -> object:
+    MailStore.open("mail", create=True)
+    path = Path("mail/settings.json")
+    document = json.loads(path.read_text())
+    document["features"]["salt"] = "0123456789abcdef"
+    path.write_text(json.dumps(document))
+    return MailStore.open("mail")
+
+
+@case("A mail store whose ledger is damaged")
+def _() -> object:
+    store = MailStore.open("mail", create=True)
+    store.learn([b"Subject: hello\n\nlunch?"], "ham")
+    store.fold()
+    ledger = Path("mail/ledger")
+    ledger.write_bytes(ledger.read_bytes()[:4100] + b"x" + ledger.read_bytes()[4101:])
+    return check_ledger("mail")
 
 
 @case("More text of a message than can be held")
