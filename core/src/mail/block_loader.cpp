@@ -42,22 +42,27 @@ void BlockLoader::load_blocks(std::size_t first, std::size_t last) {
         }
         std::size_t end = first + 1;
         while (end < std::min(last, first + kMaxRunBlocks) && !is_loaded_[end].load(std::memory_order_relaxed)) ++end;
-        read_run(first, end);
-        first = end;
+        read_run(first, end, target_.data() + first * kBlockSize);
+        for (; first < end; ++first) is_loaded_[first].store(true, std::memory_order_release);
     }
 }
 
-// Read blocks that are not loaded.
-void BlockLoader::read_run(std::size_t first, std::size_t last) {
+void BlockLoader::verify_all() const {
+    std::vector<char> scratch(std::min(kMaxRunBlocks * kBlockSize, target_.size()));
+    for (std::size_t first = 0; first < checksums_.size(); first += kMaxRunBlocks)
+        read_run(first, std::min(first + kMaxRunBlocks, checksums_.size()), scratch.data());
+}
+
+// Read blocks into memory, and verify them.
+void BlockLoader::read_run(std::size_t first, std::size_t last, char* out) const {
     const std::size_t offset = first * kBlockSize, size = std::min(last * kBlockSize, target_.size()) - offset;
-    const std::size_t done = file_.read(begin_ + offset, target_.data() + offset, size);
+    const std::size_t done = file_.read(begin_ + offset, out, size);
     for (std::size_t block = first; block < last; ++block) {
-        const std::string_view bytes = block_of({target_.data(), target_.size()}, block);
-        const std::size_t begin = block * kBlockSize;
-        if (begin + bytes.size() > offset + done || block_checksum(bytes, block) != checksums_[block])
-            throw DamagedFile("its bytes " + std::to_string(begin_ + begin) + " to " +
-                              std::to_string(begin_ + begin + bytes.size() - 1) + " are damaged.");
-        is_loaded_[block].store(true, std::memory_order_release);
+        const std::string_view bytes = block_of({out, size}, block - first);
+        const std::size_t begin = (block - first) * kBlockSize;
+        if (begin + bytes.size() > done || block_checksum(bytes, block) != checksums_[block])
+            throw DamagedFile("its bytes " + std::to_string(begin_ + offset + begin) + " to " +
+                              std::to_string(begin_ + offset + begin + bytes.size() - 1) + " are damaged.");
     }
 }
 

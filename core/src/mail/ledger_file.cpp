@@ -143,7 +143,7 @@ Ledger Ledger::open(const std::string& path, bool verify_rows) {
     ZeroedArray<Slot> slots(header.capacity, false);
     const std::span<char> target(reinterpret_cast<char*>(slots.data()), header.capacity * sizeof(Slot));
     auto loader = open_blocks(std::move(file), header, target);
-    if (verify_rows) loader->load_all();
+    if (verify_rows) loader->verify_all();
     ledger.table_ = RowTable(std::move(slots), header.keys, std::move(loader));
     return ledger;
 }

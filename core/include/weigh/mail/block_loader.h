@@ -39,10 +39,12 @@ public:
     }
     // The same for all blocks.
     void load_all() { load_blocks(0, checksums_.size()); }
+    // Verify all blocks of the file without loading them.
+    void verify_all() const;
 
 private:
     void load_blocks(std::size_t first, std::size_t last);
-    void read_run(std::size_t first, std::size_t last);
+    void read_run(std::size_t first, std::size_t last, char* out) const;
 
     RandomAccessFile file_;
     std::size_t begin_;

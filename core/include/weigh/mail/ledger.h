@@ -29,7 +29,7 @@ public:
     explicit Ledger(const Learner& learner) : learner_(&learner) {}
     // Open a saved ledger; learning changes only the copy in memory. Throws std::invalid_argument if its header is
     // invalid, DamagedFile if other bytes are damaged, and std::system_error if it cannot be read. Rows are read and
-    // verified on demand, so that every other function may throw DamagedFile too; `verify_rows` reads all of them now.
+    // verified on demand, so that every other function may throw DamagedFile too; `verify_rows` verifies all of them now.
     static Ledger open(const std::string& path, bool verify_rows);
 
     const Learner& learner() const { return *learner_; }

@@ -25,13 +25,14 @@ from weigh.apps.mail.storage import (
     SPAM_MARK,
     LedgerSnapshot,
     check_ledger,
+    count_labels,
     load_snapshot,
     read_feature_names,
 )
 from weigh.errors import FileError, ModelFileError, WeighError
 from weigh.journal.generation import MarkIndex
 from weigh.journal.journal import Journal, write_lock
-from weigh.journal.storage import KEY_BYTES, unpack_records
+from weigh.journal.storage import unpack_records
 from weigh.result import LINE_WIDTH, Result, Section, Table
 from weigh.text import format_count, format_quantity, truncate
 
@@ -112,13 +113,6 @@ def check_files(folder: str) -> StoreCheck:
     return StoreCheck(folder, not any(each.problem for each in checks), tuple(checks))
 
 
-def count_labels(marks: MarkIndex) -> tuple[int, int]:
-    """Return the numbers of hams and spams among the marks of a journal."""
-    table, n_keys = marks.to_bytes()
-    counts = Counter(table[KEY_BYTES * n_keys :])
-    return counts[HAM_MARK], counts[SPAM_MARK]
-
-
 def _format_labels(hams: int, spams: int) -> str:
     return f"{format_quantity(hams, 'ham')} and {format_quantity(spams, 'spam')}"
 
@@ -144,6 +138,8 @@ def _check_ledger(folder: str, settings: StoreSettings | None) -> tuple[str, Led
     if settings is None:
         return "all blocks", None
     snapshot = load_snapshot(folder, settings.learner)
+    if not os.path.exists(os.path.join(folder, LEDGER_FILE)):
+        return "not written yet", snapshot
     return f"{format_quantity(snapshot.ledger.features, 'feature')}, all blocks", snapshot
 
 

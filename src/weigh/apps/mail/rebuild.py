@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from weigh._core import MailLedger
 from weigh.advice import Step
-from weigh.apps.mail.check import LOCK_TIMEOUT, check_files, count_labels, find_store
+from weigh.apps.mail.check import LOCK_TIMEOUT, check_files, find_store
 from weigh.apps.mail.folder import (
     ARCHIVE_FILE,
     JOURNAL_FILE,
@@ -31,6 +31,7 @@ from weigh.apps.mail.storage import (
     LabelChange,
     LedgerSnapshot,
     check_ledger,
+    count_labels,
     decode_changes,
     load_snapshot,
     save_snapshot,

@@ -69,6 +69,14 @@ class UnlearnResult(Result):
         return [Section("unlearned", [text])]
 
 
+def missing_label_hint(hams: int, spams: int) -> str:
+    """Return advice for a store that has not learned both labels yet, otherwise an empty text."""
+    if hams and spams:
+        return ""
+    missing = "ham" if spams else "spam" if hams else "mail"
+    return f"The store has learned no {missing} yet. Learn both ham and spam before you rely on it."
+
+
 @dataclass(frozen=True, repr=False)
 class StoreStatus(Result):
     """The settings and contents of a store.
@@ -97,10 +105,7 @@ class StoreStatus(Result):
     @property
     def hint(self) -> str:
         """Advice if the store has not learned both labels yet, otherwise empty."""
-        if self.hams and self.spams:
-            return ""
-        missing = "ham" if self.spams else "spam" if self.hams else "mail"
-        return f"The store has learned no {missing} yet. Learn both ham and spam before you rely on it."
+        return missing_label_hint(self.hams, self.spams)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the status as plain values for JSON."""

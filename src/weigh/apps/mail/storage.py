@@ -21,7 +21,8 @@ from weigh.apps.mail.folder import (
 )
 from weigh.atomic_files import fsync_folder
 from weigh.errors import ModelFileError
-from weigh.journal.storage import JOURNAL_START, JournalRecord, Position, flush_to_disk
+from weigh.journal.generation import MarkIndex
+from weigh.journal.storage import JOURNAL_START, KEY_BYTES, JournalRecord, Position, flush_to_disk
 
 _METADATA = struct.Struct("<QIIQIIQI")
 
@@ -189,6 +190,13 @@ class LabelChange(NamedTuple):
     def record(self) -> JournalRecord:
         """The journal record of the change; it includes the old mark, so that the change can be undone."""
         return JournalRecord(self.key, self.new, bytes([self.old]) + self.hashed_features + self.words)
+
+
+def count_labels(marks: MarkIndex) -> tuple[int, int]:
+    """Return the numbers of hams and spams among the marks of a journal."""
+    table, n_keys = marks.to_bytes()
+    codes = table[KEY_BYTES * n_keys :]
+    return codes.count(HAM_MARK), codes.count(SPAM_MARK)
 
 
 def resolve_old_marks(

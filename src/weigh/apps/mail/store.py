@@ -30,6 +30,7 @@ from weigh.apps.mail.results import (
     StoreStatus,
     StrongestWords,
     UnlearnResult,
+    missing_label_hint,
     store_status,
     strongest_words,
 )
@@ -48,6 +49,7 @@ from weigh.apps.mail.storage import (
     LabelChange,
     SnapshotMetadata,
     check_ledger,
+    count_labels,
     encode_feature_names,
     feature_keys,
     load_snapshot,
@@ -284,6 +286,11 @@ class MailStore:
         # In this order, because other processes may write in between.
         folded, end = self._snapshot_metadata().position, self._journal.position
         return store_status(self.folder, self.settings, ledger, end.offset - folded.offset)
+
+    @advise_repair
+    def hint(self) -> str:
+        """Return the hint of `status`, without reading the ledger."""
+        return missing_label_hint(*count_labels(self._journal.marks()))
 
     def _set_marks(
         self, contents: Iterable[bytes], mark: int, progress: Progress | None, tidy: bool

@@ -67,6 +67,6 @@ def command(
         )
     print_result(learner.learn_all(mail_store), as_json)
     learner.input_check.print_notes()
-    hint = mail_store.status().hint
+    hint = mail_store.hint()
     if hint:
         print_note(hint)
