@@ -23,7 +23,7 @@ NAMES = [
 ]
 VALUES = ["<b>bold</b>", "ok'\"", "{{ x }}", "nul\0", "\U0001f992"]
 CLASSES = [ATTACK, "</title></script>spam"]
-LABEL = "la<b>el"
+LABEL = "la<b>el\x1b[31m"
 
 
 def mails(n: int = 300, seed: int = 0) -> dict[str, list[Any]]:

@@ -118,6 +118,7 @@ def _jinja_environment() -> Any:
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_read_template),
         autoescape=True,
+        finalize=_escape_control_characters,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -134,12 +135,16 @@ def _jinja_environment() -> Any:
     return environment
 
 
-def _advice_html(text: str) -> Any:
+def _escape_control_characters(value: Any) -> Any:
+    """Escape the control characters of text; markup, which is a subclass of str, is already escaped."""
+    return text.escape_lines(value) if type(value) is str else value
+
+
+def _advice_html(sentence: str) -> Any:
     """Return a sentence as HTML in which lines do not break inside command-line options."""
     safe = import_module("markupsafe")
-    return safe.Markup(
-        OPTION_PATTERN.sub(r'<span class="short">\g<0></span>', str(safe.escape(keep_percent_together(text))))
-    )
+    escaped = str(safe.escape(text.escape_lines(keep_percent_together(sentence))))
+    return safe.Markup(OPTION_PATTERN.sub(r'<span class="short">\g<0></span>', escaped))
 
 
 def _format_percent(share: float | None) -> str:
