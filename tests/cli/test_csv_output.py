@@ -11,8 +11,8 @@ from click.testing import CliRunner
 
 import weigh
 from tests.hostile import FORMULA_NAMES, HOSTILE_NAMES, LONE_SURROGATE, find_control_characters
-from weigh.cli.csv_output import CsvWriter
 from weigh.cli.main import app
+from weigh.cli.output import CsvWriter
 
 
 def field(cell: object, raw: bool = False) -> str:

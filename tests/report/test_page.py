@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 import weigh
+from tests.hostile import find_control_characters
 from weigh import errors
 from weigh.report.svg import ALLOWED_ATTRIBUTES, ALLOWED_ELEMENTS
 
@@ -109,7 +110,6 @@ def test_charts_contain_only_allowed_elements_and_attributes(page: str) -> None:
 
 PROGRAM = """
 import hashlib, json, weigh
-from tests.hostile import find_control_characters
 from tests.report import tables
 spam = weigh.NaiveBayes().fit(tables.mails(60), "kind")
 facts = json.dumps(weigh.report_on(spam, tables.mails(30, 7), train=tables.mails(60)).to_dict())

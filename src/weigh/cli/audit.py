@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 from weigh.cli.commands import CommandWithExamples
-from weigh.cli.csv_output import CsvWriter, raw_option
 from weigh.cli.options import (
     check_output_is_not_input,
     data_file_options,
@@ -17,7 +16,9 @@ from weigh.cli.options import (
     open_output,
     open_source_for_model,
     print_result,
+    raw_option,
 )
+from weigh.cli.output import CsvWriter
 
 SECTIONS = {
     "Examples": """

@@ -11,7 +11,7 @@ import click
 
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.notation import to_command_line
-from weigh.cli.output import print_text
+from weigh.cli.output import CsvWriter, print_text
 
 MAILS = {
     "CS373": [0, 0, 0, 0, 1],
@@ -102,7 +102,6 @@ def _fit_model(train: str) -> tuple[Any, list[str]]:
 def _write_tables(folder: str) -> tuple[str, str]:
     from sklearn.datasets import load_breast_cancer
 
-    from weigh.cli.csv_output import CsvWriter
     from weigh.cli.options import open_output
 
     table = load_breast_cancer()

@@ -123,7 +123,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
         with contextlib.suppress(Exception):
             import traceback
 
-            print_text(traceback.format_exc(), err=True)
+            print_text(traceback.format_exc().rstrip(), err=True)
     finally:
         # A second interrupt may have cut the clean-up after the first one short.
         remove_own_drafts()

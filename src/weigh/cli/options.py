@@ -23,6 +23,9 @@ DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
 plot_option = click.option("--plot", metavar="FILE", help="Draw a picture, as .svg, .png or .html.")
+raw_option = click.option(
+    "--raw", is_flag=True, help="CSV: write names unchanged, even if a spreadsheet would run them."
+)
 model_argument = click.argument("model", type=click.Path(), metavar="MODEL")
 
 

@@ -9,7 +9,6 @@ from typing import Any, TextIO
 import click
 
 from weigh.cli.commands import CommandWithExamples
-from weigh.cli.csv_output import CsvWriter, raw_option
 from weigh.cli.options import (
     check_output_is_not_input,
     class_by_name,
@@ -18,8 +17,9 @@ from weigh.cli.options import (
     model_argument,
     open_output,
     open_source_for_model,
+    raw_option,
 )
-from weigh.cli.output import print_text, to_json_text
+from weigh.cli.output import CsvWriter, print_text, to_json_text
 
 SECTIONS = {
     "Examples": """
@@ -111,7 +111,7 @@ def command(
         writer = (
             _JsonLinesWriter(file, proba, confidence_name)
             if as_json
-            else _CsvWriter(CsvWriter(file, raw), loaded.classes, proba, check, confidence_name)
+            else _PredictionCsvWriter(CsvWriter(file, raw), loaded.classes, proba, check, confidence_name)
         )
         for batch in _predict_batches(loaded, source, decision, detector):
             writer.write(batch)
@@ -200,7 +200,7 @@ def _unfamiliar_rows(detector: Any, chunk: Any) -> dict[int, list[str]]:
     }
 
 
-class _CsvWriter:
+class _PredictionCsvWriter:
     """Writes predictions as CSV."""
 
     def __init__(

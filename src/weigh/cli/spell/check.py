@@ -70,7 +70,7 @@ class CheckCommand(CommandWithExamples):
         except Exception:
             import traceback
 
-            print_text(traceback.format_exc(), err=True)
+            print_text(traceback.format_exc().rstrip(), err=True)
             raise click.exceptions.Exit(EXIT_ERROR) from None
 
 
