@@ -24,7 +24,6 @@ _FSYNC_UNSUPPORTED = {
     errno.EROFS,
 }
 
-
 # Searching this many entries of a folder for stale drafts takes about 5 ms. In a folder with more, only these
 # are searched, and only once per process.
 MAX_SEARCHED_ENTRIES = 10_000
@@ -37,7 +36,13 @@ _DRAFT_DIGITS = 16
 _drafts: dict[str, int] = {}
 
 WriteContext = Callable[[str, str], contextlib.AbstractContextManager[None]]
-_write_context: WriteContext = lambda path, target: contextlib.nullcontext()  # noqa: E731
+
+
+def _no_context(path: str, target: str) -> contextlib.AbstractContextManager[None]:
+    return contextlib.nullcontext()
+
+
+_write_context: WriteContext = _no_context
 
 
 @contextlib.contextmanager
@@ -129,7 +134,7 @@ def remove_stale_drafts(folder: str) -> None:
     A process is dead if the lock on its draft is free. Process ids would not show that: they are reused, and
     differ between containers and machines that share a folder.
     """
-    if folder in _large_folders:
+    if os.name == "nt" or folder in _large_folders:
         return
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         for entry in itertools.islice(entries, MAX_SEARCHED_ENTRIES):

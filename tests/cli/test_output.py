@@ -38,6 +38,15 @@ def test_a_link_stays_and_the_file_behind_it_is_replaced(fitted, tmp_path):
     assert (tmp_path / "real.csv").read_text().startswith("prediction,")
 
 
+@pytest.mark.parametrize("target", ["nowhere", "link.csv"])
+def test_a_link_to_nothing_is_refused_before_any_work(fitted, tmp_path, target):
+    (tmp_path / "link.csv").symlink_to(target)
+    result = predicted(fitted, "link.csv")
+    assert result.exit_code == 1
+    assert result.stderr == ("weigh: link.csv is a link to nothing. Remove it, or write to another file.\n")
+    assert not (tmp_path / "nowhere").exists()
+
+
 def test_a_pipe_is_written_to_and_stays_a_pipe(fitted, tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)

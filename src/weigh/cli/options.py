@@ -173,11 +173,13 @@ def save_plot(picture: Callable[[], Any], plot: str | None, as_json: bool) -> No
 
 
 def check_output_is_not_input(output: str | None, *inputs: str) -> None:
-    """Reject an output file with an empty name, and one that is also an input."""
+    """Reject an output file with an empty name, a link to nothing, and one that is also an input."""
     from weigh import errors
 
     if output == "":
         raise errors.FileError("The output file has an empty name. Give a file name.")
+    if output and os.path.islink(output) and not os.path.exists(output):
+        raise errors.FileError(f"{output} is a link to nothing. Remove it, or write to another file.")
     for path in inputs:
         if output and os.path.exists(output) and os.path.exists(path) and os.path.samefile(output, path):
             raise errors.FileError(f"{output} is also an input of this command. Write to another file.")
