@@ -9,7 +9,7 @@ from typing import BinaryIO
 
 from weigh.advice import Step
 from weigh.apps.user_files import user_data_path
-from weigh.atomic_files import atomic_write, error_reason, is_draft
+from weigh.atomic_files import atomic_write, error_reason, is_draft, remove_stale_drafts
 from weigh.errors import ModelFileError
 
 SETTINGS_FILE = "settings.json"
@@ -66,7 +66,8 @@ def write_private_file(path: str) -> Iterator[BinaryIO]:
 
 
 def remove_stale_files(folder: str, current: set[str]) -> None:
-    """Remove sidecar files not in `current`; needs the write lock."""
+    """Remove temporary files of killed writers and sidecar files not in `current`; needs the write lock."""
+    remove_stale_drafts(folder)
     for name in os.listdir(folder):
         if name.split(".")[0] in (ARCHIVE_FILE, WORDS_FILE) and name not in current:
             with contextlib.suppress(FileNotFoundError):
