@@ -24,7 +24,6 @@ from weigh.cli.output import (
     show_error,
     show_note,
 )
-from weigh.cli.writing import write_context
 
 # In the order in which the help lists them.
 COMMANDS = {
@@ -114,7 +113,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
     """Run the program and exit: 0 success, 1 error, 2 wrong usage, 3 internal error, 130 interrupted."""
     reopen_closed_standard_streams()
     escape_unencodable_output()
-    set_write_context(write_context)
+    set_write_context(_write_context)
     try:
         code = run_for_exit_code(arguments)
     except Exception:
@@ -128,6 +127,13 @@ def run(arguments: Sequence[str] | None = None) -> None:
         # A second interrupt may have cut the clean-up after the first one short.
         remove_own_drafts()
     sys.exit(code)
+
+
+def _write_context(path: str, target: str) -> contextlib.AbstractContextManager[None]:
+    # Imported when a file is written: most commands only print.
+    from weigh.cli.writing import write_context
+
+    return write_context(path, target)
 
 
 def run_for_exit_code(arguments: Sequence[str] | None = None) -> int:
