@@ -44,7 +44,8 @@ Their messages carry advice as data, see `weigh.advice`.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sized
+from itertools import islice
 
 from weigh.advice import Advised, Setting, Step, Text, join
 
@@ -215,10 +216,11 @@ class UnfilledTable(WeighWarning):
 
 def quote_names(names: Iterable[object], max_names: int = 8) -> str:
     """List the first few names, quoted, for a message."""
-    quoted = [repr(name) for name in names]
-    if len(quoted) > max_names:
-        return ", ".join(quoted[:max_names]) + f" and {len(quoted) - max_names:,} more"
-    return ", ".join(quoted) if quoted else "none"
+    # A sparse matrix may have millions of columns, whose names are not stored.
+    names = names if isinstance(names, Sized) else list(names)
+    quoted = ", ".join(repr(name) for name in islice(names, max_names))
+    more = f" and {len(names) - max_names:,} more" if len(names) > max_names else ""
+    return quoted + more if quoted else "none"
 
 
 def closest(name: object, choices: Iterable[object]) -> str:
@@ -278,14 +280,17 @@ def one_line_repr(value: object, max_length: int = 160) -> str:
     return text if len(text) <= max_length else f"{text[:max_length]}…"
 
 
+MAX_SUGGESTIONS = 10_000  # names compared with an unknown one
+
+
 def unknown_column_error(name: str, columns: Iterable[str], where: str, parameter: str = "") -> ColumnError:
     """Return the error for a column that does not exist; `parameter` is the one that names it."""
-    columns = list(columns)
+    columns = columns if isinstance(columns, Sized) else list(columns)
     return ColumnError(
         f"{where} has no column {one_line_repr(name)}; it has {quote_names(columns)}.",
         parameter=parameter,
         value=name,
-        suggestion=closest(name, columns),
+        suggestion=closest(name, islice(columns, MAX_SUGGESTIONS)),
     )
 
 

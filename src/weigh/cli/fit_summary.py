@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weigh.cli.output import format_location
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 PERCEPTRONS = ("perceptron", "voted")
 MAX_TABLE_ROWS = 25
+MAX_LISTED_COLUMNS = 10_000  # a sparse file may have millions
 LINE_WIDTH = 80
 
 
@@ -34,12 +36,15 @@ def summarise_fit(model: Any, learner: str, data: Sequence[str]) -> dict[str, An
     calibration = getattr(model, "calibration", None)
     model = model.uncalibrated
     contents = dict(_column_summaries(model))
-    pairs = [*zip(model.schema.names, model.schema.kinds, strict=True), *model.schema.made.items()]
+    schema = model.schema
+    columns = islice(zip(schema.names, schema.kinds, strict=True), MAX_LISTED_COLUMNS)
+    pairs = [*columns, *schema.made.items()]
     return {
         "learner": learner,
         "data": list(data),
         "label": model.label,
         **_class_summary(model),
+        "n_columns": len(schema.names) + len(schema.made),
         "columns": [{"column": n, "kind": kind.name, "found": contents.get(n, "")} for n, kind in pairs],
         "n_parameters": getattr(model, "n_parameters", None),
         **_training_summary(model),
@@ -93,10 +98,11 @@ def format_fit_summary(facts: dict[str, Any], replaced: bool) -> str:
     files = facts["data"][0] if len(facts["data"]) == 1 else format_quantity(len(facts["data"]), "file")
     files = "standard input" if files == "-" else escape_control_characters(files)
     label = escape_control_characters(str(facts["label"]))
-    columns = [[truncate(c["column"], 30), c["kind"], truncate(c["found"], 36)] for c in facts["columns"]]
+    listed = facts["columns"][: MAX_TABLE_ROWS + 1]
+    columns = [[truncate(c["column"], 30), c["kind"], truncate(c["found"], 36)] for c in listed]
     parts = [f"Trained on {format_quantity(total, 'row')} of {files} to predict {label}."]
     parts += [_format_classes(facts["classes"], total)] if "classes" in facts else []
-    parts.append(text_table(_limit_rows([["column", "kind", "found"], *columns]), left=3))
+    parts.append(text_table(_limit_rows([["column", "kind", "found"], *columns], facts["n_columns"]), left=3))
     if "weights" in facts:
         parts += format_weights(facts)
     elif "certificate" in facts:
@@ -150,13 +156,12 @@ def wrap_text(text: str) -> str:
     )
 
 
-def _limit_rows(rows: list[list[str]]) -> list[list[str]]:
+def _limit_rows(rows: list[list[str]], total: int | None = None) -> list[list[str]]:
+    """Return the header and the first rows; `total` is the number of rows if not all were given."""
     if len(rows) <= MAX_TABLE_ROWS + 1:
         return rows
-    return [
-        *rows[:MAX_TABLE_ROWS],
-        [f"… and {len(rows) - MAX_TABLE_ROWS:,} more", *[""] * (len(rows[0]) - 1)],
-    ]
+    n_hidden = (len(rows) - 1 if total is None else total) - (MAX_TABLE_ROWS - 1)
+    return [*rows[:MAX_TABLE_ROWS], [f"… and {n_hidden:,} more", *[""] * (len(rows[0]) - 1)]]
 
 
 MAX_WEIGHTS = 15
@@ -171,6 +176,7 @@ def summarise_weights(model: RegressionModel | LogisticModel) -> dict[str, Any]:
     return {
         "rows": model.fit.rows,
         "weights": summary["weights"],
+        "n_unlisted": summary.get("n_unlisted", 0),
         "fit": model.fit.to_dict(),
         "facts": summary["facts"],
         "equivalents": summary["equivalents"],
@@ -182,14 +188,14 @@ def format_weights(facts: dict[str, Any]) -> list[str]:
     """Return the paragraphs about weights, fit and certificate."""
     separate = ("rows", "certificate", "found by")  # printed as sentences
     table = [[name, value] for name, value in facts["facts"].items() if name not in separate]
-    parts = [_weight_table(facts["weights"]), _format_facts(table)]
+    parts = [_weight_table(facts["weights"], facts["n_unlisted"]), _format_facts(table)]
     if facts["certificate"] is not None:
         parts.append(_format_certificate(Optimality.from_dict(facts["certificate"])))
     return parts
 
 
-def _weight_table(weights: list[dict[str, Any]]) -> str:
-    """Return the largest weights as a table, in the order of the features."""
+def _weight_table(weights: list[dict[str, Any]], n_unlisted: int) -> str:
+    """Return the largest weights as a table, in the order of the features; some may not be listed at all."""
     has_errors = any(each["error"] is not None for each in weights)
     heads = ["weight", "std. error", "p", "95% from", "to"] if has_errors else ["weight"]
     keys = ["weight", "error", "tails", "low", "high"] if has_errors else ["weight"]
@@ -200,7 +206,7 @@ def _weight_table(weights: list[dict[str, Any]]) -> str:
     room = max(MIN_NAME_WIDTH, LINE_WIDTH - sum(width + 2 for width in widths))
     names = [truncate(weights[at]["feature"], room) for at in shown]
     table = text_table([["feature", *heads], *([name, *row] for name, row in zip(names, rows, strict=True))])
-    others = len(weights) - len(rows)
+    others = len(weights) - len(rows) + n_unlisted
     return table + (f"\n… and {others:,} smaller ones" if others else "")
 
 

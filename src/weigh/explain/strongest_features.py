@@ -197,7 +197,7 @@ class LargestRegressionWeights(LargestWeights):
 
 def largest_regression_weights(model: RegressionModel, most: int) -> LargestRegressionWeights:
     """Return the features with the largest positive and negative weights, per unit of the feature."""
-    names, coef = model.features, model.coef
+    names, coef = model.feature_names, model.coef
     sides = {"raises": _top_weights(names, coef, most), "lowers": _top_weights(names, -coef, most)}
     lowered = tuple(FeatureWeight(feature.feature, -feature.weight) for feature in sides["lowers"])
     return LargestRegressionWeights({**sides, "lowers": lowered}, model.label or "the prediction")
@@ -209,7 +209,7 @@ def largest_weights(model: LinearModel, classes: Sequence[Any], most: int) -> La
     A voted perceptron is represented by its average.
     """
     linear = model.keep("averaged") if isinstance(model, VotedModel) else model
-    names, coef = linear.features, np.atleast_2d(linear.coef)
+    names, coef = linear.feature_names, np.atleast_2d(linear.coef)
     table = np.vstack([-coef[0], coef[0]]) if len(coef) == 1 else coef - _mean_of_other_classes(coef)
     return LargestWeights(
         {label: _top_weights(names, table[model.classes.index(label)], most) for label in classes}

@@ -6,9 +6,11 @@ blocks (counting, scoring) matches levels by name.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar, overload
+from itertools import repeat
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +23,9 @@ Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 T = TypeVar("T")
+
+
+_NUMBERED_NAME = re.compile("x(0|[1-9][0-9]{0,18})", re.ASCII)
 
 
 class ConstantSequence(Sequence[T]):
@@ -40,6 +45,9 @@ class ConstantSequence(Sequence[T]):
     def __getitem__(self, at: int | slice) -> T | ConstantSequence[T]:
         numbers = range(self.times)[at]
         return ConstantSequence(self.item, len(numbers)) if isinstance(numbers, range) else self.item
+
+    def __iter__(self) -> Iterator[T]:
+        return repeat(self.item, self.times)
 
     def count(self, value: object) -> int:
         """Return how often a value occurs: in all places or in none."""
@@ -68,6 +76,25 @@ class NumberedNames(Sequence[str]):
         if isinstance(numbers, range):
             return [f"x{j + self.start}" for j in numbers]
         return f"x{numbers + self.start}"
+
+    def __iter__(self) -> Iterator[str]:
+        return (f"x{j}" for j in range(self.start, self.start + self.width))
+
+    def __contains__(self, name: object) -> bool:
+        return self._position(name) is not None
+
+    def index(self, name: Any, start: int = 0, stop: int | None = None) -> int:
+        """Return the position of a name, without a search."""
+        position = self._position(name)
+        if position is None or position not in range(self.width)[start:stop]:
+            raise ValueError(f"{name!r} is not one of the names")
+        return position
+
+    def _position(self, name: object) -> int | None:
+        if not isinstance(name, str) or not _NUMBERED_NAME.fullmatch(name):
+            return None
+        position = int(name[1:]) - self.start
+        return position if 0 <= position < self.width else None
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, NumberedNames):

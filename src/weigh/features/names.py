@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import accumulate, chain, pairwise
 from typing import Any, overload
 
 import numpy as np
@@ -34,6 +35,24 @@ class LazyNames(Sequence[str]):
         if isinstance(numbers, range):
             return [self._name(k) for k in numbers]
         return self._name(numbers)
+
+
+class JoinedNames(LazyNames):
+    """Several sequences of names as one."""
+
+    def __init__(self, parts: Sequence[Sequence[str]]) -> None:
+        self._parts = parts
+        self._starts = [0, *accumulate(map(len, parts))]
+
+    def __len__(self) -> int:
+        return self._starts[-1]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(self._parts)
+
+    def _name(self, k: int) -> str:
+        part = bisect_right(self._starts, k) - 1
+        return self._parts[part][k - self._starts[part]]
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from weigh.features.kind_registry import Derived, Lag, to_kind
 from weigh.features.kinds import Category, Flag, Kind, Number
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import Text, Tokens
+from weigh.features.width import check_width
 from weigh.source.base import PREFIX_ROWS, Source
 from weigh.source.chunk import (
     Chunk,
@@ -192,8 +193,11 @@ def infer_schema(
     stated, derived = _parse_kinds(columns, names, source.named)
     markers = tuple(dict.fromkeys([*missing, *source.missing]))
     schema = Schema(names, (), source.named, source.label, markers, derived)
-    if isinstance(stated, Kind) and not _has_bin_count(stated):
-        return replace(schema, kinds=ConstantSequence(stated, len(names)))
+    if isinstance(stated, Kind):
+        uniform = replace(schema, kinds=ConstantSequence(stated, len(names)))
+        check_width(uniform, source)
+        if not _has_bin_count(stated):
+            return uniform
     by_name: Any = dict.fromkeys(names, stated) if isinstance(stated, Kind) else stated
     if not isinstance(stated, Kind):
         _check_width(source)
@@ -217,7 +221,7 @@ def _parse_kinds(
         return to_kind(columns, "columns"), {}
     stated: dict[str, Kind] = {}
     derived: dict[str, Kind] = {}
-    known = set(names)
+    known = names if isinstance(names, NumberedNames) else set(names)
     for key, value in columns.items():
         name = f"x{key}" if isinstance(key, int) and not named else str(key)
         kind = to_kind(value, f"columns[{name!r}]")

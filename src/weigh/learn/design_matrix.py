@@ -15,6 +15,7 @@ from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Category, Kind, Number, Products, Value
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
+from weigh.features.width import check_width
 from weigh.learn.dataset import EncodedChunk, SourceDataset
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.source.base import Source
@@ -51,7 +52,9 @@ def linear_schema(
     if not schema.column_groups:
         raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
     if isinstance(schema.kinds, ConstantSequence):
-        return replace(schema, kinds=_linear_kinds(schema.kinds, scale))
+        schema = replace(schema, kinds=_linear_kinds(schema.kinds, scale))
+        check_width(schema, source)
+        return schema
     prefix = source.prefix().columns if columns == "auto" or isinstance(columns, Mapping) else {}
     if prefix and not source.named:
         prefix = rename_columns(prefix, schema.names)

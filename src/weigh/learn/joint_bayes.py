@@ -15,6 +15,7 @@ from weigh.features.columns import to_numbers
 from weigh.features.kinds import Kind, Number
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import find_cuts, infer_schema
+from weigh.features.width import check_separate_columns
 from weigh.learn.class_prior import check_class_prior
 from weigh.learn.task import MergingCounter
 from weigh.model.counts.bayes_counts import BayesCounts
@@ -41,6 +42,7 @@ class JointTask:
         """Return the task for a source: check the parameters, infer the kinds and bin the numbers."""
         check_class_prior(JOINT_BAYES.owner, parameters.get("class_prior"), source)
         values = JOINT_BAYES.check(parameters)
+        check_separate_columns(source, ("Use fewer columns, or ", Step("naive Bayes", "NaiveBayes"), "."))
         # Inferred numbers are this very object, which tells them from numbers given by the user.
         inferred = Number()
         schema = infer_schema(source, columns, inferred, values["missing"])

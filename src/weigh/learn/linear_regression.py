@@ -27,7 +27,6 @@ from weigh.learn.linear.penalised_least_squares import (
     unknown_noise_error,
 )
 from weigh.learn.linear.penalties import ColumnPriors
-from weigh.learn.linear.posterior import ReindexedPosterior
 from weigh.learn.linear.problem import Problem
 from weigh.learn.linear.problem_setup import (
     ProblemSetup,
@@ -183,8 +182,7 @@ class LinearTask:
         )
         b = solution.b if moments is None or not self.bias else moments.intercept(table[:, 0])
         intercept = np.atleast_1d(b).astype(np.float64)
-        maker = penalised.posterior_maker
-        posterior = None if maker is None else ReindexedPosterior(maker, setup.model_indices, setup.centre)
+        posterior = setup.reindex_posterior(penalised.posterior_maker)
         terms = setup.build_terms(table)
         return RegressionModel(self.schema, intercept, terms, fit, certificate, posterior)
 

@@ -18,7 +18,7 @@ from weigh.learn.linear.logistic import null_model, solve_l1_logistic, solve_log
 from weigh.learn.linear.newton import name_diverging_features
 from weigh.learn.linear.path import LogisticPathSolver
 from weigh.learn.linear.penalties import ColumnPriors
-from weigh.learn.linear.posterior import LaplaceApproximation, ReindexedPosterior
+from weigh.learn.linear.posterior import LaplaceApproximation
 from weigh.learn.linear.problem import (
     Problem,
     Solution,
@@ -152,7 +152,7 @@ class LogisticTask:
         )
         has_posterior = len(classes) == 2 and not l1.any()
         maker = LaplaceApproximation.at_solution(problem, solution) if has_posterior else None
-        posterior = None if maker is None else ReindexedPosterior(maker, setup.model_indices, setup.centre)
+        posterior = setup.reindex_posterior(maker)
         terms = setup.build_terms(table)
         return LogisticModel(
             self.schema, classes, intercepts, terms, class_frequencies, fit, certificate, posterior

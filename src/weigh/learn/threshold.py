@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Step
 from weigh.features.blocks import Floats, Ints
 from weigh.features.columns import encode_column
 from weigh.features.columns import is_missing as is_missing_value
@@ -16,6 +17,7 @@ from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Category, Flag, Kind, Number, Skip
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
+from weigh.features.width import check_separate_columns
 from weigh.learn.task import MergingCounter
 from weigh.model.counts.bayes_counts import Label, encode_labels
 from weigh.model.counts.count_table import CountArray, canonical_order_key, to_integers_if_whole
@@ -49,6 +51,7 @@ class ThresholdTask:
     @classmethod
     def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> ThresholdTask:
         """Return the task for a source, with all columns but the numeric ones skipped."""
+        check_separate_columns(source, ("Use fewer columns, or ", Step("naive Bayes", "NaiveBayes"), "."))
         if isinstance(columns, str) and columns == "auto" and not source.names:
             columns = Number()
         schema = infer_schema(source, columns, missing=THRESHOLD.check(parameters)["missing"])

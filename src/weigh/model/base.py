@@ -16,6 +16,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats, Level
+from weigh.features.names import LazyNames
 from weigh.features.schema import Schema
 from weigh.model.decision import Decision, best_class, label_array, log_softmax
 from weigh.model.file import store
@@ -287,6 +288,15 @@ def weight_table(title: str, names: Sequence[str], weights: Floats) -> Table:
     return Table(rows, caption=title, widths=(40,), bars=bars, n_hidden=n_hidden)
 
 
-def name_weights_by_class(names: Sequence[str], classes: Sequence[Any]) -> Iterator[str]:
-    """Yield "class: feature" for each weight of a multiclass model, class by class."""
-    return (f"{label}: {name}" for label in classes for name in names)
+class ClassWeightNames(LazyNames):
+    """The names "class: feature" of the weights of a multiclass model, class by class."""
+
+    def __init__(self, names: Sequence[str], classes: Sequence[Any]) -> None:
+        self._names, self._classes = names, classes
+
+    def __len__(self) -> int:
+        return len(self._classes) * len(self._names)
+
+    def _name(self, k: int) -> str:
+        c, j = divmod(k, len(self._names))
+        return f"{self._classes[c]}: {self._names[j]}"

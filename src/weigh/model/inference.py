@@ -20,7 +20,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from weigh import errors
-from weigh.features.blocks import Floats
+from weigh.features.blocks import Floats, Longs
 from weigh.model.file import store
 from weigh.model.fit import Fit, Optimality
 from weigh.model.linear import read_floats
@@ -30,6 +30,7 @@ from weigh.result import Result, Section, Table, TabularResult
 from weigh.text import format_coefficient, format_count, format_float, format_quantity
 
 MAX_DISPLAY_WEIGHTS = 40  # printed and plotted
+MAX_LISTED_WEIGHTS = 100_000  # in a summary: a sparse matrix may have millions of columns
 MAX_SAVED_FEATURES = 1_000  # because the size of a covariance matrix is quadratic
 
 
@@ -218,9 +219,10 @@ class WeightSummary:
 
 @dataclass(frozen=True, repr=False)
 class Summary(TabularResult):
-    """The summary table of a fit: all weights, the fit's properties and the equivalent penalties.
+    """The summary table of a fit: the weights, the fit's properties and the equivalent penalties.
 
-    If it `has_bias`, the first line is that of the bias, which is always printed. Of many weights, those
+    `lines` are all weights, or the 100,000 of the largest magnitude; the others are `n_unlisted`. If it
+    `has_bias`, the first line is that of the bias, which is always printed. Of many weights, those
     with the largest ratio (or absolute value, without errors) are printed.
     """
 
@@ -230,12 +232,14 @@ class Summary(TabularResult):
     facts: tuple[tuple[str, str], ...]
     equivalents: Any = None
     has_bias: bool = False
+    n_unlisted: int = 0
     _json = ("title", "level", ("weights", "lines"), "facts", "equivalents")
     _frames = ("weights",)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the summary as plain values for JSON; `facts` is a mapping."""
-        return super().to_dict() | {"facts": dict(self.facts)}
+        unlisted = {"n_unlisted": self.n_unlisted} if self.n_unlisted else {}
+        return super().to_dict() | {"facts": dict(self.facts)} | unlisted
 
     @property
     def headline(self) -> str:
@@ -262,7 +266,7 @@ class Summary(TabularResult):
             bias = self.lines[:1] if self.has_bias else ()
             shown = (*bias, *self._strongest()[: MAX_DISPLAY_WEIGHTS - len(bias)])
         rows = [[line.feature, *map(format_coefficient, _numbers(line)[: len(header) - 1])] for line in shown]
-        n_hidden = len(self.lines) - len(shown)
+        n_hidden = len(self.lines) - len(shown) + self.n_unlisted
         return Table([header, *rows], indent="  ", widths=(32,), n_hidden=n_hidden)
 
     def _strongest(self) -> list[WeightSummary]:
@@ -296,10 +300,19 @@ def build_summary(
     """Return the summary of the weights, with standard errors if there is a posterior."""
     check_level(level)
     lines = [] if intercept is None else [_weight_summary("bias", intercept, posterior, level, None)]
-    for i, (name, weight) in enumerate(zip(names, weights.tolist(), strict=True)):
-        lines.append(_weight_summary(name, weight, posterior, level, i))
+    listed = strongest_weights(weights)
+    for i, weight in zip(listed.tolist(), weights[listed].tolist(), strict=True):
+        lines.append(_weight_summary(names[i], weight, posterior, level, i))
     facts = tuple(_fit_facts(fit, certificate, posterior))
-    return Summary(title, tuple(lines), level, facts, fit.equivalents(), intercept is not None)
+    n_unlisted = len(weights) - len(listed)
+    return Summary(title, tuple(lines), level, facts, fit.equivalents(), intercept is not None, n_unlisted)
+
+
+def strongest_weights(weights: Floats) -> Longs:
+    """Return the indices of the `MAX_LISTED_WEIGHTS` weights of the largest magnitude, in their order."""
+    if len(weights) <= MAX_LISTED_WEIGHTS:
+        return np.arange(len(weights))
+    return np.sort(np.argsort(-np.abs(weights), kind="stable")[:MAX_LISTED_WEIGHTS])
 
 
 def _weight_summary(

@@ -12,8 +12,9 @@ import numpy as np
 from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
+from weigh.features.names import JoinedNames
 from weigh.features.schema import Schema
-from weigh.model.base import BaseModel, EncodedRows, Model, name_weights_by_class, weight_table
+from weigh.model.base import BaseModel, ClassWeightNames, EncodedRows, Model, weight_table
 from weigh.model.distributions.weights import (
     Contribution,
     LevelWeights,
@@ -52,10 +53,15 @@ class LinearPredictor(BaseModel):
     def _features(self) -> list[LinearFeatures]:
         return [term.features() for term in self.terms]
 
+    @cached_property
+    def feature_names(self) -> Sequence[str]:
+        """The names of the features, in the order of `coef`, each created on access."""
+        return JoinedNames([part.names for part in self._features])
+
     @property
     def features(self) -> list[str]:
         """The names of the features, in the order of `coef`."""
-        return [name for part in self._features for name in part.names]
+        return list(self.feature_names)
 
     def coefficients(self) -> tuple[Floats, Floats]:
         """Return the weights [features, outputs] and the intercepts [outputs]."""
@@ -134,14 +140,13 @@ class LinearModel(Model, LinearPredictor):
         """Yield the tables of the model's HTML display: classes, columns and the largest weights."""
         yield from super().display_tables()
         try:
-            weights, names = self.coef.ravel(), self.features
+            weights, names = self.coef.ravel(), self.feature_names
         except errors.Unsupported:
             return  # zero probabilities and voted perceptrons have no finite weights
         if len(self.class_list) == 2:
             yield weight_table(f"Largest weights: positive for {self.class_list[-1]}", names, weights)
         else:
-            names = list(name_weights_by_class(names, self.class_list))
-            yield weight_table("Largest weights", names, weights)
+            yield weight_table("Largest weights", ClassWeightNames(names, self.class_list), weights)
 
     def linear(self) -> LinearModel:
         """Return the model itself, which is already linear."""
@@ -150,7 +155,7 @@ class LinearModel(Model, LinearPredictor):
     def irrelevant(self, tolerance: float = 1e-12) -> list[str]:
         """Return the features whose weights are equal for all classes."""
         spread = np.abs(self.coef) if self.coef.ndim == 1 else np.ptp(self.coef, axis=0)
-        return [name for name, w in zip(self.features, spread, strict=True) if w <= tolerance]
+        return [self.feature_names[j] for j in np.flatnonzero(spread <= tolerance).tolist()]
 
     def score_rows(self, rows: EncodedRows) -> Floats:
         """Return the scores [rows, classes]."""

@@ -11,8 +11,9 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
+from weigh.features.names import JoinedNames
 from weigh.features.schema import Schema
-from weigh.model.base import name_weights_by_class
+from weigh.model.base import ClassWeightNames
 from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.file import store
@@ -67,13 +68,13 @@ class LogisticModel(LinearModel):
         With more than two classes there is one line per class and feature.
         """
         posterior = None if self.posterior_source is None else self.posterior
-        names, coef, intercept = self.features, self.coef, self.intercept
+        names, coef, intercept = self.feature_names, self.coef, self.intercept
         if len(self.class_list) == 2:
             title = f"Logistic regression: log-odds of {self.class_list[1]} against {self.class_list[0]}"
             bias = float(intercept) if self.fit.bias else None
             return build_summary(title, names, coef, bias, self.fit, self.certificate, posterior, level)
         title = f"Logistic regression of {len(self.class_list):,} classes"
-        names = list(name_weights_by_class(["bias", *names], self.class_list))
+        names = ClassWeightNames(JoinedNames([["bias"], names]), self.class_list)
         weights = np.column_stack([intercept, coef]).ravel()
         return build_summary(title, names, weights, None, self.fit, self.certificate, None, level)
 
@@ -95,7 +96,7 @@ class LogisticModel(LinearModel):
         arrays["shares"] = self.shares
         if self.certificate is not None:
             meta["certificate"] = asdict(self.certificate)
-        if self.posterior_source is not None and len(self.features) <= MAX_SAVED_FEATURES:
+        if self.posterior_source is not None and len(self.feature_names) <= MAX_SAVED_FEATURES:
             self.posterior.write_arrays(arrays, meta)
         return meta, arrays
 

@@ -117,7 +117,9 @@ class RegressionModel(LinearPredictor):
     def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the model's HTML display."""
         yield from super().display_tables()
-        yield weight_table(f"Largest weights, bias {format_float(self.intercept)}", self.features, self.coef)
+        yield weight_table(
+            f"Largest weights, bias {format_float(self.intercept)}", self.feature_names, self.coef
+        )
 
     def summary(self, level: float = 0.95) -> Summary:
         """Return the weights with standard errors and intervals, the noise and the equivalent penalties."""
@@ -125,7 +127,7 @@ class RegressionModel(LinearPredictor):
         bias = self.intercept if self.fit.bias else None
         posterior = self._available_posterior
         return build_summary(
-            title, self.features, self.coef, bias, self.fit, self.certificate, posterior, level
+            title, self.feature_names, self.coef, bias, self.fit, self.certificate, posterior, level
         )
 
     def explain(self, rows: Any) -> Explained:
@@ -146,7 +148,7 @@ class RegressionModel(LinearPredictor):
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         write_terms(self.terms, arrays, meta)
         meta |= {"fit": asdict(self.fit), "certificate": asdict(self.certificate)}
-        if len(self.features) <= MAX_SAVED_FEATURES and self._available_posterior is not None:
+        if len(self.feature_names) <= MAX_SAVED_FEATURES and self._available_posterior is not None:
             self._available_posterior.write_arrays(arrays, meta)
         return meta, arrays
 

@@ -193,7 +193,7 @@ def _threshold_settings(model: Any) -> Iterator[NamedFact]:
 
 
 def _linear_settings(model: Any) -> Iterator[NamedFact]:
-    yield NamedFact("weights", format_count(len(model.features)))
+    yield NamedFact("weights", format_count(len(model.feature_names)))
 
 
 def _foreign_kind(model: Any) -> _ModelKind:

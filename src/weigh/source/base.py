@@ -62,6 +62,7 @@ class Source(ABC):
     start : index of the first column in formats with column numbers instead of names
     label : name of the label column, if the labels are a column of the data
     n_rows : number of rows, or None if it is known only after reading to the end
+    n_entries : number of stored values if the rows are sparse, otherwise None
     kinds : kinds implied by the file format, by column name
     missing : markers of missing values; reading further rows of the same data requires them too
     bytes_total, bytes_read : size of the file and progress of the latest pass
@@ -73,6 +74,7 @@ class Source(ABC):
     start: int = 0
     label: str | None
     n_rows: int | None
+    n_entries: int | None = None
     kinds: ColumnKinds = MappingProxyType({})
     missing: tuple[Marker, ...] = ()
     bytes_total: int | None = None

@@ -13,11 +13,14 @@ from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats, Longs
 from weigh.features.kinds import Value
-from weigh.learn.linear.matrix import column_means_and_stds
+from weigh.learn.linear.matrix import Matrix, SparseMatrix, column_means_and_stds, position_lookup
+from weigh.learn.linear.penalised_least_squares import MAX_COVARIANCE_FEATURES
 from weigh.learn.linear.penalties import ColumnPriors, FeaturePriors
+from weigh.learn.linear.posterior import ReindexedPosterior
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.training_data import TrainingData
 from weigh.model.fit import Optimality
+from weigh.model.inference import PosteriorSource
 from weigh.priors.conversion import WeightPrior
 from weigh.text import format_quantity
 
@@ -27,7 +30,8 @@ class ProblemSetup:
     """A problem without its penalties, the priors of its features, and the map to the model's features.
 
     The problem's weights are relative to their `centre`, the prior means. `feature_indices` are its features
-    among those of the data; an offset column is not one of them and has weight one.
+    among those of the data. The offset column is not one of them and has weight one; features that are zero
+    in all rows may be left out and have weight zero.
     """
 
     data: TrainingData
@@ -35,11 +39,14 @@ class ProblemSetup:
     priors: FeaturePriors
     centre: Floats | None
     feature_indices: Longs
+    offset_index: int | None = None
 
     def full_weights(self, w: Floats) -> Floats:
         """Return the weights of all features of the data, [features] or [features, outputs]."""
-        full = np.ones((self.data.feature_index.width, *w.shape[1:]))
+        full = np.zeros((self.data.feature_index.width, *w.shape[1:]))
         full[self.feature_indices] = w if self.centre is None else w + self.centre
+        if self.offset_index is not None:
+            full[self.offset_index] = 1.0
         return full
 
     @property
@@ -53,12 +60,14 @@ class ProblemSetup:
         ordered = np.ascontiguousarray(weights[np.concatenate(orders)])
         return self.data.feature_index.build_terms(orders, ordered)
 
-    @property
-    def model_indices(self) -> Longs:
-        """model_indices[k] is the problem's index of the model's k-th feature, −1 for the offset."""
+    def reindex_posterior(self, maker: PosteriorSource | None) -> ReindexedPosterior | None:
+        """Return the posterior in the order of the model's features; None if features were left out."""
+        n_features = len(self.feature_indices) + (self.offset_index is not None)
+        if maker is None or n_features < self.data.feature_index.width:
+            return None
         positions = np.full(self.data.feature_index.width, -1)
         positions[self.feature_indices] = np.arange(len(self.feature_indices))
-        return positions[np.concatenate(self.data.feature_orders)]
+        return ReindexedPosterior(maker, positions[np.concatenate(self.data.feature_orders)], self.centre)
 
 
 def set_up_problem(
@@ -80,8 +89,8 @@ def set_up_problem(
     `feature_stds` are the features' standard deviations, if they cannot be computed from the rows.
     """
     _warn_missing_numbers(data)
-    X, o = data.X, None
-    indices = np.arange(data.feature_index.width)
+    X, indices = select_occurring_features(data, prior)
+    o, offset_index = None, None
     if offset is not None and n_outputs > 1:
         raise errors.ParameterError(
             f"{owner}: offset is added to the log-odds of two classes, but there are {n_outputs:,} classes. "
@@ -89,9 +98,8 @@ def set_up_problem(
         )
     if offset is not None:
         offset_index = _offset_index(data, offset, owner)
-        indices = np.delete(indices, offset_index)
-        o = X.dense_columns(np.array([offset_index]))[:, 0]
-        X = X.select_features(np.arange(X.width) != offset_index)
+        o = data.X.dense_columns(np.array([offset_index]))[:, 0]
+        X, indices = X.select_features(indices != offset_index), indices[indices != offset_index]
     if scale is None:
         feature_stds = np.ones(data.feature_index.width)
     if feature_stds is None:
@@ -105,9 +113,29 @@ def set_up_problem(
         o = shift if o is None else (o if shift.ndim == 1 else o[:, None]) + shift
     none = np.zeros(X.width)
     y = np.asarray(data.y, dtype=np.float64)
-    return ProblemSetup(
-        data, Problem(X, y, none, none, has_intercept, data.weights, o), priors, centre, indices
-    )
+    problem = Problem(X, y, none, none, has_intercept, data.weights, o)
+    return ProblemSetup(data, problem, priors, centre, indices, offset_index)
+
+
+def select_occurring_features(
+    data: TrainingData, prior: WeightPrior | ColumnPriors | None
+) -> tuple[Matrix, Longs]:
+    """Return the matrix and the indices of its features, without the zero ones if these are the majority.
+
+    A feature that is zero in all rows has weight zero unless its prior has another mean. A wide sparse matrix
+    may have millions of them. Narrow matrices keep them, because their posterior is needed.
+    """
+    X, every = data.X, np.arange(data.X.width)
+    priors = prior.values() if isinstance(prior, Mapping) else [prior]
+    are_centred = all(each is None or each.is_centred for each in priors)
+    if not isinstance(X, SparseMatrix) or X.width <= MAX_COVARIANCE_FEATURES or not are_centred:
+        return X, every
+    occurs = np.zeros(X.width, dtype=bool)
+    occurs[X.rows.indices] = True
+    indices = np.flatnonzero(occurs)
+    if 2 * len(indices) > X.width:
+        return X, every
+    return SparseMatrix(X.rows.renumber(position_lookup(indices, X.width), len(indices))), indices
 
 
 def _warn_missing_numbers(data: TrainingData) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,10 +42,13 @@ class TrainingData:
         return self.feature_index.feature_orders()
 
     @property
-    def feature_names(self) -> list[str]:
+    def feature_names(self) -> Sequence[str]:
         """Feature names by feature index."""
-        orders, names = self.feature_orders, [""] * self.feature_index.width
+        orders = self.feature_orders
         terms = self.feature_index.build_terms(orders, np.zeros((sum(map(len, orders)), 1)))
+        if self.schema.is_uniform and len(terms) == 1:
+            return terms[0].features().names  # in the order of the indices; there may be millions
+        names = [""] * self.feature_index.width
         for term, order in zip(terms, orders, strict=True):
             for index, name in zip(order.tolist(), term.features().names, strict=True):
                 names[index] = name

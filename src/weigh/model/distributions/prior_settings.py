@@ -102,11 +102,11 @@ PriorSpec = Prior | Mapping[str, Prior]
 
 def check_priors_fit_columns(groups: Sequence[ColumnGroup], spec: PriorSpec, complement: bool) -> None:
     """Raise an error for the prior of an unknown column, and for a complement that cannot be computed."""
-    columns = [name for group in groups for name in group.names]
     for name in spec if isinstance(spec, Mapping) else ():
-        if name not in columns:
+        if not any(name in group.names for group in groups):
+            names = [name for group in groups for name in group.names] if len(groups) > 1 else groups[0].names
             where = "NaiveBayes: prior names columns of the table, which"
-            raise errors.unknown_column_error(str(name), columns, where)
+            raise errors.unknown_column_error(str(name), names, where)
     others = [group.title for group in groups if group.kind.family != "multinomial"]
     if complement and others:
         raise errors.ParameterError(
@@ -135,8 +135,7 @@ def part_prior(spec: PriorSpec, part: ColumnGroup) -> tuple[Prior, dict[str, Pri
         return spec, {}
     if not part.kind.shares_block:
         return spec.get(part.names[0], 1.0), {}
-    names = set(part.names)
-    return 1.0, {name: prior for name, prior in spec.items() if name in names}
+    return 1.0, {name: prior for name, prior in spec.items() if name in part.names}
 
 
 def smallest_pseudo_count(spec: PriorSpec, parts: Sequence[ColumnGroup]) -> Fraction:

@@ -23,6 +23,8 @@ from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
 from weigh.source.values import shorten_repr
 
+COLON = ord(":")
+
 
 @dataclass(frozen=True)
 class IndexRange:
@@ -71,7 +73,9 @@ class LibsvmSource(LineSource):
 
     def _scan(self) -> IndexRange:
         min_index, max_index, has_integer_labels = 1, 0, True
+        self.n_entries = 0
         for block in self.blocks():
+            self.n_entries += int(np.count_nonzero(block.data == COLON))
             low, high, are_integers = _core.scan_svmlight(block.data, block.starts, block.ends)
             min_index = min(min_index, low if low >= 0 else min_index)
             max_index = max(max_index, high)

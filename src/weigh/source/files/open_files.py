@@ -147,6 +147,8 @@ class ConcatenatedSource(Source):
         self.names, self.width, self.named, self.label = first.names, first.width, first.named, first.label
         self.kinds, self.missing, self.start = first.kinds, first.missing, first.start
         self.n_rows = None
+        n_entries = [source.n_entries for source in sources]
+        self.n_entries = None if None in n_entries else sum(n_entries)
         self.bytes_total = sum(source.bytes_total or 0 for source in sources)
         self._sources = sources
 

@@ -56,6 +56,7 @@ class SparseMatrixSource(MemorySource):
         self._labels = labels
         self._weights = weights
         self.n_rows: int = self._rows.n_rows
+        self.n_entries = len(self._rows.indices)
         self.width: int = self._rows.width
 
     def read_rows(self, start: int, stop: int, kinds: ColumnKinds | None) -> Chunk:

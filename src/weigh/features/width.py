@@ -1,0 +1,73 @@
+"""How many columns sparse data may have: the memory of a model is compared with the size of the data."""
+
+from __future__ import annotations
+
+import os
+
+from weigh import errors
+from weigh.advice import Setting, Text
+from weigh.features.schema import Schema
+from weigh.source.base import Source
+
+CELL_BYTES = 8  # a count or a weight
+SEPARATE_COLUMN_BYTES = 6_000  # measured: statistics, distribution and term of a column that has its own
+MAX_SMALL_MODEL_BYTES = 256 << 20  # allowed whatever the size of the data
+MAX_BYTES_PER_ENTRY = 1 << 10  # allowed for each stored value
+N_TABLES = 8  # measured: tables of counts and weights that a fit has in memory at its peak
+
+
+def check_width(schema: Schema, source: Source) -> None:
+    """Raise DataError if a model of the schema would be far larger than the sparse rows of the source."""
+    _check_bytes(source, CELL_BYTES, "Number the columns that occur from 0 on, or hash them into fewer.")
+    kind = schema.kinds[0]
+    if getattr(kind, "scale", None) == "unit":
+        check_separate_columns(
+            source, ("Leave out ", Setting("scale", "unit"), ", or hash the columns into fewer.")
+        )
+    elif not kind.shares_block:
+        uses = " (how often words occur) or 'flag' (whether they occur), or hash the columns into fewer."
+        check_separate_columns(source, ("Use ", Setting("columns", "count"), uses))
+
+
+def check_separate_columns(source: Source, hint: Text) -> None:
+    """Raise DataError if separate statistics of every column would be far larger than the sparse rows."""
+    _check_bytes(source, SEPARATE_COLUMN_BYTES, hint)
+
+
+def _check_bytes(source: Source, column_bytes: int, hint: Text) -> None:
+    if source.n_entries is None:
+        return  # every column has a value in every row
+    needed = source.width * column_bytes
+    if needed > max(MAX_SMALL_MODEL_BYTES, source.n_entries * MAX_BYTES_PER_ENTRY):
+        raise errors.DataError(
+            f"The rows have {source.n_entries:,} values in {source.width:,} columns, and a model of that "
+            f"many columns needs at least {_format_bytes(needed)} of memory.",
+            hint=hint,
+        )
+
+
+def check_table_memory(n_columns: int, n_outputs: int) -> None:
+    """Raise DataError if tables [columns, outputs] cannot fit into the memory of the process."""
+    needed = N_TABLES * CELL_BYTES * n_columns * n_outputs
+    limit = memory_limit()
+    if needed > limit:
+        raise errors.DataError(
+            f"A model of {n_columns:,} columns and {n_outputs:,} classes needs about {_format_bytes(needed)} "
+            f"of memory, but this process may use {_format_bytes(limit)}. Hash the columns into fewer, or "
+            f"train with fewer classes."
+        )
+
+
+def memory_limit() -> float:
+    """Return the memory in bytes that this process may use at most."""
+    try:
+        limit = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
+        import resource
+    except (AttributeError, ImportError, OSError, ValueError):  # not on every platform
+        return float("inf")
+    address_space = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return limit if address_space == resource.RLIM_INFINITY else min(limit, float(address_space))
+
+
+def _format_bytes(n: float) -> str:
+    return f"{n / 2**30:,.1f} GiB"
