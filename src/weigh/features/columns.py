@@ -17,7 +17,7 @@ from weigh import _core, errors
 from weigh.advice import Setting, Text, set_kind
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Level
 from weigh.source.chunk import Column, DictionaryColumn, ListColumn, TextColumn, is_arrow, to_pylist
-from weigh.source.values import array_from_list
+from weigh.source.values import array_from_list, exceeds_int64
 
 T = TypeVar("T")
 
@@ -129,7 +129,7 @@ def encode_column(column: Column, name: str) -> tuple[Ints, list[Any]]:
             ) from None
         codes = encoded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
         return codes.astype(np.int32, copy=False), read_utf8(encoded.dictionary, name, to_pylist)
-    if column.dtype.kind in "biu" and not _exceeds_int64(column):
+    if column.dtype.kind in "biu" and not exceeds_int64(column):
         codes, keys = _core.encode_keys(column.astype(np.int64, copy=False))
         return codes, (keys.astype(bool) if column.dtype.kind == "b" else keys).tolist()
     if column.dtype.kind == "f":
@@ -157,11 +157,6 @@ def read_utf8(column: Column, name: str, read: Callable[[Column], T]) -> T:
                 ", where invalid bytes separate words.",
             ),
         ) from None
-
-
-def _exceeds_int64(column: npt.NDArray[Any]) -> bool:
-    """Whether unsigned integers are too large for the native code's signed ones."""
-    return column.dtype == np.uint64 and bool((column > np.iinfo(np.int64).max).any())
 
 
 _OFFSET_TYPES = {"string": np.int32, "large_string": np.int64}

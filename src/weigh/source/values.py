@@ -114,6 +114,11 @@ def array_from_list(values: Sequence[Any]) -> NDArray[Any]:
     return np.fromiter(values, dtype=object, count=len(values))
 
 
+def exceeds_int64(values: NDArray[Any]) -> bool:
+    """Whether unsigned integers are too large for the native code's signed ones."""
+    return values.dtype == np.uint64 and bool((values > np.iinfo(np.int64).max).any())
+
+
 def shorten_repr(value: object, max_length: int = 40) -> str:
     """Return the repr of a value for a message, truncated when long."""
     text = repr(value)

@@ -15,8 +15,10 @@ from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source, chec
 from weigh.source.chunk import Chunk, Column, MatrixColumns
 from weigh.source.memory.columns import LazyColumn, base_type_names
 from weigh.source.memory.conversion import check_array_shape
+from weigh.source.memory.sparse_layout import to_csr
 from weigh.source.missing import Marker, MarkerReplacer
 from weigh.source.sparse_rows import SparseRows
+from weigh.source.values import exceeds_int64
 
 MAX_COLUMNS = 2**31 - 1  # column indices are 32-bit integers
 
@@ -77,34 +79,25 @@ class SparseMatrixSource(MemorySource):
 
 def to_sparse_rows(data: Any) -> SparseRows:
     """Return rows of float64 or int64, sorted and with duplicates summed; the input is not modified."""
-    if data.dtype.kind == "c":
-        raise DataError("Complex data not supported: the matrix holds complex numbers.")
     check_array_shape(data.shape)
     if data.shape[1] > MAX_COLUMNS:
         raise DataError(
             f"The sparse matrix has {data.shape[1]:,} columns; at most {MAX_COLUMNS:,} are supported. "
             f"Hash them into fewer."
         )
-    _check_csr_arrays(data)
-    matrix = data.tocsr()
-    dtype = np.float64 if data.dtype.kind == "f" else np.int64
+    matrix = to_csr(data)
+    kind = matrix.dtype.kind
+    if kind == "c":
+        raise DataError("Complex data not supported: the matrix holds complex numbers.")
+    if kind not in "biuf":
+        raise DataError(f"The sparse matrix holds values of type {matrix.dtype}. Convert them to numbers.")
+    dtype = np.float64 if kind == "f" or exceeds_int64(matrix.data) else np.int64
     if matrix.dtype != dtype:
         matrix = matrix.astype(dtype)
     if not matrix.has_canonical_format:
-        matrix = matrix.copy() if matrix is data else matrix
+        matrix = matrix.copy()
         matrix.sum_duplicates()
     return SparseRows.from_scipy(matrix)
-
-
-def _check_csr_arrays(data: Any) -> None:
-    """Raise DataError for indices outside the matrix, which scipy's routines do not check."""
-    if hasattr(data, "check_format"):
-        try:
-            data.check_format(full_check=True)
-        except (ValueError, IndexError) as error:
-            raise DataError(
-                f"The sparse matrix is damaged: {error}. Build it again from its entries."
-            ) from error
 
 
 def no_column_names_error(name: str) -> LabelError:
