@@ -218,7 +218,7 @@ def quote_names(names: Iterable[object], max_names: int = 8) -> str:
     """List the first few names, quoted, for a message."""
     # A sparse matrix may have millions of columns, whose names are not stored.
     names = names if isinstance(names, Sized) else list(names)
-    quoted = ", ".join(repr(name) for name in islice(names, max_names))
+    quoted = ", ".join(safe_repr(name) for name in islice(names, max_names))
     more = f" and {len(names) - max_names:,} more" if len(names) > max_names else ""
     return quoted + more if quoted else "none"
 
@@ -274,9 +274,22 @@ def parameter_error(
     )
 
 
+def first_line(error: BaseException) -> str:
+    """Return the first line of another library's message, without its full stop; its type if it is empty."""
+    return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
+
+
+def safe_repr(value: object) -> str:
+    """Return the repr of a value, or its type if it has none, like a huge integer or a list nested deeply."""
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
 def one_line_repr(value: object, max_length: int = 160) -> str:
     """Return the repr of a value on one line, truncated when long."""
-    text = " ".join(repr(value).split())
+    text = " ".join(safe_repr(value).split())
     return text if len(text) <= max_length else f"{text[:max_length]}…"
 
 

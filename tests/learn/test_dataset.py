@@ -65,7 +65,8 @@ def test_missing_labels_are_counted_in_the_error() -> None:
     with pytest.raises(errors.LabelError) as excinfo:
         numeric_targets(chunk(np.array([1.0, np.nan, 2.0, np.nan]), first_row=1000))
     assert str(excinfo.value) == (
-        "The label is missing (NaN) in 2 of 4 rows (first: row 1,001). Leave such rows out before fitting."
+        "The label is missing (NaN) in 2 of rows 1,000 to 1,003 (first: row 1,001). Leave such rows "
+        "out before fitting."
     )
 
 

@@ -117,6 +117,7 @@ STEPS = {
     "one model per label": ", with one label per row in its file.",
     "probabilities": "calibrate the model with `weigh calibrate`, or train with --learner naive-bayes",
     "rebuild store": "`weigh mail check` and `weigh mail rebuild`.",
+    "regression": "use --learner linear",
     "same columns": "Train the second with the --kind options of the first.",
     "share of swaps": "--swap",
     "speller instead of model": "Use it with `weigh spell check`.",

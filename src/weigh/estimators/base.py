@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from weigh import errors
@@ -21,6 +20,8 @@ from weigh.model.decision import Decision
 from weigh.model.evidence.evidence import Explained
 from weigh.parameters import ParameterTable
 from weigh.source.base import Source
+from weigh.source.memory.columns import base_type_names
+from weigh.source.memory.matrices import is_sparse
 from weigh.source.memory.table import rows as rows_of
 
 
@@ -151,21 +152,44 @@ def _label_values(labels: Any) -> list[Any]:
 
 
 def _check_labels(y: Any) -> Any:
-    """Return the labels as one column; raise for several labels per row and for continuous targets."""
-    if hasattr(y, "dictionary_encode"):
-        return y
+    """Return the labels as one column; raise LabelError for several labels per row."""
     if isinstance(y, (list, tuple)) and _LIST_TYPES & set(map(type, y)) and any(map(_has_several_labels, y)):
         raise errors.multiple_labels_error("lists")
-    # Other containers may support only conversion to an array.
-    y = y if hasattr(y, "shape") else np.asarray(y)
-    if len(y.shape) == 2 and y.shape[1] > 1:
-        raise errors.multiple_labels_error(f"{y.shape[1]} columns")
-    y = column_or_1d(y, warn=True, dtype=None)
-    if y.dtype.kind == "f":
-        if not np.isfinite(y).all():
-            value = "NaN" if np.isnan(y).any() else "infinity"
-            raise errors.LabelError(f"Input y contains {value}. Leave such rows out before fitting.")
-        check_classification_targets(y)
+    n_columns = count_columns(y)
+    if n_columns > 1:
+        raise errors.multiple_labels_error(f"{n_columns} columns")
+    return to_finite_column(y)
+
+
+def count_columns(y: Any) -> int:
+    """Return the number of targets per row."""
+    shape = getattr(y, "shape", ())
+    return int(shape[1]) if len(shape) == 2 else 1
+
+
+def to_finite_column(y: Any) -> Any:
+    """Return labels or targets as one column, or raise LabelError in the words of scikit-learn's checks."""
+    if hasattr(y, "dictionary_encode") or "polars.Series" in base_type_names(y):
+        return y  # `rows` reads it without a copy
+    if is_sparse(y):
+        raise errors.LabelError(
+            "Sparse data was passed for y, but dense data is required. Give y.toarray().ravel()."
+        )
+    try:
+        # Other containers may support only conversion to an array.
+        y = y if hasattr(y, "dtype") else np.asarray(y)
+        if y.dtype.kind == "c":
+            raise errors.LabelError("Complex data not supported: the labels are complex numbers.")
+        y = column_or_1d(y, warn=True, dtype=None)
+    except errors.WeighError:
+        raise
+    except (LookupError, TypeError, ValueError) as error:
+        raise errors.LabelError(
+            f"y cannot be read as one label per row: {errors.first_line(error)}."
+        ) from error
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        value = "NaN" if np.isnan(y).any() else "infinity"
+        raise errors.LabelError(f"Input y contains {value}. Leave such rows out before fitting.")
     return y
 
 

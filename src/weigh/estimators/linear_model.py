@@ -8,12 +8,12 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.validation import check_is_fitted, column_or_1d
+from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
 from weigh.advice import Setting
 from weigh.engines import run
-from weigh.estimators.base import BaseLearner, ProbabilisticClassifier
+from weigh.estimators.base import BaseLearner, ProbabilisticClassifier, count_columns, to_finite_column
 from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
 from weigh.features.blocks import Floats
 from weigh.learn.dataset import numeric_targets
@@ -302,16 +302,10 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
 
 def _check_targets(y: Any) -> Any:
     """Return the targets as one column; raise LabelError for several per row and for non-finite ones."""
-    if hasattr(y, "dictionary_encode"):
-        return y
-    y = y if hasattr(y, "shape") else np.asarray(y)
-    if len(y.shape) == 2 and y.shape[1] > 1:
+    n_columns = count_columns(y)
+    if n_columns > 1:
         raise errors.LabelError(
-            f"y has {y.shape[1]} columns, but a regression predicts one number per row. Train one model per "
-            f"column: [weigh.LinearRegression().fit(X, y[:, j]) for j in range({y.shape[1]})]."
+            f"y has {n_columns} columns, but a regression predicts one number per row. Train one model per "
+            f"column: [weigh.LinearRegression().fit(X, y[:, j]) for j in range({n_columns})]."
         )
-    y = column_or_1d(y, warn=True, dtype=None)
-    if y.dtype.kind == "f" and not np.isfinite(y).all():
-        value = "NaN" if np.isnan(y).any() else "infinity"
-        raise errors.LabelError(f"Input y contains {value}. Leave such rows out before fitting.")
-    return y
+    return to_finite_column(y)

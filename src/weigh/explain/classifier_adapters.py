@@ -120,7 +120,7 @@ class ModelAdapter(ClassifierAdapter):
             raise errors.Unsupported("regions needs named columns and cannot read sparse rows. Pass a table.")
         names = [name for name in model.schema.names if name in self._chunks[0].columns]
         self.columns = {
-            name: np.concatenate([to_objects(chunk.columns[name]) for chunk in self._chunks])
+            name: np.concatenate([to_objects(chunk.columns[name], name) for chunk in self._chunks])
             for name in names
         }
         self.labels = concatenate_labels(self._chunks)

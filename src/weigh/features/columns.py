@@ -7,7 +7,7 @@ NaN, and the markers that the user named.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -16,7 +16,16 @@ import numpy.typing as npt
 from weigh import _core, errors
 from weigh.advice import Setting, Text, set_kind
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Level
-from weigh.source.chunk import Column, DictionaryColumn, ListColumn, TextColumn, is_arrow, to_pylist
+from weigh.source.chunk import (
+    Column,
+    DictionaryColumn,
+    ListColumn,
+    TextColumn,
+    arrow_to_numpy,
+    is_arrow,
+    to_pylist,
+    utf8_errors,
+)
 from weigh.source.values import array_from_list, exceeds_int64
 
 T = TypeVar("T")
@@ -31,10 +40,10 @@ def is_missing(value: object, markers: Collection[object] = ()) -> bool:
     return isinstance(value, (str, int, float)) and value in markers
 
 
-def to_objects(column: Column) -> npt.NDArray[Any]:
+def to_objects(column: Column, name: str = "") -> npt.NDArray[Any]:
     """Return a column as a NumPy array, strings as Python objects."""
     if is_arrow(column):
-        return np.asarray(column.to_numpy(zero_copy_only=False))
+        return arrow_to_numpy(column, name)
     if isinstance(column, (TextColumn, ListColumn)):
         # One by one: NumPy would turn lists of equal length into a matrix.
         values = np.empty(len(column), dtype=object)
@@ -66,7 +75,7 @@ def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> F
         if storage.startswith(("double", "float", "halffloat", "int", "uint", "bool", "decimal")):
             column = column if storage == "double" else column.cast("double")
             return _require_finite(np.asarray(column.to_numpy(zero_copy_only=False)), name)
-        column = np.asarray(column.to_pylist(), dtype=object)
+        return _require_finite(_to_floats(to_pylist(column, name), name, markers), name)
     if column.dtype.kind in "biuf":
         return _require_finite(column.astype(np.float64, copy=False), name)
     return _require_finite(_to_floats(column.tolist(), name, markers), name)
@@ -119,7 +128,8 @@ def encode_column(column: Column, name: str) -> tuple[Ints, list[Any]]:
         if str(column.type) == "string_view":
             column = column.cast("large_string")
         if str(column.type) in _OFFSET_TYPES:
-            return read_utf8(column, name, _encode_strings)
+            with utf8_errors(name):
+                return _encode_strings(column)
         try:
             encoded = column.dictionary_encode()
         except NotImplementedError:
@@ -128,7 +138,7 @@ def encode_column(column: Column, name: str) -> tuple[Ints, list[Any]]:
                 hint=_skip_hint(name),
             ) from None
         codes = encoded.indices.cast("int32").fill_null(-1).to_numpy(zero_copy_only=False)
-        return codes.astype(np.int32, copy=False), read_utf8(encoded.dictionary, name, to_pylist)
+        return codes.astype(np.int32, copy=False), to_pylist(encoded.dictionary, name)
     if column.dtype.kind in "biu" and not exceeds_int64(column):
         codes, keys = _core.encode_keys(column.astype(np.int64, copy=False))
         return codes, (keys.astype(bool) if column.dtype.kind == "b" else keys).tolist()
@@ -142,21 +152,6 @@ def encode_column(column: Column, name: str) -> tuple[Ints, list[Any]]:
             "numbers or booleans.",
             hint=_skip_hint(name),
         ) from cause
-
-
-def read_utf8(column: Column, name: str, read: Callable[[Column], T]) -> T:
-    """Return read(column), or raise ColumnError if an Arrow string is not valid UTF-8."""
-    try:
-        return read(column)
-    except UnicodeDecodeError as cause:
-        raise errors.ColumnError(
-            f"Column {name!r} contains bytes that are not valid UTF-8: {cause.object[:40]!r}.",
-            hint=(
-                "Decode them with their encoding, or use ",
-                set_kind(name, "text"),
-                ", where invalid bytes separate words.",
-            ),
-        ) from None
 
 
 _OFFSET_TYPES = {"string": np.int32, "large_string": np.int64}
@@ -191,8 +186,8 @@ def _canonical_level(value: object, name: str) -> Level:
     if isinstance(value, str):
         return str(value)
     raise errors.ColumnError(
-        f"Column {name!r} holds a value of type {type(value).__name__}, {value!r}; a category needs strings, "
-        "numbers or booleans.",
+        f"Column {name!r} holds a value of type {type(value).__name__}, {errors.one_line_repr(value)}; a "
+        "category needs strings, numbers or booleans.",
         hint=_skip_hint(name),
     )
 
@@ -226,7 +221,7 @@ def _to_float(value: Any, name: str, markers: Collection[object]) -> float:
         return float(value)
     except (TypeError, ValueError):
         raise errors.ColumnError(
-            f"Column {name!r} holds numbers, but one value is {value!r}.",
+            f"Column {name!r} holds numbers, but one value is {errors.one_line_repr(value)}.",
             hint=(
                 "Correct the value, name it as missing (",
                 Setting("missing", [value]),

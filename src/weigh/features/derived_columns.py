@@ -27,7 +27,7 @@ class DerivedInput(Mapping[str, Any]):
         if name not in self._columns:
             raise errors.unknown_column_error(name, self._columns, "The table")
         # A read-only view, because the array may belong to the caller.
-        values = to_objects(self._columns[name]).view()
+        values = to_objects(self._columns[name], name).view()
         values.flags.writeable = False
         return values
 
@@ -63,7 +63,7 @@ def derive_column(chunk: Chunk, name: str, kind: Kind) -> Column:
 def _lag_column(chunk: Chunk, kind: Lag) -> Column:
     if kind.column not in chunk.columns:
         raise errors.unknown_column_error(kind.column, chunk.columns, "The table")
-    values = to_objects(chunk.columns[kind.column])
+    values = to_objects(chunk.columns[kind.column], kind.column)
     storage = np.float64 if values.dtype.kind in "biuf" else object
     shifted = np.full(len(values), np.nan if storage is np.float64 else None, dtype=storage)
     shifted[kind.by :] = values[: max(len(values) - kind.by, 0)]

@@ -168,6 +168,8 @@ def _is_numeral(value: Any) -> bool:
         float(value)
     except (TypeError, ValueError):
         return False
+    except OverflowError:  # a huge integer
+        return True
     return True
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from weigh import _core, errors
 from weigh.advice import set_kind
 from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Longs, Mask, NumberBlock, SparseBlock
-from weigh.features.columns import is_missing, read_utf8, to_objects
+from weigh.features.columns import is_missing, to_objects
 from weigh.features.names import NameArray
 from weigh.features.validation import check_exact_counts, check_non_negative
 from weigh.source.chunk import Column, ListColumn, TextColumn, is_arrow, slice_column, to_pylist
@@ -124,10 +124,10 @@ def encode_texts(column: Column, name: str, kind: TokeniserKind, markers: Collec
         column, kind, tuple(marker for marker in markers if isinstance(marker, str))
     )
     if words.documents.invalid_rows:
-        for value in to_objects(column)[words.documents.invalid_rows]:
+        for value in to_objects(column, name)[words.documents.invalid_rows]:
             if not is_missing(value, markers):
                 raise errors.ColumnError(
-                    f"Column {name!r} contains text, but one value is {value!r}.",
+                    f"Column {name!r} contains text, but one value is {errors.one_line_repr(value)}.",
                     hint=(
                         "Convert it to a string, or give the column another kind, such as ",
                         set_kind(name, "category"),
@@ -193,7 +193,7 @@ def _single_list_document(names: list[str]) -> _core.Documents:
 
 def _to_list_column(column: Column, name: str, markers: Collection[object]) -> ListColumn:
     """Return a column of lists of strings as one flat list with row offsets."""
-    rows = read_utf8(column, name, to_pylist)
+    rows = to_pylist(column, name)
     known = np.array([not is_missing(row, markers) for row in rows], dtype=bool)
     flat: list[str] = []
     indptr = np.zeros(len(rows) + 1, dtype=np.int64)
@@ -222,6 +222,6 @@ def _check_name_list(row: object, name: str) -> list[str]:
     if all(isinstance(word, str) for word in names):
         return names
     raise errors.ColumnError(
-        f"Column {name!r} contains lists of tokens, but one value is {row!r}. Give every row a list of "
-        "strings."
+        f"Column {name!r} contains lists of tokens, but one value is {errors.one_line_repr(row)}. Give every "
+        "row a list of strings."
     )

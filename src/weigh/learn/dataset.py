@@ -16,7 +16,7 @@ from weigh.features.schema import Schema
 from weigh.features.validation import MAX_MAGNITUDE
 from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
-from weigh.model.counts.bayes_counts import Label, encode_labels
+from weigh.model.counts.bayes_counts import Label, encode_labels, missing_labels_error
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.parallel import map_in_order
 from weigh.source.base import Source
@@ -291,10 +291,7 @@ def numeric_targets(chunk: Chunk) -> Floats:
         ) from cause
     is_missing = np.isnan(numbers)
     if is_missing.any():
-        raise errors.LabelError(
-            f"The label is missing (NaN) in {int(is_missing.sum()):,} of {chunk.n_rows:,} rows (first: row "
-            f"{chunk.first_row + int(np.argmax(is_missing)):,}). Leave such rows out before fitting."
-        )
+        raise missing_labels_error(chunk, is_missing, " (NaN)")
     if np.abs(numbers).max(initial=0.0) > MAX_MAGNITUDE:
         raise errors.LabelError(
             f"A label has the magnitude {np.abs(numbers).max():.6g}; squares of numbers above "
@@ -308,6 +305,6 @@ def _first_non_numeric(chunk: Chunk) -> Any:
     for label in to_pylist(chunk.labels):
         try:
             float(label)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             return label
     return None

@@ -249,5 +249,5 @@ def _named_values(chunk: Chunk) -> Iterator[tuple[str, str]]:
         yield from ((f"x{i}", format_value(value)) for i, value in entries)
         return
     for name, column in chunk.columns.items():
-        value = to_pylist(column)[0]
+        value = to_pylist(column, name)[0]
         yield name, EMPTY_CELL if value is None or value != value else format_value(value)

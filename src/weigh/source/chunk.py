@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -11,6 +12,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from weigh.advice import set_kind
+from weigh.errors import ColumnError, DataError
 from weigh.source.sparse_rows import SparseRows
 
 # A NumPy array (any strides; objects are plain Python values), a `DictionaryColumn`, `TextColumn` or
@@ -129,10 +132,41 @@ def is_text(column: Column) -> bool:
     return isinstance(column, TextColumn) or (is_arrow(column) and "string" in str(column.type))
 
 
-def to_pylist(column: Column) -> list[Any]:
-    """Return the rows of any column as Python values."""
-    values: list[Any] = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
+def to_pylist(column: Column, name: str = "") -> list[Any]:
+    """Return the rows of any column as Python values; the name is for messages."""
+    with utf8_errors(name):
+        values: list[Any] = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
     return values
+
+
+def arrow_to_numpy(column: Any, name: str = "") -> NDArray[Any]:
+    """Return the rows of an Arrow array as a NumPy array, strings as Python objects."""
+    import pyarrow as pa
+
+    try:
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    except pa.ArrowException:
+        # Text that is not UTF-8, or a type that Arrow does not convert as a whole.
+        return np.fromiter(to_pylist(column, name), dtype=object, count=len(column))
+
+
+@contextmanager
+def utf8_errors(name: str) -> Iterator[None]:
+    """Raise ColumnError, or DataError if there is no name, for Arrow strings that are not valid UTF-8."""
+    try:
+        yield
+    except UnicodeDecodeError as cause:
+        problem = f"bytes that are not valid UTF-8: {cause.object[:40]!r}."
+        if not name:
+            raise DataError(f"The data contain {problem}", hint="Decode them with their encoding.") from None
+        raise ColumnError(
+            f"Column {name!r} contains {problem}",
+            hint=(
+                "Decode them with their encoding, or use ",
+                set_kind(name, "text"),
+                ", where invalid bytes separate words.",
+            ),
+        ) from None
 
 
 def slice_column(column: Column, start: int, stop: int) -> Column:

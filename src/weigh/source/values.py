@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh import _core
-from weigh.errors import ColumnError, DataError
+from weigh.errors import ColumnError, DataError, WeighError, safe_repr
 
 PLAIN_TYPES = (str, int, float, bool, type(None), list)
 # Types of pandas and NumPy, matched by name to avoid importing pandas.
@@ -30,6 +30,13 @@ def complex_data_error(name: str) -> DataError:
     return DataError(f"Complex data not supported: column {name!r} holds complex numbers.")
 
 
+def undecodable_bytes_error(name: str) -> ColumnError:
+    """Return the error for a column of bytes that are not text."""
+    return ColumnError(
+        f"Column {name!r} holds bytes that are not UTF-8 text. Decode them, or skip the column."
+    )
+
+
 def to_plain_values(values: NDArray[Any], name: str, first_row: int = 0) -> NDArray[Any]:
     """Convert objects to str, int, float, bool, None or list; returns the array itself if none need it."""
     if _core.have_exact_types(values, PLAIN_TYPES):
@@ -41,6 +48,15 @@ def to_plain_values(values: NDArray[Any], name: str, first_row: int = 0) -> NDAr
             continue
         try:
             result[i] = to_plain_value(value)
+        except WeighError:
+            raise
+        except UnicodeDecodeError:
+            raise undecodable_bytes_error(name) from None
+        except (OverflowError, ValueError):
+            raise ColumnError(
+                f"Column {name!r}, row {first_row + i:,}: the number {shorten_repr(value)} has no "
+                "floating-point value. Replace it."
+            ) from None
         except TypeError:
             raise UnsupportedValueError(
                 f"Column {name!r}, row {first_row + i:,}: a value's type must be text, a number or "
@@ -121,5 +137,5 @@ def exceeds_int64(values: NDArray[Any]) -> bool:
 
 def shorten_repr(value: object, max_length: int = 40) -> str:
     """Return the repr of a value for a message, truncated when long."""
-    text = repr(value)
+    text = safe_repr(value)
     return text if len(text) <= max_length else text[: max_length - 3] + "..."

@@ -124,7 +124,7 @@ def _read_columns(chunks: Sequence[Chunk]) -> Any:
         rows = SparseRows.concatenate(sparse, sparse[0].width)
         return csr_matrix((rows.entry_values(), rows.indices, rows.indptr), shape=rows.shape)
     names = list(chunks[0].columns)
-    parts = ([to_objects(chunk.columns[name]) for chunk in chunks] for name in names)
+    parts = ([to_objects(chunk.columns[name], name) for chunk in chunks] for name in names)
     return {name: np.concatenate(part) for name, part in zip(names, parts, strict=True)}
 
 

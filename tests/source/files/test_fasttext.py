@@ -93,7 +93,7 @@ def test_a_file_without_labels_can_be_predicted_but_not_fitted() -> None:
     Path("new.ft").write_text("two\none\n")
     learner = weigh.NaiveBayes().fit(open("a.ft"))
     assert learner.predict(open("new.ft")).tolist() == ["y", "x"]
-    with pytest.raises(weigh.errors.LabelError, match="The label is missing in 2 of 2 rows"):
+    with pytest.raises(weigh.errors.LabelError, match="The label is missing in 2 of the first 2 rows"):
         weigh.NaiveBayes().fit(open("new.ft"))
 
 

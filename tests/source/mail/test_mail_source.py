@@ -99,7 +99,7 @@ def test_any_learner_can_be_trained_on_mail() -> None:
 
 
 def test_mail_without_classes_has_no_labels() -> None:
-    with pytest.raises(LabelError, match=r"^The label is missing in 2 of 2 rows"):
+    with pytest.raises(LabelError, match=r"^The label is missing in 2 of the first 2 rows"):
         weigh.NaiveBayes().fit(open("two.mbox"))
 
 

@@ -141,7 +141,7 @@ def _to_sklearn_rows(chunk: Any, named: bool) -> Any:
 
         rows = chunk.sparse
         return csr_matrix((rows.entry_values(), rows.indices, rows.indptr), shape=rows.shape)
-    columns = {name: to_objects(column) for name, column in chunk.columns.items()}
+    columns = {name: to_objects(column, name) for name, column in chunk.columns.items()}
     return _to_pandas(columns) if named else np.column_stack(list(columns.values()))
 
 

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from weigh.features.columns import bin_names, read_utf8
+from weigh.features.columns import bin_names
 from weigh.features.kinds import Kind, Number
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import STOP_WORDS_ENGLISH, BagOfWordsKind, Text
@@ -70,7 +70,7 @@ class Recount:
             if chunk.sparse is not None:
                 cells = _sparse_cells(part, chunk.sparse)
             else:
-                columns = [read_utf8(chunk.columns[name], name, to_pylist) for name in part.names]
+                columns = [to_pylist(chunk.columns[name], name) for name in part.names]
                 cells = _part_cells(part, columns, frozenset(self.schema.missing))
             for row, statistic, name, amount in cells:
                 counts[statistic, labels[row], name] += weights[row] * amount
@@ -82,7 +82,7 @@ class Recount:
         columns = []
         for j, name in enumerate([*self.schema.names, *self.schema.made]):
             if name in kinds:
-                column = to_pylist(chunk.columns[name] if dense is None else dense[:, j])
+                column = to_pylist(chunk.columns[name] if dense is None else dense[:, j], name)
                 columns.append(
                     [None if _is_missing(v, markers) else _joint_level(kinds[name], v) for v in column]
                 )

@@ -11,10 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from weigh import _core, errors
+from weigh.advice import Step
 from weigh.features.blocks import Ints, Longs
-from weigh.features.columns import encode_column
+from weigh.features.columns import encode_column, is_missing
 from weigh.features.names import NameArray
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import BagOfWordsKind
@@ -147,17 +149,14 @@ def encode_labels(chunk: Chunk) -> tuple[Ints, list[Label]]:
     if is_arrow(chunk.labels) and "list" in str(chunk.labels.type):
         raise errors.multiple_labels_error("lists")
     try:
-        codes, values = encode_column(chunk.labels, "label")
+        codes, values = encode_column(chunk.labels, "")
     except errors.ColumnError as cause:
         raise errors.multiple_labels_error("values that cannot be compared") from cause
-    if (codes < 0).any():
-        missing = int((codes < 0).sum())
-        first = chunk.first_row + int(np.argmax(codes < 0))
-        raise errors.LabelError(
-            f"The label is missing in {missing:,} of {chunk.n_rows:,} rows (first: row {first:,}). Leave "
-            f"such rows out before fitting."
-        )
+    if (codes < 0).any() or any(map(is_missing, values)):
+        is_missing_code = np.array([*map(is_missing, values), True])  # the last is that of the code -1
+        raise missing_labels_error(chunk, is_missing_code[codes])
     labels = [_check_label(value) for value in values]
+    _check_discrete(labels)
     # The first part of the key is the type: boolean, number or string.
     if len({canonical_order_key(label)[0] for label in labels}) > 1:
         raise errors.LabelError(
@@ -165,6 +164,35 @@ def encode_labels(chunk: Chunk) -> tuple[Ints, list[Label]]:
             f"all as numbers."
         )
     return codes, labels
+
+
+def missing_labels_error(
+    chunk: Chunk, is_missing_row: npt.NDArray[np.bool_], note: str = ""
+) -> errors.LabelError:
+    """Return the error for rows of a chunk without a label."""
+    stop = chunk.first_row + chunk.n_rows
+    # A chunk does not know how many rows follow it.
+    rows = f"rows {chunk.first_row:,} to {stop - 1:,}" if chunk.first_row else f"the first {stop:,} rows"
+    first = chunk.first_row + int(np.argmax(is_missing_row))
+    return errors.LabelError(
+        f"The label is missing{note} in {int(is_missing_row.sum()):,} of {rows} (first: row {first:,}). "
+        "Leave such rows out before fitting."
+    )
+
+
+def _check_discrete(labels: Iterable[Label]) -> None:
+    """Raise LabelError if a label is a number that is not whole, with the words of scikit-learn's checks."""
+    fraction = next((label for label in labels if isinstance(label, float) and not label.is_integer()), None)
+    if fraction is not None:
+        raise errors.LabelError(
+            f"Unknown label type: continuous. The labels are numbers such as {fraction:g}, and a classifier "
+            "would treat each as a class.",
+            hint=(
+                "To predict numbers, ",
+                Step("regression", "use LinearRegression"),
+                "; for classes, give the labels as strings.",
+            ),
+        )
 
 
 def _check_label(value: object) -> Label:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh.advice import Part, Setting, Step, Text, join
-from weigh.errors import SourceError
+from weigh.errors import SourceError, first_line
 from weigh.source.paths import READ_ERRORS
 from weigh.source.values import shorten_repr
 
@@ -347,8 +347,7 @@ class TextFileErrors:
             )
         if isinstance(error, UnicodeError):
             return self.encoding_error()
-        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-        return SourceError(f"{self.path} cannot be read: {reason}.", self.path)
+        return SourceError(f"{self.path} cannot be read: {first_line(error)}.", self.path)
 
     def empty_file_error(self) -> SourceError:
         """Return the error for a file of zero bytes."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -11,9 +12,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from weigh.errors import ColumnError, quote_names
+from weigh.errors import ColumnError, WeighError, first_line, quote_names
 from weigh.source.chunk import Column
-from weigh.source.values import array_from_list, complex_data_error, to_plain_values
+from weigh.source.memory.arrow_layout import check_layout
+from weigh.source.values import (
+    array_from_list,
+    complex_data_error,
+    to_plain_values,
+    undecodable_bytes_error,
+)
 
 ReadRows = Callable[[int, int], Column]
 
@@ -41,6 +48,33 @@ class LazyTable:
     kinds: Mapping[str, str] = field(default_factory=dict, kw_only=True)
 
 
+# What NumPy, pandas and Arrow raise for values that they cannot convert.
+_CONVERSION_ERRORS = (ArithmeticError, LookupError, NotImplementedError, TypeError, ValueError)
+
+
+@contextmanager
+def conversion_errors(name: str) -> Iterator[None]:
+    """Raise ColumnError instead of an error of another library that converts a column."""
+    try:
+        yield
+    except WeighError:
+        raise
+    except _CONVERSION_ERRORS as error:
+        raise ColumnError(
+            f"Column {name!r} cannot be read: {first_line(error)}. Convert its values to strings or numbers."
+        ) from error
+
+
+def _converting_column(name: str, read: ReadRows, length: int) -> LazyColumn:
+    """Return a column whose values other libraries convert when it is read."""
+
+    def read_converted(start: int, stop: int) -> Column:
+        with conversion_errors(name):
+            return read(start, stop)
+
+    return LazyColumn(read_converted, length)
+
+
 def base_type_names(data: object) -> frozenset[str]:
     """Return the classes of an object as 'library.Class', without importing the libraries."""
     cls: Any = type(data)
@@ -61,15 +95,16 @@ def lazy_column(name: str, values: Any) -> LazyColumn:
         return arrow_column(name, values)
     if "pandas.Series" in types:
         return pandas_column(name, values)
-    if "pandas.Index" in types or "pandas.ExtensionArray" in types:
-        return pandas_column(name, sys.modules["pandas"].Series(values))
-    if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
-        import pyarrow as pa
+    with conversion_errors(name):
+        if "pandas.Index" in types or "pandas.ExtensionArray" in types:
+            return pandas_column(name, sys.modules["pandas"].Series(values))
+        if hasattr(values, "__arrow_c_stream__") or hasattr(values, "__arrow_c_array__"):
+            import pyarrow as pa
 
-        return arrow_column(name, pa.chunked_array(values))
-    if isinstance(values, (list, tuple, range)):
-        return numpy_column(name, array_from_list(values))
-    return numpy_column(name, np.asarray(values))
+            return arrow_column(name, pa.chunked_array(values))
+        if isinstance(values, (list, tuple, range)):
+            return numpy_column(name, array_from_list(values))
+        return numpy_column(name, np.asarray(values))
 
 
 def numpy_column(name: str, values: NDArray[Any]) -> LazyColumn:
@@ -89,9 +124,10 @@ def numpy_column(name: str, values: NDArray[Any]) -> LazyColumn:
         if values.dtype.isnative and values.dtype.itemsize <= 8:
             return LazyColumn(lambda start, stop: values[start:stop], length)
         native = values.dtype.newbyteorder("=") if values.dtype.itemsize <= 8 else np.dtype(float)
-        return LazyColumn(lambda start, stop: values[start:stop].astype(native), length)
+        return _converting_column(name, lambda start, stop: values[start:stop].astype(native), length)
     if kind in "OUT":  # objects, fixed-width strings and variable-width strings
-        return LazyColumn(
+        return _converting_column(
+            name,
             lambda start, stop: to_plain_values(values[start:stop].astype(object, copy=False), name, start),
             length,
         )
@@ -100,7 +136,7 @@ def numpy_column(name: str, values: NDArray[Any]) -> LazyColumn:
     if kind == "c":
         raise complex_data_error(name)
     if kind in "Mm":
-        return LazyColumn(lambda start, stop: _convert_times(name, values[start:stop]), length)
+        return _converting_column(name, lambda start, stop: _convert_times(name, values[start:stop]), length)
     raise ColumnError(f"Column {name!r} has NumPy type {values.dtype}, which is not supported.")
 
 
@@ -119,9 +155,7 @@ def _decode_bytes(name: str, values: NDArray[Any]) -> NDArray[Any]:
     try:
         return np.char.decode(values, "utf-8").astype(object)
     except UnicodeDecodeError:
-        raise ColumnError(
-            f"Column {name!r} holds bytes that are not UTF-8 text. Decode them, or skip the column."
-        ) from None
+        raise undecodable_bytes_error(name) from None
 
 
 def _convert_times(name: str, values: NDArray[Any]) -> Column:
@@ -141,14 +175,19 @@ def arrow_column(name: str, values: Any) -> LazyColumn:
     convert = arrow_converter(name, values.type)
     if getattr(values, "num_chunks", None) == 1:
         values = values.chunk(0)
-    if not hasattr(values, "num_chunks"):
-        return LazyColumn(lambda start, stop: convert(values.slice(start, stop - start)), len(values))
+    is_checked = False
 
     def read(start: int, stop: int) -> Column:
+        nonlocal is_checked
+        if not is_checked:  # another thread may check at the same time, which does no harm
+            check_layout(name, values)
+            is_checked = True
         part = values.slice(start, stop - start)
-        return convert(part.chunk(0) if part.num_chunks == 1 else part.combine_chunks())
+        if hasattr(part, "num_chunks"):
+            part = part.chunk(0) if part.num_chunks == 1 else part.combine_chunks()
+        return convert(part)
 
-    return LazyColumn(read, len(values))
+    return _converting_column(name, read, len(values))
 
 
 def pandas_column(name: str, series: Any) -> LazyColumn:
@@ -163,7 +202,11 @@ def pandas_column(name: str, series: Any) -> LazyColumn:
     if dtype_name == "CategoricalDtype":
         return _categorical_column(name, series)
     if dtype_name == "SparseDtype":
-        return LazyColumn(lambda start, stop: np.asarray(values[start:stop]), length)
+        return _converting_column(
+            name,
+            lambda start, stop: numpy_column(name, np.asarray(values[start:stop])).read(0, stop - start),
+            length,
+        )
     if dtype_name in {"PeriodDtype", "IntervalDtype"}:
         return numpy_column(name, series.to_numpy(dtype=object))
 
@@ -173,7 +216,7 @@ def pandas_column(name: str, series: Any) -> LazyColumn:
         array = pa.array(values[start:stop])
         return arrow_converter(name, array.type)(array)
 
-    return LazyColumn(read, length)
+    return _converting_column(name, read, length)
 
 
 def _categorical_column(name: str, series: Any) -> LazyColumn:
@@ -193,11 +236,16 @@ def _categorical_column(name: str, series: Any) -> LazyColumn:
         import pyarrow as pa
 
         part = codes[start:stop]
+        if len(part) and not -1 <= int(part.min()) <= int(part.max()) < len(categories):
+            raise ColumnError(
+                f"Column {name!r} is damaged: a category code is outside -1 to {len(categories) - 1:,}. "
+                "Build it again from its values."
+            )
         missing = part < 0
         indices = pa.array(part, mask=missing if missing.any() else None)
         return pa.DictionaryArray.from_arrays(indices, dictionary())
 
-    return LazyColumn(read, len(codes))
+    return _converting_column(name, read, len(codes))
 
 
 def check_equal_lengths(columns: dict[str, LazyColumn], description: str) -> int:
@@ -359,9 +407,7 @@ def _decode_binary(name: str, array: Any) -> Any:
     try:
         return array.cast(pa.large_binary()).cast(pa.large_string())
     except pa.ArrowInvalid:
-        raise ColumnError(
-            f"Column {name!r} holds bytes that are not UTF-8 text. Decode them, or skip the column."
-        ) from None
+        raise undecodable_bytes_error(name) from None
 
 
 def _unsupported_type(name: str, arrow_type: Any) -> ArrowConverter:

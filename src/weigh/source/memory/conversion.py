@@ -115,8 +115,11 @@ def table_from_sequence(data: Sequence[Any], names: Sequence[str] | None) -> Laz
             f"The rows differ in length: row 0 has {_format_length(lengths[0])}, row {odd} has "
             f"{_format_length(lengths[odd])}. Give every row the same number of values."
         )
-    array = np.asarray(data)
-    if array.ndim == 2 and array.dtype.kind not in "biufc":
+    # NumPy would try to convert lists of lists to an array of more dimensions, even lists that contain
+    # themselves.
+    has_lists = lengths[0] > 0 and not is_scalar(next(iter(data[0])))
+    array = None if has_lists else np.asarray(data)
+    if array is None or (array.ndim == 2 and array.dtype.kind not in "biufc"):
         # NumPy would turn the numbers of mixed rows into text.
         arrays = [array_from_list(column) for column in zip(*data, strict=True)]
         checked_names = column_names(len(arrays), names)

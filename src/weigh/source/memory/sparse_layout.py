@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from weigh.errors import DataError
+from weigh.errors import DataError, first_line
 
 # What scipy and NumPy raise for arrays of the wrong type, shape or range.
 _LAYOUT_ERRORS = (AttributeError, LookupError, ArithmeticError, RuntimeError, TypeError, ValueError)
@@ -28,8 +28,9 @@ def to_csr(data: Any) -> Any:
         # A new matrix: the input may still claim the canonical form that it had before it was modified.
         return type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=False)
     except _LAYOUT_ERRORS as error:
-        reason = (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-        raise DataError(f"The sparse matrix is damaged: {reason}. Build it again from its entries.") from error
+        raise DataError(
+            f"The sparse matrix is damaged: {first_line(error)}. Build it again from its entries."
+        ) from error
 
 
 def _check_compressed(matrix: Any) -> None:
