@@ -73,7 +73,15 @@ def _python(value: object) -> str:
         # Kinds are written with their package, because they are not strings.
         pairs = ((key, f"{'weigh.' * isinstance(each, Call)}{_python(each)}") for key, each in value.items())
         return f"{{{', '.join(f'{key!r}: {text}' for key, text in pairs)}}}"
-    return "..." if value is ... else repr(value)
+    return "..." if value is ... else safe_repr(value)
+
+
+def safe_repr(value: object) -> str:
+    """Return the repr of a value, or its type if it has none, like a huge integer or a list nested deeply."""
+    try:
+        return repr(value)
+    except Exception:
+        return f"<{type(value).__name__}>"
 
 
 class Advised(Exception):

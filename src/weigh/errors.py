@@ -47,7 +47,7 @@ import os
 from collections.abc import Iterable, Mapping, Sized
 from itertools import islice
 
-from weigh.advice import Advised, Setting, Step, Text, join
+from weigh.advice import Advised, Setting, Step, Text, join, safe_repr
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -277,14 +277,6 @@ def parameter_error(
 def first_line(error: BaseException) -> str:
     """Return the first line of another library's message, without its full stop; its type if it is empty."""
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
-
-
-def safe_repr(value: object) -> str:
-    """Return the repr of a value, or its type if it has none, like a huge integer or a list nested deeply."""
-    try:
-        return repr(value)
-    except Exception:
-        return f"<{type(value).__name__}>"
 
 
 def one_line_repr(value: object, max_length: int = 160) -> str:

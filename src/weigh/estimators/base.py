@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import textwrap
+from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
@@ -71,6 +72,10 @@ class BaseLearner(BaseEstimator):
         schema: Schema = self.model_.schema
         return schema
 
+    @abstractmethod
+    def infer_schema(self, X: Any, y: Any = None) -> Schema:
+        """Return the names and kinds of the columns that `fit` would infer from these rows."""
+
     def explain(self, X: Any) -> Explained:
         """Return the evidence for each row: named contributions that sum to the score."""
         check_is_fitted(self)
@@ -93,6 +98,19 @@ def _are_counts(columns: Any) -> bool:
         columns = dict(zip(columns.names, columns.kinds, strict=True))
     kinds = columns.values() if isinstance(columns, Mapping) else [columns]
     return bool(kinds) and all(isinstance(kind, Count) or kind == Count.name for kind in kinds)
+
+
+def fix_schema(learner: Any, X: Any, y: Any) -> Any:
+    """Return a copy of a learner whose `columns` are the kinds that it would infer from these rows.
+
+    Training it on a subset then does not depend on which values the subset happens to contain. A learner, or
+    a pipeline whose first step is one, that infers no kinds is returned itself.
+    """
+    step, first = learner.steps[0] if hasattr(learner, "steps") else ("", learner)
+    if not hasattr(first, "infer_schema"):
+        return learner
+    parameter = f"{step}__columns" if step else "columns"
+    return clone(learner).set_params(**{parameter: first.infer_schema(X, y)})
 
 
 def _format_parameters(table: ParameterTable) -> str:
@@ -169,6 +187,8 @@ def count_columns(y: Any) -> int:
 
 def to_finite_column(y: Any) -> Any:
     """Return labels or targets as one column, or raise LabelError in the words of scikit-learn's checks."""
+    if "polars.DataFrame" in base_type_names(y):
+        y = y.to_series()
     if hasattr(y, "dictionary_encode") or "polars.Series" in base_type_names(y):
         return y  # `rows` reads it without a copy
     if is_sparse(y):

@@ -14,6 +14,7 @@ from weigh.engines import run
 from weigh.estimators.base import ProbabilisticClassifier, check_classes, check_declared_labels
 from weigh.estimators.calibration import calibrate_leave_one_out
 from weigh.features.kinds import Number
+from weigh.features.schema import Schema
 from weigh.learn.joint_bayes import JointTask
 from weigh.learn.naive_bayes import BayesTask
 from weigh.learn.task import Task
@@ -36,6 +37,10 @@ class CountingClassifier(ProbabilisticClassifier):
     @abstractmethod
     def _partial_fit_task(self) -> Task[Any, Any]:
         """Return the task that counts further rows with the schema of the model."""
+
+    def infer_schema(self, X: Any, y: Any = None) -> Schema:
+        """Return the names and kinds of the columns that `fit` would infer from these rows."""
+        return self._task(self._source(X, y, None, self._missing_markers())).schema
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""

@@ -16,6 +16,7 @@ from weigh.engines import run
 from weigh.estimators.base import BaseLearner, ProbabilisticClassifier, count_columns, to_finite_column
 from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
 from weigh.features.blocks import Floats
+from weigh.features.schema import Schema
 from weigh.learn.dataset import numeric_targets
 from weigh.learn.linear_regression import LinearTask
 from weigh.learn.logistic_regression import LogisticTask
@@ -129,6 +130,11 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         self.random_state = random_state
         self.columns = columns
         self.missing = missing
+
+    def infer_schema(self, X: Any, y: Any = None) -> Schema:
+        """Return the names and kinds of the columns that `fit` would infer from these rows."""
+        source = self._labelled_source(X, y)
+        return (self._online_task(source, None) if self._is_online() else self._task(source)).schema
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""
@@ -245,6 +251,10 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
         self.max_iter = max_iter
         self.columns = columns
         self.missing = missing
+
+    def infer_schema(self, X: Any, y: Any = None) -> Schema:
+        """Return the names and kinds of the columns that `fit` would infer from these rows."""
+        return self._task(self._labelled_source(X, y)).schema
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one number per row or the name of the label column."""

@@ -8,9 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from sklearn.base import clone
+from sklearn.utils import _safe_indexing
 
 from weigh import errors
+from weigh.estimators.base import fix_schema
 from weigh.estimators.linear_model import LinearRegression, LogisticRegression
 from weigh.estimators.perceptron import Perceptron
 from weigh.learn.holdout import evaluate_on_holdout
@@ -20,6 +23,9 @@ from weigh.parameters import check_finite, check_integer
 from weigh.pictures import line_chart
 from weigh.result import Section, Table, TabularResult
 from weigh.source.base import Source
+from weigh.source.memory.columns import base_type_names
+from weigh.source.memory.matrices import is_sparse
+from weigh.source.memory.sparse_layout import to_csr
 from weigh.source.missing import to_markers
 from weigh.text import truncate
 
@@ -107,8 +113,8 @@ def tune(
     """Score all combinations of parameters on held-out rows and train the best on all rows.
 
     Perceptrons with the same columns are trained side by side while the rows are read once; those that differ
-    only in `max_iter` share one training, scored after several passes. Other learners use scikit-learn's
-    `GridSearchCV`.
+    only in `max_iter` share one training, scored after several passes. Other learners are trained one by one.
+    The kinds of the columns are inferred from all rows.
 
     Parameters
     ----------
@@ -130,7 +136,7 @@ def tune(
     if not 0 < fraction < 1:
         raise errors.parameter_error("tune", "validation", "a share between 0 and 1", validation)
     seed = check_integer("tune", "random_state", random_state, 0)
-    score = _score_perceptrons if isinstance(learner, Perceptron) else _score_by_grid_search
+    score = _score_perceptrons if isinstance(learner, Perceptron) else _score_by_refitting
     accuracies = score(learner, combinations, X, y, fraction, seed)
     trials = [TuningCandidate(settings, a) for settings, a in zip(combinations, accuracies, strict=True)]
     trials.sort(key=lambda trial: -trial.accuracy)
@@ -181,27 +187,30 @@ def _score_perceptrons(
     return accuracies
 
 
-def _score_by_grid_search(
+def _score_by_refitting(
     learner: Any, combinations: Sequence[dict[str, Any]], X: Any, y: Any, fraction: float, seed: int
 ) -> list[float]:
+    """Return held-out accuracies; the kinds of the columns are inferred from all rows."""
     # Imported here because it is slow and perceptrons do not need it.
-    from sklearn.model_selection import GridSearchCV, ShuffleSplit
+    from sklearn.model_selection import ShuffleSplit
 
     rows, labels = _split_labels(X, y)
-    search = GridSearchCV(
-        learner,
-        [{name: [value] for name, value in settings.items()} for settings in combinations],
-        cv=ShuffleSplit(1, test_size=fraction, random_state=seed),
-        refit=False,
-        error_score="raise",
-    ).fit(rows, labels)
-    return [float(score) for score in search.cv_results_["mean_test_score"]]
+    train, test = next(ShuffleSplit(1, test_size=fraction, random_state=seed).split(rows, labels))
+
+    def score(settings: dict[str, Any]) -> float:
+        candidate = fix_schema(clone(learner).set_params(**settings), rows, labels)
+        candidate.fit(_safe_indexing(rows, train), _safe_indexing(labels, train))
+        return float(candidate.score(_safe_indexing(rows, test), _safe_indexing(labels, test)))
+
+    return [score(settings) for settings in combinations]
 
 
 def _split_labels(X: Any, y: Any) -> tuple[Any, Any]:
     """Separate the label column of a table from the rows, as scikit-learn requires."""
-    if not isinstance(y, str) and not isinstance(X, Source):
-        return X, y
+    if not isinstance(y, str) and not isinstance(X, Source | Mapping):
+        # scikit-learn cannot select rows of pandas arrays outside a Series.
+        is_pandas_array = base_type_names(y) & {"pandas.ExtensionArray", "pandas.Index"}
+        return to_csr(X) if is_sparse(X) else X, np.asarray(y) if is_pandas_array else y
     if isinstance(y, str) and hasattr(X, "drop") and hasattr(X, "columns"):
         return X.drop(columns=y) if hasattr(X, "loc") else X.drop(y), X[y]
     raise errors.Unsupported(

@@ -8,6 +8,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
+from weigh.features.schema import Schema
 from weigh.learn.perceptron import PerceptronTask, PerceptronTraining
 from weigh.model.fit import Certificate
 from weigh.model.perceptron import PerceptronModel
@@ -79,6 +80,10 @@ class Perceptron(OnlineClassifier):
         """Return the task for a source; with a training to continue, it keeps its schema."""
         parameters = self._parameters() | {"random_state": self._resolve_seed()}
         return PerceptronTask.for_source(source, **self._continue_from(before, parameters))
+
+    def infer_schema(self, X: Any, y: Any = None) -> Schema:
+        """Return the names and kinds of the columns that `fit` would infer from these rows."""
+        return self._online_task(self._source(X, y, None, self._missing_markers()), None).schema
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from weigh.engines import run
 from weigh.estimators.base import ProbabilisticClassifier
+from weigh.features.schema import Schema
 from weigh.learn.threshold import ThresholdTask
 from weigh.parameters.learners import THRESHOLD
 
@@ -40,6 +41,11 @@ class Threshold(ProbabilisticClassifier):
     def __init__(self, columns: Any = "auto", missing: Any = ()) -> None:
         self.columns = columns
         self.missing = missing
+
+    def infer_schema(self, X: Any, y: Any = None) -> Schema:
+        """Return the names and kinds of the columns that `fit` would infer from these rows."""
+        source = self._source(X, y, None, self._missing_markers())
+        return ThresholdTask.for_source(source, **self._parameters()).schema
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""

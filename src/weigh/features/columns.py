@@ -73,7 +73,7 @@ def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> F
     if is_arrow(column):
         storage = str(column.type)
         if storage.startswith(("double", "float", "halffloat", "int", "uint", "bool", "decimal")):
-            column = column if storage == "double" else column.cast("double")
+            column = column if storage == "double" else column.cast("double", safe=False)
             return _require_finite(np.asarray(column.to_numpy(zero_copy_only=False)), name)
         return _require_finite(_to_floats(to_pylist(column, name), name, markers), name)
     if column.dtype.kind in "biuf":

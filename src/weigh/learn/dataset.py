@@ -281,8 +281,9 @@ def numeric_targets(chunk: Chunk) -> Floats:
     try:
         numbers = to_numbers(chunk.labels, "label")
     except errors.ColumnError as cause:
+        label = errors.one_line_repr(_first_non_numeric(chunk))
         raise errors.LabelError(
-            f"A regression predicts numbers, but the label {_first_non_numeric(chunk)!r} is not a number.",
+            f"A regression predicts numbers, but the label {label} is not a number.",
             hint=(
                 "For classes ",
                 Step("classifiers", "use LogisticRegression, NaiveBayes or Perceptron"),

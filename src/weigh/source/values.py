@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh import _core
-from weigh.errors import ColumnError, DataError, WeighError, safe_repr
+from weigh.advice import safe_repr
+from weigh.errors import ColumnError, DataError, WeighError
 
 PLAIN_TYPES = (str, int, float, bool, type(None), list)
 # Types of pandas and NumPy, matched by name to avoid importing pandas.
@@ -120,13 +121,13 @@ def array_from_list(values: Sequence[Any]) -> NDArray[Any]:
         return np.array(values, dtype=bool)
     if types and all(issubclass(value_type, (np.number, np.bool_)) for value_type in types):
         return np.asarray(values)
-    if types == {int}:
-        try:
+    try:
+        if types == {int}:
             return np.array(values, dtype=np.int64)
-        except OverflowError:
-            return np.fromiter(values, dtype=object, count=len(values))
-    if float in types and types <= {int, float, type(None)}:
-        return np.array(values, dtype=np.float64)
+        if float in types and types <= {int, float, type(None)}:
+            return np.array(values, dtype=np.float64)
+    except OverflowError:
+        pass
     return np.fromiter(values, dtype=object, count=len(values))
 
 

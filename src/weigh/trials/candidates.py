@@ -20,7 +20,7 @@ from sklearn.utils import get_tags
 from weigh import errors
 from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
-from weigh.estimators.base import BaseLearner
+from weigh.estimators.base import BaseLearner, fix_schema
 from weigh.judge.metrics.losses import Floats, brier_scores, log_losses, select_true_class, squared_losses
 from weigh.judge.metrics.predictor import (
     encode_labels,
@@ -31,6 +31,7 @@ from weigh.judge.metrics.predictor import (
     to_row_numbers,
 )
 from weigh.trials.learners import AsNumbers, is_regression, learners_by_name
+from weigh.trials.parallel import capture_warnings, record_thread_warnings
 from weigh.trials.rows import LabelledRows, RowIndices
 from weigh.trials.splits import Groups, Split, repeated_folds, stratification_groups
 
@@ -76,11 +77,15 @@ class Experiment:
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A learner together with all rows in the form that it accepts."""
+    """A learner together with all rows in the form that it accepts.
+
+    `prepared` is the learner with the column kinds that it infers from all rows; subsets do not change them.
+    """
 
     name: str
     learner: Any
     rows: LabelledRows
+    prepared: Any
 
     @classmethod
     def of(cls, name: str, learner: Any, rows: LabelledRows) -> Candidate:
@@ -90,16 +95,19 @@ class Candidate:
         matrix if all columns are numeric; `AsNumbers` encodes the rows if they are not, or if values are
         missing that the estimator does not support.
         """
-        if isinstance(learner, BaseLearner | Pipeline):
-            return cls(name, learner, rows)
-        matrix = rows.to_matrix()
-        if matrix is None or (_has_missing(matrix) and not get_tags(learner).input_tags.allow_nan):
-            return cls(name, make_pipeline(AsNumbers(scale=None), learner), rows)
-        return cls(name, learner, rows.with_data(matrix))
+        if not isinstance(learner, BaseLearner | Pipeline):
+            matrix = rows.to_matrix()
+            if matrix is not None and not (
+                _has_missing(matrix) and not get_tags(learner).input_tags.allow_nan
+            ):
+                return cls(name, learner, rows.with_data(matrix), learner)
+            learner = make_pipeline(AsNumbers(scale=None), learner)
+        with capture_warnings() as captured, record_thread_warnings(captured):
+            return cls(name, learner, rows, fix_schema(learner, rows.data, rows.labels))
 
     def fit(self, indices: RowIndices) -> FittedLearner:
         """Fit a clone of the learner on the rows at these indices."""
-        return fit_learner(self.learner, self.rows.take(indices), self.name)
+        return fit_learner(self.prepared, self.rows.take(indices), self.name)
 
     @contextmanager
     def error_context(self, where: str) -> Iterator[None]:
@@ -274,4 +282,5 @@ CLASS_FREQUENCIES = ("frequencies", DummyClassifier(strategy="prior"))
 def baseline_candidate(loss: str, rows: LabelledRows) -> Candidate:
     """Return the usual constant prediction for a loss, on a single column of zeros."""
     strategy, learner = BASELINES.get(loss, CLASS_FREQUENCIES)
-    return Candidate(f"baseline ({strategy})", learner, rows.with_data(np.zeros((len(rows), 1))))
+    zeros = rows.with_data(np.zeros((len(rows), 1)))
+    return Candidate(f"baseline ({strategy})", learner, zeros, learner)

@@ -18,6 +18,7 @@ from weigh.estimators.bayes import JointBayes, NaiveBayes
 from weigh.estimators.linear_model import LinearRegression, LogisticRegression
 from weigh.estimators.perceptron import Perceptron
 from weigh.estimators.threshold import Threshold
+from weigh.features.schema import Schema
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
@@ -132,11 +133,16 @@ class AsNumbers(TransformerMixin, BaseEstimator):
         self.columns = columns
         self.missing = missing
 
+    def infer_schema(self, X: Any, y: Any = None) -> Schema:
+        """Return the names and kinds of the columns that `fit` would infer from these rows; y is ignored."""
+        source = rows_of(X, missing=self.missing)
+        scale = SCALES.check(type(self).__name__, "scale", self.scale)
+        return linear_schema(source, self.columns, scale=scale, missing=self.missing)
+
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the kinds, levels, words and scales of the columns; y is ignored."""
         source = rows_of(X, missing=self.missing)
-        scale = SCALES.check(type(self).__name__, "scale", self.scale)
-        self.schema_ = linear_schema(source, self.columns, scale=scale, missing=self.missing)
+        self.schema_ = self.infer_schema(source)
         chunks = self.schema_.chunks
         fitted = fit_preprocessing(self.schema_, chunks(source)) if needs_first_pass(self.schema_) else {}
         self.space_ = FeatureIndex(self.schema_, fitted)

@@ -12,6 +12,7 @@ from weigh import errors
 from weigh.features.columns import to_objects
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.predictor import Predictor, row_count, to_python_list
+from weigh.source.memory.sparse_layout import to_csr
 
 MAX_SCORE_CELLS = 1 << 22
 
@@ -108,7 +109,7 @@ def _table_batches(data: Any, y: Any, label: str | None, size: int) -> Iterator[
     if y is None:
         data, y = _split_label_column(data, label)
     if hasattr(data, "tocsr"):
-        data = data.tocsr()
+        data = to_csr(data)
     n = row_count(data)
     if row_count(y) != n:
         raise _length_error("y", row_count(y), f"{n:,}")

@@ -7,13 +7,13 @@ import io
 import os
 from abc import abstractmethod
 from collections.abc import Generator, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from weigh.advice import join
-from weigh.errors import ColumnError, SourceError
+from weigh.errors import ColumnError, SourceError, WeighError, first_line
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
 from weigh.source.chunk import Chunk
 from weigh.source.files.base import (
@@ -34,7 +34,8 @@ from weigh.source.files.text_files import (
     open_decompressing,
     read_line_parts,
 )
-from weigh.source.memory.columns import arrow_converter
+from weigh.source.memory.arrow_layout import check_layout
+from weigh.source.memory.columns import arrow_converter, conversion_errors
 from weigh.source.missing import Marker, MarkerReplacer
 from weigh.source.values import shorten_repr
 
@@ -64,7 +65,10 @@ class ArrowFileSource(FileSource):
     def first_batch(self, types: dict[str, Any], n: int) -> Any:
         """Return the first n rows of the columns in `types` as one batch."""
         with closing(self.iter_batches(types, n)) as batches:
-            return next(merge_small_batches(batches, n, MAX_PREFIX_BYTES)).slice(0, n)
+            merged = next(merge_small_batches(batches, n, MAX_PREFIX_BYTES), None)
+        if merged is None:
+            raise SourceError(f"{self.path} has no rows.", self.path)
+        return merged.slice(0, n)
 
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
@@ -95,8 +99,9 @@ class ArrowFileSource(FileSource):
     def _chunk(self, batch: Any, first_row: int) -> Chunk:
         columns = {}
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            column = arrow_converter(name, column.type)(column)
-            columns[name] = self._markers.apply(column) if self._markers else column
+            with conversion_errors(name):
+                column = arrow_converter(name, column.type)(column)
+                columns[name] = self._markers.apply(column) if self._markers else column
         labels = None if self.label is None else columns.pop(self.label)
         return Chunk(columns, batch.num_rows, labels=labels, first_row=first_row)
 
@@ -287,43 +292,52 @@ class ParquetSource(ArrowFileSource):
         super().__init__(path, missing)
         if self.bytes_total == 0:
             raise SourceError(f"{path} is empty.", path)
-        with self._open_file() as file:
-            schema = file.schema_arrow
+        with self._open_file() as file, self._damaged_file_errors():
             self.n_rows: int = file.metadata.num_rows
-        self.check_unique_columns(schema.names)
-        if self.n_rows == 0:
+            types = [(field.name, field.type) for field in file.schema_arrow]
+        self.check_unique_columns([name for name, _ in types])
+        if self.n_rows <= 0:
             raise SourceError(f"{path} has columns but no rows.", path)
-        self.set_columns({field.name: field.type for field in schema}, label)
+        self.set_columns(dict(types), label)
 
     def iter_batches(self, types: dict[str, Any], size: int) -> Generator[Any, None, None]:
         """Yield batches of at most `size` rows."""
-        import pyarrow as pa
-
         first_row = 0
         with self._open_file() as file:
-            reader = file.iter_batches(batch_size=size, columns=list(types))
+            with self._damaged_file_errors():
+                reader = file.iter_batches(batch_size=size, columns=list(types))
             while True:
-                try:
+                with self._damaged_file_errors():
                     batch = next(reader, None)
-                except (pa.ArrowException, OSError) as error:
-                    raise self._damaged_file_error(error) from error
-                if batch is None:
-                    return
-                yield self._cast_batch(batch, types, first_row)
+                    if batch is None:
+                        break
+                    cast = self._cast_batch(batch, types, first_row)
+                yield cast
                 first_row += batch.num_rows
                 self.bytes_read = (self.bytes_total or 0) * first_row // self.n_rows
+        if first_row != self.n_rows:
+            raise self._damaged_file_error(f"it has {first_row:,} rows, its footer says {self.n_rows:,}")
 
     def _open_file(self) -> Any:
-        import pyarrow as pa
         import pyarrow.parquet as pq
 
-        try:
+        with self._damaged_file_errors():
             return pq.ParquetFile(os.fspath(self.path))
-        except (pa.ArrowException, OSError) as error:
-            raise self._damaged_file_error(error) from error
 
-    def _damaged_file_error(self, error: Exception) -> SourceError:
-        reason = str(error).splitlines()[0].rstrip(".")
+    @contextmanager
+    def _damaged_file_errors(self) -> Iterator[None]:
+        """Raise SourceError instead of an error of Arrow's reader."""
+        import pyarrow as pa
+
+        try:
+            yield
+        except WeighError:
+            raise
+        # Names that are not UTF-8 are value errors, and columns that a part of the file lacks lookup errors.
+        except (pa.ArrowException, OSError, ValueError, LookupError) as error:
+            raise self._damaged_file_error(first_line(error)) from error
+
+    def _damaged_file_error(self, reason: str) -> SourceError:
         return SourceError(f"{self.path} is not a complete Parquet file: {reason}.", self.path)
 
     def _cast_batch(self, batch: Any, types: dict[str, Any], first_row: int) -> Any:
@@ -339,6 +353,7 @@ class ParquetSource(ArrowFileSource):
     def _cast_column(self, name: str, column: Any, arrow_type: Any, first_row: int) -> Any:
         import pyarrow as pa
 
+        check_layout(name, column)
         if column.type == arrow_type:
             return column
         column = arrow_converter(name, column.type)(column)

@@ -28,7 +28,7 @@ def check_layout(name: str, array: Any) -> None:
             chunk.view(_binary_form(chunk.type)).validate(full=True)
         except pa.ArrowException as error:
             raise ColumnError(
-                f"Column {name!r} is damaged: {first_line(error)}. Build the Arrow array again from its values."
+                f"Column {name!r} is damaged: {first_line(error)}. Build the array again from its values."
             ) from error
 
 

@@ -46,7 +46,7 @@ def table_from_mapping(data: Mapping[Any, Any]) -> LazyTable:
 
 def is_scalar(value: object) -> bool:
     """Whether a value is a single value rather than a sequence."""
-    if isinstance(value, (str, bytes)):
+    if isinstance(value, (str, bytes, type)):
         return True
     ndim = getattr(value, "ndim", None)
     return not hasattr(value, "__len__") if ndim is None else ndim == 0
@@ -115,17 +115,27 @@ def table_from_sequence(data: Sequence[Any], names: Sequence[str] | None) -> Laz
             f"The rows differ in length: row 0 has {_format_length(lengths[0])}, row {odd} has "
             f"{_format_length(lengths[odd])}. Give every row the same number of values."
         )
-    # NumPy would try to convert lists of lists to an array of more dimensions, even lists that contain
-    # themselves.
-    has_lists = lengths[0] > 0 and not is_scalar(next(iter(data[0])))
-    array = None if has_lists else np.asarray(data)
-    if array is None or (array.ndim == 2 and array.dtype.kind not in "biufc"):
-        # NumPy would turn the numbers of mixed rows into text.
+    if lengths[0] < 0:
+        raise not_2d_error((len(data),))
+    array = _to_matrix(data)
+    if array is None:
         arrays = [array_from_list(column) for column in zip(*data, strict=True)]
         checked_names = column_names(len(arrays), names)
         columns = {name: numpy_column(name, array) for name, array in zip(checked_names, arrays, strict=True)}
         return LazyTable(columns, len(data), names is not None, description="The list")
     return table_from_array(array, names)
+
+
+def _to_matrix(data: Sequence[Any]) -> NDArray[Any] | None:
+    """Return rows of numbers as an array, None for other rows, whose numbers NumPy would turn into text."""
+    # NumPy would build an array of many dimensions from rows of lists, endlessly if they contain themselves.
+    if len(data[0]) and not is_scalar(next(iter(data[0]))):
+        return None
+    try:
+        array = np.asarray(data)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return array if array.ndim != 2 or array.dtype.kind in "biufc" else None
 
 
 def _format_length(length: int) -> str:
