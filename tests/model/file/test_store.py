@@ -53,7 +53,7 @@ def assert_same(stored: FileContent, meta: object, arrays: dict[str, np.ndarray[
         assert stored.arrays[name].tobytes() == array.tobytes()
 
 
-def read_error(path: Path, content: bytes | bytearray, check: bool | None = None) -> str:
+def read_error(path: Path, content: bytes | bytearray, check: bool = True) -> str:
     """Write the content to the path and return the message of the error raised when it is read."""
     path.write_bytes(content)
     with pytest.raises(ModelFileError) as caught:
@@ -198,16 +198,58 @@ def test_a_changed_header_is_detected_even_without_check(path: Path) -> None:
         content[i] ^= 0x01
 
 
-def test_the_data_digest_is_verified_for_small_files_and_on_request(
-    path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_data_digest_is_verified_unless_it_is_left_out(path: Path) -> None:
     content = bytearray(store.to_bytes({}, {"x": np.zeros(8)}))
     content[-1] ^= 1
     assert "do not match their digest" in read_error(path, content)
     assert store.read(path, check=False).arrays["x"][-1] != 0
-    monkeypatch.setattr(store, "MAX_BYTES_CHECKED", len(content))
-    assert store.read(path).arrays["x"][-1] != 0
-    assert "do not match their digest" in read_error(path, content, check=True)
+
+
+@pytest.fixture(params=["read", "mapped"])
+def access(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Read files of a few hundred bytes, or map them like large ones."""
+    if request.param == "mapped":
+        monkeypatch.setattr(store, "MAX_BYTES_READ", 8)
+    return str(request.param)
+
+
+def test_every_flipped_bit_of_the_data_is_detected_however_the_file_is_read(path: Path, access: str) -> None:
+    content = bytearray(store.to_bytes({}, {"x": np.arange(40.0)}))
+    start = 8 + int.from_bytes(content[:8], "little")
+    for i in range(start, len(content)):
+        content[i] ^= 1 << i % 8
+        assert "do not match their digest" in read_error(path, content)
+        content[i] ^= 1 << i % 8
+
+
+def test_a_file_is_read_or_mapped_with_the_same_result(path: Path, access: str) -> None:
+    store.write(path, META, ARRAYS)
+    stored = store.read(path)
+    assert_same(stored, META, ARRAYS)
+    assert not any(array.flags.writeable for array in stored.arrays.values())
+
+
+def test_arrays_of_small_files_outlive_truncation_in_place(path: Path) -> None:
+    arrays = {"x": np.arange(10_000.0)}
+    store.write(path, META, arrays)
+    stored = store.read(path)
+    os.truncate(path, 4096)
+    assert_same(stored, META, arrays)
+
+
+def test_a_file_that_shrinks_while_it_is_read_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    content = store.to_bytes(META, ARRAYS)
+    path.write_bytes(content)
+    real = os.fstat
+
+    def fstat_then_truncate(descriptor: int) -> os.stat_result:
+        result = real(descriptor)
+        os.truncate(path, 64)
+        return result
+
+    monkeypatch.setattr(os, "fstat", fstat_then_truncate)
+    with pytest.raises(ModelFileError, match="it became shorter while it was read"):
+        store.read(path)
 
 
 def test_other_files_are_reported_as_not_a_weigh_model(path: Path, tmp_path: Path) -> None:
@@ -508,10 +550,25 @@ def test_metadata_that_json_cannot_represent_is_not_written(case: str) -> None:
         store.to_bytes(UNSUPPORTED_METADATA[case](), {})
 
 
-def test_a_header_above_the_size_limit_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_header_above_the_limits_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tensors, "MAX_HEADER_BYTES", 1000)
-    with pytest.raises(ModelFileError, match="at most 1,000"):
+    with pytest.raises(ModelFileError, match="at most 1,000 bytes"):
         store.to_bytes({"a": "x" * 1000}, {})
+    monkeypatch.setattr(tensors, "MAX_HEADER_BYTES", 10_000)
+    monkeypatch.setattr(tensors, "MAX_HEADER_VALUES", 100)
+    with pytest.raises(ModelFileError, match="at most 10,000 bytes and 100 values"):
+        store.to_bytes({"a": [1] * 100}, {})
+
+
+def test_a_header_above_the_limits_is_refused_before_it_is_parsed(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = forge_file({}, b"", content='{"a":"' + "x" * tensors.MAX_HEADER_BYTES + '"}')
+    crowded = forge_file({}, b"", content='{"a":[' + "1," * tensors.MAX_HEADER_VALUES + "1]}")
+    monkeypatch.setattr(json, "loads", raise_on_call(AssertionError("parsed")))
+    assert "it does not begin with the length of a header" in read_error(path, long)
+    message = read_error(path, crowded)
+    assert "its header has 8,000,008 values, and a model file holds at most 8,000,000" in message
 
 
 def test_lone_surrogates_in_metadata_survive_a_round_trip(path: Path) -> None:

@@ -207,7 +207,7 @@ def _concatenate(arrays: Sequence[NDArray[Any]], dtype: type[np.generic]) -> NDA
 
 def read_speller(path: str | os.PathLike[str]) -> SpellerParts:
     """Read and validate a file; nothing in it is executed."""
-    content = store.read(path, check=True)
+    content = store.read(path)
     _check_is_speller(content)
     try:
         sets = _parse_classifiers(content)

@@ -121,7 +121,7 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
     """
     checks = []
     if isinstance(model, str | os.PathLike):
-        model = load(model, check=True)
+        model = load(model)
         checks.append(Check("the file's digest", 1))
     model = getattr(model, "model_", model)
     if isinstance(model, CalibratedModel):
