@@ -1,8 +1,8 @@
 """Model files with consistent digests and inconsistent contents, as an attacker would write them.
 
-`take_apart` decodes the bytes of a model file, `mutate` changes one thing in the description or the arrays, and
-`reseal` writes the file again with correct digests. A changed file must be refused, or give a model that works:
-`use_model` calls everything that a model offers and checks its probabilities.
+`take_apart` decodes the bytes of a model file, `mutate` changes one or two things in the description or the
+arrays, and `reseal` writes the file again with correct digests. A changed file must be refused, or give a
+model that works: `use_model` calls everything that a model offers and checks its probabilities.
 """
 
 from __future__ import annotations
@@ -99,8 +99,9 @@ def _further_models() -> Iterator[tuple[str, Any]]:
 
 VALUES: list[Callable[[Any], Any]] = [
     *(partial(lambda new, old: copy.deepcopy(new), new) for new in (
-        None, True, False, 0, 1, -1, 2, 0.5, -0.5, 1e308, -1e308, 5e-324, 10**18, -(10**18), 2**70, "", "x", "sun",
-        "1/3", "1e999", [], {}, [0], [[]], {"x": 1}, ["a", "a"], {"int": "zz"}, {"float": "nan"}, {"float": "inf"},
+        None, True, False, 0, 1, -1, 2, 0.5, -0.5, 1e308, -1e308, 5e-324, 10**18, -(10**18), 2**70, "", "x",
+        "sun", "1/3", "1e999", [], {}, [0], [[]], {"x": 1}, ["a", "a"], {"int": "zz"}, {"float": "nan"},
+        {"float": "inf"}, {"int": "0x1"}, {"text": "61"},
     )),
     lambda old: [old], lambda old: {"kind": old}, lambda old: str(old),
     lambda old: -old if isinstance(old, int | float) else old,

@@ -227,6 +227,8 @@ class Schema:
             names, kinds = [str(n) for n, _ in columns], [kind_from_json(k) for _, k in columns]
             names = names if data["named"] else NumberedNames(len(names))
         made = {str(name): kind_from_json(kind) for name, kind in data["made"]}
+        if not isinstance(names, NumberedNames) and len({*names, *made}) < len(names) + len(data["made"]):
+            raise ValueError("a column occurs twice")
         if not isinstance(data["label"], str | None):
             raise ValueError(f"the label {data['label']!r}")
         return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made)

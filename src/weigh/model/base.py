@@ -205,12 +205,16 @@ class Model(BaseModel):
         return self.finite_scores(self.encode(chunk))
 
     def finite_scores(self, rows: EncodedRows) -> Floats:
-        """Return `score_rows`, or raise ImpossibleEvidence if a row has −inf for every class."""
-        scores = self.score_rows(rows)
-        impossible = scores.max(axis=1) == -np.inf
-        if impossible.any():
-            raise self.impossible_row_error(rows, int(np.argmax(impossible)))
-        return scores
+        """Return `score_rows`; raise ImpossibleEvidence for −∞ in all classes and DataError for overflow."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            scores = self.score_rows(rows)
+        best = scores.max(axis=1)
+        if np.isfinite(best).all():
+            return scores
+        row = int(np.argmin(np.isfinite(best)))
+        if best[row] == -np.inf:
+            raise self.impossible_row_error(rows, row)
+        raise overflow_error("score", rows, row)
 
     def impossible_row_error(self, rows: EncodedRows, row: int) -> errors.ImpossibleEvidence:
         """Return the error for a row with probability zero in every class."""
@@ -255,6 +259,14 @@ class Model(BaseModel):
             evidence = self.explain_rows(encoded, self.finite_scores(encoded))
             explained.extend(row.detach() for row in evidence)
         return explained
+
+
+def overflow_error(output: str, rows: EncodedRows, row: int) -> errors.DataError:
+    """Return the error for a row whose score or prediction overflows."""
+    return errors.DataError(
+        f"Row {rows.first_row + row:,} has values so large that its {output} overflows. Scale the columns "
+        f"down, in the same way for training and prediction."
+    )
 
 
 MAX_DISPLAY_COLUMNS = 12

@@ -41,6 +41,7 @@ class Temperature(Facts):
     def __post_init__(self) -> None:
         if not _is_positive_scale(self.T):
             raise errors.parameter_error("Temperature", "T", "a finite number above 0", self.T)
+        object.__setattr__(self, "T", float(self.T))
 
     @property
     def slope(self) -> float:
@@ -89,6 +90,8 @@ class Platt(Facts):
             raise errors.parameter_error("Platt", "slope", "a finite number above 0", self.slope)
         if not self.shift or not all(_is_finite(shift) for shift in self.shift):
             raise errors.parameter_error("Platt", "shift", "one finite number per class", self.shift)
+        object.__setattr__(self, "slope", float(self.slope))
+        object.__setattr__(self, "shift", tuple(map(float, self.shift)))
 
     def apply(self, scores: Floats) -> Floats:
         """Return log q [rows, C] for scores [rows, C]."""
@@ -137,12 +140,8 @@ class IsotonicCurve:
     @classmethod
     def read_arrays(cls, stored: store.FileContent, name: str) -> IsotonicCurve:
         """Read a curve stored as an array [2, knots]."""
-        array = stored.arrays.get(name)
-        if array is None or array.dtype != np.float64 or array.ndim != 2 or len(array) != 2:
-            raise store.damaged_file_error(
-                stored.path, f"its curve {name!r} is missing or has the wrong shape"
-            )
-        return cls(tuple(array[0].tolist()), tuple(array[1].tolist()))
+        x, y = store.read_array(stored, name, (2, None), [np.float64]).tolist()
+        return cls(tuple(x), tuple(y))
 
 
 @dataclass(frozen=True)

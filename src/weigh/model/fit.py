@@ -71,12 +71,13 @@ class Fit(Facts):
         """Read the fields from a model file; raise ValueError or TypeError if it is invalid."""
         units = data.get("units")
         fit = cls(**{**data, "units": None if units is None else tuple(units)})
-        optional = (fit.l1, fit.l2, fit.sigma, fit.r2, fit.evidence, fit.scale, *(fit.units or ()))
+        optional = (fit.l1, fit.l2, fit.sigma, fit.r2, fit.evidence, fit.scale, fit.lost, *(fit.units or ()))
         numbers = (fit.n, fit.rows, fit.spread, fit.classes, *(x for x in optional if x is not None))
         if not all(isinstance(x, int | float) and math.isfinite(x) for x in numbers):
             raise ValueError("a field of the fit is not a finite number")
         texts = (fit.loss, fit.prior, fit.sigma_by, fit.scale_by, fit.method)
-        if not all(isinstance(x, str) for x in texts) or not isinstance(fit.bias, bool):
+        are_flags = isinstance(fit.bias, bool) and isinstance(fit.is_centred, bool)
+        if not all(isinstance(x, str) for x in texts) or not are_flags or len(fit.units or (0, 0)) != 2:
             raise ValueError("a field of the fit has the wrong type")
         return fit
 
@@ -117,7 +118,7 @@ class Certificate(Result):
         margins = [x for x in (run.margin, run.augmented_margin) if x is not None]
         are_counts = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts)
         are_finite = all(isinstance(x, int | float) and math.isfinite(x) for x in (run.radius, *margins))
-        are_flags = isinstance(run.converged, bool) and isinstance(run.bias, bool)
+        are_flags = all(isinstance(flag, bool) for flag in (run.converged, run.bias, run.weighted))
         if not (are_counts and are_finite and are_flags):
             raise ValueError("a field of the certificate has the wrong type")
         return run

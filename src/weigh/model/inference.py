@@ -32,6 +32,9 @@ from weigh.text import format_coefficient, format_count, format_float, format_qu
 MAX_DISPLAY_WEIGHTS = 40  # printed and plotted
 MAX_LISTED_WEIGHTS = 100_000  # in a summary: a sparse matrix may have millions of columns
 MAX_SAVED_FEATURES = 1_000  # because the size of a covariance matrix is quadratic
+COVARIANCE_TOLERANCE = (
+    1e-6  # largest asymmetry of a saved covariance matrix, relative to its largest variance
+)
 
 
 class PosteriorSource(Protocol):
@@ -69,7 +72,8 @@ class Posterior(Result):
         """The standard deviation of the intercept; zero without one."""
         if not self.total:
             return 0.0
-        return math.sqrt(self.sigma**2 / self.total + float(self.mean_x @ self.covariance @ self.mean_x))
+        variance = float(self.mean_x @ self.covariance @ self.mean_x)
+        return math.sqrt(self.sigma**2 / self.total + max(0.0, variance))
 
     @property
     def intercept_covariance(self) -> Floats:
@@ -100,7 +104,7 @@ class Posterior(Result):
     def predictive_sd(self, rows: Floats, *, noise: bool = True) -> Floats:
         """Return the predictive standard deviation of new rows' targets, or of their means without noise."""
         centred = rows - self.mean_x if self.total else rows
-        variance = np.einsum("ij,ij->i", centred @ self.covariance, centred)
+        variance = np.maximum(0.0, np.einsum("ij,ij->i", centred @ self.covariance, centred))
         variance += self.sigma**2 if noise else 0.0
         variance += self.sigma**2 / self.total if self.total else 0.0
         return np.asarray(np.sqrt(variance))
@@ -193,6 +197,10 @@ class Posterior(Result):
         is_finite = all(np.isfinite(array).all() for array in (mean, mean_x, covariance))
         if not is_finite or not (sigma >= 0 and total >= 0 and dof > 0 and math.isfinite(intercept)):
             raise store.damaged_file_error(stored.path, "its posterior has invalid numbers")
+        variances = np.diagonal(covariance)
+        asymmetry = np.abs(covariance - covariance.T).max(initial=0.0)
+        if (variances < 0).any() or asymmetry > COVARIANCE_TOLERANCE * variances.max(initial=0.0):
+            raise store.damaged_file_error(stored.path, "its posterior has no covariance matrix")
         return cls(mean, intercept, covariance, mean_x, sigma, total, dof)
 
 

@@ -273,6 +273,8 @@ def _read_term(stored: store.FileContent, key: str, title: str, columns: Any, n_
     read_names = store.read_distinct_names if buckets is None else store.read_names
     names: Any = columns if columns is not None else read_names(stored, f"{key}.names")
     fixed = columns is not None
+    if not fixed and term_type != "LevelWeights" and not all(isinstance(name, str) for name in names):
+        raise store.damaged_file_error(stored.path, f"its part {key!r} has words that are not strings")
     if buckets is not None and len(buckets.used) != len(names):
         raise store.damaged_file_error(
             stored.path, f"its part {key!r} has different numbers of buckets and names"
@@ -310,10 +312,10 @@ def _read_buckets(stored: store.FileContent, key: str) -> HashBuckets | None:
 
 
 def read_floats(stored: store.FileContent, name: str, *shape: int) -> Floats:
-    """Read an array of floats and check its shape."""
-    array = stored.arrays.get(name)
-    if array is None or array.dtype != np.float64 or array.shape != shape or not (array < np.inf).all():
-        raise store.damaged_file_error(stored.path, f"its table {name!r} is missing or has the wrong shape")
+    """Read an array of floats and check its shape; log-probabilities may be −∞."""
+    array = store.read_array(stored, name, shape, [np.float64])
+    if not (array < np.inf).all():
+        raise store.damaged_file_error(stored.path, f"its table {name!r} holds numbers that are not finite")
     return array
 
 

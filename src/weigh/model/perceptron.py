@@ -15,7 +15,7 @@ from weigh import _core, errors
 from weigh.advice import Setting, Step
 from weigh.features.blocks import Floats, Ints, Longs
 from weigh.features.schema import Schema
-from weigh.model.base import EncodedRows, Model
+from weigh.model.base import EncodedRows, Model, overflow_error
 from weigh.model.decision import Decision, best_class
 from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence
@@ -79,10 +79,7 @@ class ScoreOnlyModel(Model):
             scores = self.score_rows(rows)
         overflows = ~np.isfinite(scores).all(axis=1)
         if overflows.any():
-            raise errors.DataError(
-                f"Row {rows.first_row + int(np.argmax(overflows)):,} has values so large that its score "
-                f"overflows. Scale the columns down, in the same way for training and prediction."
-            )
+            raise overflow_error("score", rows, int(np.argmax(overflows)))
         return scores
 
     def best(self, scores: Floats) -> Any:
@@ -262,7 +259,7 @@ def to_class_columns(table: Floats) -> Floats:
     return np.hstack([np.zeros_like(table), table])
 
 
-RECORD_DTYPES = {
+RECORD_DTYPES: dict[str, type[np.generic]] = {
     "indptr": np.int64,
     "indices": np.int32,
     "values": np.float64,
@@ -367,11 +364,11 @@ class PerceptronRecord:
         if "record" not in stored.meta:
             return None
         stored_width, stored_columns, bias, separate = stored.meta["record"]
-        arrays = {name: stored.arrays[f"record.{name}"] for name in RECORD_DTYPES}
-        are_vectors = all(
-            arrays[name].dtype == dtype and arrays[name].ndim == 1 for name, dtype in RECORD_DTYPES.items()
-        )
-        if (stored_width, stored_columns) != (width, columns) or not are_vectors:
+        arrays = {
+            name: store.read_array(stored, f"record.{name}", (None,), [dtype])
+            for name, dtype in RECORD_DTYPES.items()
+        }
+        if (stored_width, stored_columns) != (width, columns):
             raise store.damaged_file_error(stored.path, "its record has the wrong shape")
         rows = SparseRows(arrays.pop("indptr"), arrays.pop("indices"), arrays.pop("values"), width)
         record = cls(rows, **arrays, columns=columns, bias=bool(bias), separate=bool(separate))

@@ -12,7 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
-from weigh.model.base import EncodedRows, weight_table
+from weigh.model.base import EncodedRows, overflow_error, weight_table
 from weigh.model.evidence.evidence import Explained, build_evidence
 from weigh.model.file import store
 from weigh.model.fit import Fit, Optimality
@@ -108,10 +108,7 @@ class RegressionModel(LinearPredictor):
             predicted = self.linear_predictor(rows)[:, 0]
         overflows = ~np.isfinite(predicted)
         if overflows.any():
-            raise errors.DataError(
-                f"Row {rows.first_row + int(np.argmax(overflows)):,} has values so large that its "
-                f"prediction overflows. Scale the columns down, in the same way for training and prediction."
-            )
+            raise overflow_error("prediction", rows, int(np.argmax(overflows)))
         return predicted
 
     def display_tables(self) -> Iterator[Table]:
@@ -133,14 +130,16 @@ class RegressionModel(LinearPredictor):
     def explain(self, rows: Any) -> Explained:
         """Return the evidence for each row: the contributions that sum to its prediction."""
         name = self.label or "predicted"
-        row_evidence = (
-            build_evidence(
-                [name], self.base, contributions, refuse_exact_products, unit="predicted", verdict=0
-            )
-            for chunk in self.chunks(rows)
-            for contributions in self.contributions(self.encode(chunk))
-        )
-        return Explained(replace(evidence.detach(), verdict=evidence.total) for evidence in row_evidence)
+        explained = Explained()
+        for chunk in self.chunks(rows):
+            encoded = self.encode(chunk)
+            self._predict_rows(encoded)  # refuses rows whose prediction overflows
+            for contributions in self.contributions(encoded):
+                evidence = build_evidence(
+                    [name], self.base, contributions, refuse_exact_products, unit="predicted", verdict=0
+                )
+                explained.append(replace(evidence.detach(), verdict=evidence.total))
+        return explained
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the content of a model file: JSON metadata and arrays."""

@@ -138,9 +138,9 @@ class ThresholdModel(Model):
     def from_store(cls, stored: store.FileContent, schema: Schema) -> ThresholdModel:
         """Read a model that `to_store` described."""
         classes = store.read_distinct_names(stored, "classes")
-        cut = stored.arrays.get("cut")
-        if cut is None or cut.shape != (3,) or cut.dtype != np.float64 or not cut[0] <= cut[1] < cut[2]:
-            raise store.damaged_file_error(stored.path, "its cut is missing or lies outside its interval")
+        cut = store.read_array(stored, "cut", (3,), [np.float64])
+        if not cut[0] <= cut[1] < cut[2]:
+            raise store.damaged_file_error(stored.path, "its cut lies outside its interval")
         if (
             not math.isfinite(cut[1])
             or len(schema.column_groups) != 1

@@ -237,7 +237,9 @@ def test_arrays_of_small_files_outlive_truncation_in_place(path: Path) -> None:
     assert_same(stored, META, arrays)
 
 
-def test_a_file_that_shrinks_while_it_is_read_is_reported(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_shrinks_while_it_is_read_is_reported(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     content = store.to_bytes(META, ARRAYS)
     path.write_bytes(content)
     real = os.fstat

@@ -22,11 +22,11 @@ from weigh.apps.spelling.classifiers import LinearWordClassifier
 from weigh.apps.spelling.confusion_sets import ConfusionSets
 from weigh.apps.spelling.contexts import DEFAULT_WINDOW, MAX_WINDOW
 from weigh.apps.spelling.false_alarms import FalseAlarmBound
-from weigh.errors import ModelFileError, WeighError
+from weigh.errors import ModelFileError
 from weigh.features.names import NameArray
 from weigh.model.file import store
 from weigh.model.file.loading import SPELLER_TYPE
-from weigh.model.file.store import FileContent, check_names, damaged_file_error
+from weigh.model.file.store import FileContent, check_names
 from weigh.parameters import check_finite, check_integer
 from weigh.result import Facts
 
@@ -209,7 +209,7 @@ def read_speller(path: str | os.PathLike[str]) -> SpellerParts:
     """Read and validate a file; nothing in it is executed."""
     content = store.read(path)
     _check_is_speller(content)
-    try:
+    with store.report_damage(content.path):
         sets = _parse_classifiers(content)
         return SpellerParts(
             sets=sets,
@@ -217,11 +217,6 @@ def read_speller(path: str | os.PathLike[str]) -> SpellerParts:
             settings=SpellerSettings(**content.meta["settings"]),
             facts=_parse_statistics(content.meta["facts"], sets),
         )
-    except ModelFileError:
-        raise
-    except (WeighError, LookupError, TypeError, ValueError, AttributeError, OverflowError) as cause:
-        reason = f"its description is incomplete or contradictory ({cause})"
-        raise damaged_file_error(content.path, reason) from cause
 
 
 def _check_is_speller(content: FileContent) -> None:

@@ -127,8 +127,7 @@ def read_group(stored: store.FileContent, group: ColumnGroup, key: str, n_classe
     if isinstance(kind, BagOfWordsKind):
         counts = WordCountTable.read_arrays(stored, table_key, n_classes, kind.buckets)
     else:
-        columns = group.names if kind.shares_block else None
-        counts = CountTable.read_arrays(stored, table_key, n_classes, columns)
+        counts = CountTable.read_arrays(stored, table_key, n_classes, kind, group.names)
     return FlagCounts.read_arrays(stored, key, n_classes, counts) if kind.family == "bernoulli" else counts
 
 

@@ -18,8 +18,9 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import _core, errors
-from weigh.features.blocks import CategoryBlock, Floats, Ints, Longs, NumberedNames, SparseBlock
-from weigh.features.kinds import Kind
+from weigh.features.blocks import CategoryBlock, Floats, Ints, Level, Longs, NumberedNames, SparseBlock
+from weigh.features.columns import bin_names
+from weigh.features.kinds import Flag, Kind, Number
 from weigh.features.names import NameArray
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.file import store
@@ -112,12 +113,12 @@ class CountTable:
 
     @classmethod
     def read_arrays(
-        cls, stored: store.FileContent, key: str, n_classes: int, columns: Sequence[str] | None
+        cls, stored: store.FileContent, key: str, n_classes: int, kind: Kind, columns: Sequence[str]
     ) -> CountTable:
-        """Read the table that `write_arrays` added; `columns` are the names of a fixed table."""
-        names = store.read_distinct_names(stored, f"{key}.names") if columns is None else columns
+        """Read the table that `write_arrays` added, of levels or of columns that share a block."""
+        names = columns if kind.shares_block else read_levels(stored, f"{key}.names", kind)
         table = read_counts_array(stored, f"{key}.table", (n_classes, len(names)))
-        return cls(names, table, columns is not None)
+        return cls(names, table, kind.shares_block)
 
 
 def _count_codes(by: RowClasses, codes: Ints, width: int) -> CountArray:
@@ -165,17 +166,33 @@ def to_integers_if_whole(table: CountArray) -> CountArray:
 
 
 def read_counts_array(
-    stored: store.FileContent, name: str, shape: tuple[int, ...], dtypes: Sequence[type] = FILE_DTYPES
+    stored: store.FileContent,
+    name: str,
+    shape: Sequence[int | None],
+    dtypes: Sequence[type[np.generic]] = FILE_DTYPES,
 ) -> CountArray:
     """Read an array of counts from a model file and check its shape, dtype and values."""
-    table = stored.arrays.get(name)
-    if table is None or table.shape != shape or table.dtype not in dtypes:
-        raise store.damaged_file_error(stored.path, f"its table {name!r} is missing or of the wrong shape")
+    table = store.read_array(stored, name, shape, dtypes)
     is_wide = table.dtype.kind != "u" and table.size > 0
     limit = MAX_EXACT_INTEGER if table.dtype == np.int64 else MAX_STORED_COUNT
     if is_wide and not (table.min() >= 0 and table.sum(dtype=np.float64) < limit):
         raise store.damaged_file_error(stored.path, f"its table {name!r} holds impossible counts")
     return table
+
+
+def fixed_levels(kind: Kind) -> list[Level] | None:
+    """Return the levels of flags and binned numbers, which are the same for all rows, else None."""
+    if isinstance(kind, Number) and isinstance(kind.bins, tuple):
+        return bin_names(kind.bins)
+    return [0, 1] if isinstance(kind, Flag) else None
+
+
+def read_levels(stored: store.FileContent, key: str, kind: Kind) -> Sequence[Any]:
+    """Read the levels of a column from a model file; the kind must allow them."""
+    levels, allowed = store.read_distinct_names(stored, key), fixed_levels(kind)
+    if allowed is not None and not set(levels) <= set(allowed):
+        raise store.damaged_file_error(stored.path, f"its list of names {key!r} has levels of another kind")
+    return levels
 
 
 def canonical_order_key(name: object) -> tuple[int, Any]:

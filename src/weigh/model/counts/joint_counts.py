@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -22,6 +22,7 @@ from weigh.model.counts.count_table import (
     align_rows,
     canonical_order_key,
     read_counts_array,
+    read_levels,
     to_integers_if_whole,
 )
 from weigh.model.file import store
@@ -114,12 +115,12 @@ class CellCounts:
             store.write_names(arrays, meta, f"{key}.levels{j}", names)
 
     @classmethod
-    def read_arrays(cls, stored: store.FileContent, key: str, n_classes: int, n_columns: int) -> CellCounts:
+    def read_arrays(
+        cls, stored: store.FileContent, key: str, n_classes: int, kinds: Iterable[Kind]
+    ) -> CellCounts:
         """Read the counts that `write_arrays` added."""
-        levels: Any = [store.read_distinct_names(stored, f"{key}.levels{j}") for j in range(n_columns)]
-        codes = stored.arrays.get(f"{key}.codes")
-        if codes is None or codes.dtype != np.int32 or codes.ndim != 2 or codes.shape[1] != n_columns:
-            raise store.damaged_file_error(stored.path, "its cells are missing or of the wrong shape")
+        levels: Any = [read_levels(stored, f"{key}.levels{j}", kind) for j, kind in enumerate(kinds)]
+        codes = store.read_array(stored, f"{key}.codes", (None, len(levels)), [np.int32])
         if ((codes < -1) | (codes >= [len(names) for names in levels])).any():
             raise store.damaged_file_error(stored.path, "its cells name levels that do not exist")
         table = read_counts_array(stored, f"{key}.table", (n_classes, len(codes)))
@@ -136,7 +137,7 @@ def count_joint_chunk(chunk: Chunk, schema: Schema) -> BayesCounts:
 def read_joint_counts(stored: store.FileContent, schema: Schema) -> BayesCounts:
     """Read the counts of a joint table from a model file."""
     classes = store.read_distinct_names(stored, "classes")
-    part = CellCounts.read_arrays(stored, "part0", len(classes), len(joint_columns(schema)))
+    part = CellCounts.read_arrays(stored, "part0", len(classes), joint_columns(schema).values())
     rows = read_counts_array(stored, "rows", (len(classes),))
     return BayesCounts(classes, rows, [part], tuple(store.read_distinct_names(stored, "declared")))
 

@@ -21,6 +21,8 @@ from weigh.model.counts.count_table import (
 )
 from weigh.model.file import store
 
+WEIGHT_TOLERANCE = 1e-9  # relative, of sums of weights
+
 
 @dataclass(frozen=True, eq=False)
 class FlagCounts:
@@ -81,11 +83,15 @@ class FlagCounts:
         cls, stored: store.FileContent, key: str, n_classes: int, present: CountTable | WordCountTable
     ) -> FlagCounts:
         """Read the counts that `write_arrays` added; the caller has read `present`."""
-        known = stored.arrays.get(f"{key}.known")
-        width = known.shape[1] if known is not None and known.ndim == 2 else 1
-        if width not in (1, len(present.names)):
+        known = read_counts_array(stored, f"{key}.known", (n_classes, None))
+        if known.shape[1] not in (1, len(present.names)):
             raise store.damaged_file_error(stored.path, f"its table {key}.known has the wrong width")
-        return cls(present, read_counts_array(stored, f"{key}.known", (n_classes, width)))
+        # Sums of weights are rounded.
+        if (present.table > known * (1 + WEIGHT_TOLERANCE)).any():
+            raise store.damaged_file_error(
+                stored.path, f"its flags {key!r} are present in more rows than known"
+            )
+        return cls(present, known)
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,9 +196,7 @@ class NumberCounts:
 
 
 def _read_exact_sum(stored: store.FileContent, key: str, n_classes: int) -> ExactSum:
-    limbs, base = stored.arrays.get(key), stored.meta.get(key)
-    if limbs is None or limbs.dtype != np.int64 or limbs.ndim != 2 or len(limbs) != n_classes:
-        raise store.damaged_file_error(stored.path, f"its sums {key!r} are missing or of the wrong shape")
+    limbs, base = store.read_array(stored, key, (n_classes, None), [np.int64]), stored.meta.get(key)
     if not isinstance(base, int) or not -200 <= base <= 200 or limbs.shape[1] > 400:
         raise store.damaged_file_error(stored.path, f"its sums {key!r} are outside the range of floats")
     return ExactSum(limbs, base)

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Level
-from weigh.features.columns import bin_names
 from weigh.features.kinds import Category, Number
 from weigh.features.schema import ColumnGroup
-from weigh.model.counts.count_table import CountTable, canonical_order_key
+from weigh.model.counts.count_table import CountTable, canonical_order_key, fixed_levels
 from weigh.model.distributions.weights import LevelWeights, format_value
 from weigh.model.evidence.exact_products import Factor, exact_class_shares, smoothed_ratio, to_fraction
 from weigh.model.evidence.strengths import NormalParameters, Outcomes, StatisticTable
@@ -52,8 +51,9 @@ class Categorical:
     def levels(self) -> list[Level]:
         """The levels seen or declared, in canonical order (bins from left to right)."""
         kind = self.part.kind
-        if isinstance(kind, Number) and isinstance(kind.bins, tuple):
-            return bin_names(kind.bins)
+        fixed = fixed_levels(kind)
+        if fixed is not None:
+            return fixed
         declared = (kind.levels or ()) if isinstance(kind, Category) else ()
         seen: set[Any] = {*self.counts.names, *declared, *declared_values(self.prior)}
         return sorted(seen, key=canonical_order_key)

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Level
-from weigh.features.columns import bin_names
-from weigh.features.kinds import Category, Flag, Kind, Number
-from weigh.model.counts.count_table import canonical_order_key
+from weigh.features.kinds import Category, Flag, Kind
+from weigh.model.counts.count_table import canonical_order_key, fixed_levels
 from weigh.model.counts.joint_counts import CellCounts, CellIndex
 from weigh.model.distributions.weights import format_value
 from weigh.model.evidence.exact_products import Factor, smoothed_ratio, to_fraction
@@ -259,11 +258,10 @@ class JointTable:
 
 
 def _column_levels(kind: Kind, seen: Sequence[Level]) -> list[Level]:
-    if isinstance(kind, Number) and isinstance(kind.bins, tuple):
-        return bin_names(kind.bins)
-    declared: tuple[Level, ...] = (0, 1) if isinstance(kind, Flag) else ()
-    if isinstance(kind, Category):
-        declared = kind.levels or ()
+    fixed = fixed_levels(kind)
+    if fixed is not None:
+        return fixed
+    declared = (kind.levels or ()) if isinstance(kind, Category) else ()
     return sorted({*seen, *declared}, key=canonical_order_key)
 
 

@@ -170,7 +170,7 @@ class Evidence(TabularResult):
         total = format_signed(self.total, 4)
         number_width = max(9, *map(len, numbers), len(total))
         for name, number, row in zip(names, numbers, self.table, strict=True):
-            length = 12 if math.isinf(row.nats) else round(12 * abs(row.nats) / largest)
+            length = 12 if math.isinf(row.nats) else round(12 * (abs(row.nats) / largest))
             bar = ("+" if row.nats > 0 else "−") * length
             lines.append(f"  {name:<{width}}  {number:>{number_width}}  {bar}".rstrip())
         lines += [f"  {'total':<{width}}  {total:>{number_width}}  {self.unit}"]

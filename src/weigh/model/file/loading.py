@@ -36,9 +36,9 @@ def load(
 ) -> Any:
     """Load a model from a file. No code in the file is executed.
 
-    `derived` maps the names of derived columns to their functions, which are not saved. The header, the layout
-    and the numbers of the file are always checked; `check=False` leaves out the digest of the data, which
-    takes about 1 ms per megabyte.
+    `derived` maps the names of derived columns to their functions, which are not saved. Names, shapes and
+    numbers are always checked; `check=False` leaves out the digest of the data, which takes about 1 ms per
+    megabyte.
     """
     stored = store.read(path, check)
     if stored.meta.get("model") == SPELLER_TYPE:
@@ -46,20 +46,16 @@ def load(
             f"{stored.path} contains a speller, not a model.",
             hint=Step("speller instead of model", f"Open it with weigh.Speller.load({stored.path!r})."),
         )
-    try:
+    with store.report_damage(stored.path):
         model_type = find_model_type(stored.meta["model"], MODEL_TYPES)
         if model_type is None:
             raise store.damaged_file_error(
                 stored.path, f"it holds an unknown kind of model, {stored.meta['model']!r}"
             )
         schema = Schema.from_json(stored.meta["schema"])
-        return model_type.from_store(stored, _attach_functions(schema, derived or {}))
-    except errors.WeighError:
-        raise
-    except (LookupError, TypeError, ValueError, AttributeError, OverflowError, MemoryError) as cause:
-        raise store.damaged_file_error(
-            stored.path, f"its description is incomplete or contradictory ({cause})"
-        ) from cause
+    schema = _attach_functions(schema, derived or {})
+    with store.report_damage(stored.path):
+        return model_type.from_store(stored, schema)
 
 
 def find_model_type(type_name: object, class_names: Mapping[str, str]) -> Any:

@@ -2,17 +2,18 @@
 
 `write` replaces a file atomically or leaves it unchanged. `read` checks the header, the layout and the digest
 of the data; the digest takes about 1 ms per megabyte, less than building the model. Files of up to
-`MAX_BYTES_READ` are read. Larger ones are mapped, so that processes share their pages: such a file must not be
-truncated or rewritten in place while its arrays are in use. `write` never does this; it creates a new file.
+`MAX_BYTES_READ` are read. Larger ones are mapped, so that processes share their pages. A mapped file must not
+be truncated or rewritten in place while its arrays are in use; `write` never does this, it replaces the file.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 import mmap
 import os
 import stat
-from collections.abc import Iterable, Mapping, MutableMapping
+from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh.atomic_files import StrPath, atomic_write, error_reason, file_mode
-from weigh.errors import DataError, ModelFileError
+from weigh.errors import DataError, ModelFileError, WeighError
 from weigh.features.names import NameArray
 from weigh.model.file import tensors
 from weigh.model.file.tensors import Buffer, foreign_file_error
@@ -91,6 +92,20 @@ def read(path: StrPath, check: bool = True) -> FileContent:
     return FileContent(meta, arrays, where)
 
 
+@contextlib.contextmanager
+def report_damage(where: str) -> Iterator[None]:
+    """Report whatever goes wrong while the content of a file is interpreted as damage of the file."""
+    try:
+        yield
+    except ModelFileError:
+        raise
+    except (WeighError, ArithmeticError, LookupError, TypeError, ValueError, AttributeError) as cause:
+        reason = f"its description is incomplete or contradictory ({cause})"
+        raise damaged_file_error(where, reason) from cause
+    except (MemoryError, RecursionError) as cause:
+        raise damaged_file_error(where, "its description is too large or nested too deeply") from cause
+
+
 def check_names(text: NDArray[Any], offsets: NDArray[Any], where: str = "The list of names") -> NameArray:
     """Return packed names from a file after checking them; `where` begins the error message."""
     if text.dtype != np.uint8 or offsets.dtype != np.int64 or (text.ndim, offsets.ndim) != (1, 1):
@@ -107,6 +122,18 @@ def check_names(text: NDArray[Any], offsets: NDArray[Any], where: str = "The lis
     if ((text[starts] & 0xC0) == 0x80).any():
         raise damaged_file_error(where, "a list of names splits a UTF-8 character")
     return NameArray(text, offsets)
+
+
+def read_array(
+    stored: FileContent, name: str, shape: Sequence[int | None], dtypes: Iterable[type[np.generic]]
+) -> NDArray[Any]:
+    """Return an array after checking its type and its shape, in which None is any length."""
+    array = stored.arrays.get(name)
+    if array is None or array.ndim != len(shape) or array.dtype not in dtypes:
+        raise damaged_file_error(stored.path, f"its table {name!r} is missing or of the wrong type")
+    if any(wanted not in (None, length) for wanted, length in zip(shape, array.shape, strict=True)):
+        raise damaged_file_error(stored.path, f"its table {name!r} has the wrong shape")
+    return array
 
 
 def write_names(
@@ -190,7 +217,7 @@ def _check_version(where: str, metadata: Mapping[str, str]) -> None:
 
 
 def _read_bytes(where: str) -> NDArray[np.uint8]:
-    """Return the bytes of a file, read-only and aligned to a page: a copy of small files, a map of large ones."""
+    """Return the bytes of a file, read-only and aligned: a copy if it is small, else a map."""
     # Check before opening: opening a pipe would wait for a writer.
     _check_regular_file(where, os.stat(where).st_mode)
     with open(where, "rb") as handle:
