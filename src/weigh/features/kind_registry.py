@@ -70,7 +70,10 @@ def kind_from_json(data: Mapping[str, Any]) -> Kind:
         return Derived(None, inner)
     if name == Lag.name and inner:
         return Lag(str(data["column"]), int(data["by"]), inner)
-    return KINDS_BY_NAME[name](**settings)
+    kind = KINDS_BY_NAME[name](**settings)
+    if isinstance(kind, Number) and isinstance(kind.bins, int):
+        raise ValueError("a number of bins instead of their cuts")
+    return kind
 
 
 KINDS_BY_NAME: dict[str, type[Kind]] = {

@@ -32,6 +32,7 @@ from weigh.text import format_coefficient, format_count, format_float, format_qu
 MAX_DISPLAY_WEIGHTS = 40  # printed and plotted
 MAX_LISTED_WEIGHTS = 100_000  # in a summary: a sparse matrix may have millions of columns
 MAX_SAVED_FEATURES = 1_000  # because the size of a covariance matrix is quadratic
+MAX_SIGMA = 1e150  # its square does not overflow
 COVARIANCE_TOLERANCE = (
     1e-6  # largest asymmetry of a saved covariance matrix, relative to its largest variance
 )
@@ -195,7 +196,9 @@ class Posterior(Result):
         intercept, sigma, total = read_floats(stored, "posterior.numbers", 3).tolist()
         dof = math.inf if meta["dof"] is None else float(meta["dof"])
         is_finite = all(np.isfinite(array).all() for array in (mean, mean_x, covariance))
-        if not is_finite or not (sigma >= 0 and total >= 0 and dof > 0 and math.isfinite(intercept)):
+        if not is_finite or not (
+            0 <= sigma <= MAX_SIGMA and total >= 0 and dof > 0 and math.isfinite(intercept)
+        ):
             raise store.damaged_file_error(stored.path, "its posterior has invalid numbers")
         variances = np.diagonal(covariance)
         asymmetry = np.abs(covariance - covariance.T).max(initial=0.0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -12,9 +12,12 @@ import numpy as np
 from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
+from weigh.features.kinds import Flag, Kind
 from weigh.features.names import JoinedNames
-from weigh.features.schema import Schema
+from weigh.features.schema import ColumnGroup, Schema
+from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.base import BaseModel, ClassWeightNames, EncodedRows, Model, weight_table
+from weigh.model.counts.count_table import read_levels
 from weigh.model.distributions.weights import (
     Contribution,
     LevelWeights,
@@ -32,7 +35,7 @@ from weigh.model.distributions.word_weights import (
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
-from weigh.parameters.kinds import MAX_BUCKETS
+from weigh.model.file.store import Name
 from weigh.result import Table
 from weigh.source.sparse_rows import SparseRows
 
@@ -210,12 +213,7 @@ def write_terms(terms: Sequence[ScoreTerm], arrays: dict[str, Any], meta: dict[s
 
 def read_terms(stored: store.FileContent, schema: Schema, n_outputs: int) -> list[ScoreTerm]:
     """Read the terms that `write_terms` added."""
-    return [
-        _read_term(
-            stored, f"part{i}", part.title, part.features if part.kind.shares_block else None, n_outputs
-        )
-        for i, part in enumerate(schema.column_groups)
-    ]
+    return [_read_term(stored, f"part{i}", group, n_outputs) for i, group in enumerate(schema.column_groups)]
 
 
 def read_trainable_terms(
@@ -256,8 +254,10 @@ def _write_term(term: ScoreTerm, arrays: dict[str, Any], meta: dict[str, Any], k
         arrays[f"{key}.table"] = term.table
 
 
-def _read_term(stored: store.FileContent, key: str, title: str, columns: Any, n_outputs: int) -> ScoreTerm:
-    term_type = stored.meta.get(f"{key}.type")
+def _read_term(stored: store.FileContent, key: str, group: ColumnGroup, n_outputs: int) -> ScoreTerm:
+    title, term_type = group.title, stored.meta.get(f"{key}.type")
+    if term_type not in _term_types(group.kind):
+        raise store.damaged_file_error(stored.path, f"its part {key!r} has no weights of a {group.kind.name}")
     if term_type == "NumberWeights":
         slope, offset = (read_floats(stored, f"{key}.{name}", n_outputs) for name in ("slope", "offset"))
         centre = float(stored.meta.get(f"{key}.centre", 0.0))
@@ -269,44 +269,57 @@ def _read_term(stored: store.FileContent, key: str, title: str, columns: Any, n_
         if not (np.isfinite(centre) and np.isfinite(unit) and unit > 0):
             raise store.damaged_file_error(stored.path, f"its part {key!r} has an invalid scale")
         return ScaledWeights(title, read_floats(stored, f"{key}.table", 1, n_outputs), centre, unit)
-    buckets = _read_buckets(stored, key)
-    read_names = store.read_distinct_names if buckets is None else store.read_names
-    names: Any = columns if columns is not None else read_names(stored, f"{key}.names")
-    fixed = columns is not None
-    if not fixed and term_type != "LevelWeights" and not all(isinstance(name, str) for name in names):
-        raise store.damaged_file_error(stored.path, f"its part {key!r} has words that are not strings")
-    if buckets is not None and len(buckets.used) != len(names):
-        raise store.damaged_file_error(
-            stored.path, f"its part {key!r} has different numbers of buckets and names"
-        )
     if term_type == "LevelWeights":
-        table = read_floats(stored, f"{key}.table", len(names) + 1, n_outputs)
-        return LevelWeights(title, names, table, stored.meta.get(f"{key}.against"))
+        levels = read_levels(stored, f"{key}.names", group.kind)
+        table = read_floats(stored, f"{key}.table", len(levels) + 1, n_outputs)
+        reference_level = stored.meta.get(f"{key}.against")
+        if not isinstance(reference_level, Name | None) or reference_level in levels:
+            raise store.damaged_file_error(stored.path, f"its part {key!r} has an invalid reference level")
+        return LevelWeights(title, levels, table, reference_level)
+    names, fixed, buckets = _read_vocabulary(stored, key, group)
     if term_type == "FlagWeights":
         present, absent = (
             read_floats(stored, f"{key}.{state}", len(names), n_outputs) for state in ("present", "absent")
         )
         return FlagWeights(title, names, present, absent, fixed, buckets)
-    if term_type in WORD_TERM_TYPES:
-        table = read_floats(stored, f"{key}.table", len(names), n_outputs)
-        return WORD_TERM_TYPES[term_type](title, names, table, fixed, buckets)
-    raise store.damaged_file_error(stored.path, f"its part {key!r} is of an unknown type")
+    table = read_floats(stored, f"{key}.table", len(names), n_outputs)
+    return WORD_TERM_TYPES[term_type](title, names, table, fixed, buckets)
 
 
-def _read_buckets(stored: store.FileContent, key: str) -> HashBuckets | None:
-    n_buckets, used = stored.meta.get(f"{key}.buckets"), stored.arrays.get(f"{key}.used")
+def _term_types(kind: Kind) -> Collection[str]:
+    """Return the types of terms that take the blocks of a kind."""
+    if isinstance(kind, Flag) or (isinstance(kind, BagOfWordsKind) and not kind.counts):
+        return ("FlagWeights", *WORD_TERM_TYPES)
+    if kind.shares_block or isinstance(kind, BagOfWordsKind):
+        return WORD_TERM_TYPES
+    return ("NumberWeights", "ScaledWeights") if kind.family == "normal" else ("LevelWeights",)
+
+
+def _read_vocabulary(
+    stored: store.FileContent, key: str, group: ColumnGroup
+) -> tuple[Sequence[str], bool, HashBuckets | None]:
+    """Read the names of a term, whether they are columns of the schema, and the hash buckets."""
+    if not isinstance(group.kind, BagOfWordsKind):
+        return group.features, True, None
+    buckets = _read_buckets(stored, key, group.kind.buckets)
+    read_names = store.read_distinct_names if buckets is None else store.read_names
+    names: Any = read_names(stored, f"{key}.names")
+    if not all(isinstance(name, str) for name in names):
+        raise store.damaged_file_error(stored.path, f"its part {key!r} has words that are not strings")
+    if buckets is not None and len(buckets.used) != len(names):
+        raise store.damaged_file_error(
+            stored.path, f"its part {key!r} has different numbers of buckets and names"
+        )
+    return names, False, buckets
+
+
+def _read_buckets(stored: store.FileContent, key: str, n_buckets: int | None) -> HashBuckets | None:
+    if stored.meta.get(f"{key}.buckets") != n_buckets:
+        raise store.damaged_file_error(stored.path, f"its buckets {key!r} are not those of its column")
     if n_buckets is None:
         return None
-    is_power_of_two = (
-        isinstance(n_buckets, int) and 1 < n_buckets <= MAX_BUCKETS and not n_buckets & (n_buckets - 1)
-    )
-    is_vector = used is not None and used.dtype == np.int64 and used.ndim == 1
-    if (
-        not is_power_of_two
-        or used is None
-        or not is_vector
-        or (np.diff(used, prepend=-1, append=n_buckets) <= 0).any()
-    ):
+    used = store.read_array(stored, f"{key}.used", (None,), [np.int64])
+    if (np.diff(used, prepend=-1, append=n_buckets) <= 0).any():
         raise store.damaged_file_error(stored.path, f"its buckets {key!r} are invalid")
     return HashBuckets(n_buckets, used)
 

@@ -175,7 +175,9 @@ def read_counts_array(
     table = store.read_array(stored, name, shape, dtypes)
     is_wide = table.dtype.kind != "u" and table.size > 0
     limit = MAX_EXACT_INTEGER if table.dtype == np.int64 else MAX_STORED_COUNT
-    if is_wide and not (table.min() >= 0 and table.sum(dtype=np.float64) < limit):
+    with np.errstate(over="ignore"):
+        is_possible = not is_wide or (table.min() >= 0 and table.sum(dtype=np.float64) < limit)
+    if not is_possible:
         raise store.damaged_file_error(stored.path, f"its table {name!r} holds impossible counts")
     return table
 

@@ -131,9 +131,9 @@ class Categorical:
         return Categorical(self.part, self.counts, posterior_mean_prior(self.prior)).weights
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
-        """Draw a level for each row of the given classes."""
+        """Draw a level for each row of the given classes, None if there are neither values nor a prior."""
         drawn = np.empty(len(classes), dtype=object)
-        for c in np.unique(classes):
+        for c in np.unique(classes) if np.isfinite(self.probabilities.sum()) and self.levels else ():
             rows = classes == c
             codes = rng.choice(len(self.levels), size=int(rows.sum()), p=self.probabilities[c])
             drawn[rows] = [self.levels[k] for k in codes]
