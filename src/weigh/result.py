@@ -14,6 +14,7 @@ from itertools import groupby
 from typing import Any, ClassVar, TypeAlias
 
 from weigh import errors
+from weigh.immutable import Immutable
 from weigh.text import (
     display_width,
     escape_control_characters,
@@ -207,7 +208,7 @@ def to_json(value: Any) -> Any:
     return [to_json(item) for item in value] if isinstance(value, list | tuple) else to_json_value(value)
 
 
-class Result(Facts):
+class Result(Facts, Immutable):
     """A result of the library, which prints within 80 columns and displays as HTML in notebooks.
 
     Subclasses are frozen dataclasses declared with `repr=False`. They implement `sections`, and `headline` if

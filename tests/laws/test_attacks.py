@@ -117,6 +117,7 @@ def test_a_list_of_strings_is_text_even_if_values_repeat() -> None:
 def test_a_model_file_with_impossible_counts_is_refused(tmp_path: Path) -> None:
     nb = weigh.NaiveBayes(columns={"a": "category"}).fit({"a": ["x", "y"]}, ["p", "q"])
     counts = nb.model_.counts.parts[0]
+    counts.table.setflags(write=True)
     counts.table[0, 0] = np.iinfo(np.int64).max
     nb.model_.save("m.weigh")
     with pytest.raises(errors.ModelFileError, match="holds impossible counts"):

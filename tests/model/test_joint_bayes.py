@@ -77,6 +77,7 @@ def test_a_model_is_saved_and_loaded(prior: Any, class_prior: Any, tmp_path: Any
 def test_a_file_whose_cells_name_unknown_levels_is_rejected(tmp_path: Any) -> None:
     model = fitted()
     part = model.counts.parts[0]
+    part.codes.setflags(write=True)
     part.codes[0, 0] = 7
     model.save(tmp_path / "bad.weigh")
     with pytest.raises(errors.ModelFileError, match="cells name levels that do not exist"):

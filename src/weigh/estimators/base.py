@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import textwrap
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from threading import RLock
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
@@ -16,6 +20,7 @@ from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.features.kinds import Count
 from weigh.features.schema import Schema
+from weigh.immutable import add_docstring_note, make_read_only
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.decision import Decision
 from weigh.model.evidence.evidence import Explained
@@ -25,8 +30,64 @@ from weigh.source.memory.columns import base_type_names
 from weigh.source.memory.matrices import is_sparse
 from weigh.source.memory.table import rows as rows_of
 
+THREAD_NOTE = """\
+Threads may share an estimator. Calls that change it (`fit`, `partial_fit`, `merge`, `forget`, `set_params`)
+take turns; all others use the model from before or after such a call."""
+P = ParamSpec("P")
+EstimatorT = TypeVar("EstimatorT", bound=BaseEstimator)
+ResultT = TypeVar("ResultT")
+# Outside the estimators, whose attributes must be parameters or fitted, and can be copied and pickled.
+_locks: WeakKeyDictionary[BaseEstimator, Any] = WeakKeyDictionary()
+if hasattr(os, "register_at_fork"):
+    # The threads that hold these locks do not exist in a forked process.
+    os.register_at_fork(after_in_child=_locks.clear)
 
-class BaseLearner(BaseEstimator):
+
+def lock_of(estimator: BaseEstimator) -> Any:
+    """Return the lock of an estimator, which calls that change it hold until they return."""
+    return _locks.setdefault(estimator, RLock())
+
+
+def serialised(
+    method: Callable[Concatenate[EstimatorT, P], ResultT],
+) -> Callable[Concatenate[EstimatorT, P], ResultT]:
+    """Decorate a method that changes its estimator: calls from several threads take turns.
+
+    Such a method sets the fitted attributes last and at once, so that methods that only read need not wait.
+    """
+
+    @wraps(method)
+    def locked_method(self: EstimatorT, /, *args: P.args, **kwargs: P.kwargs) -> ResultT:
+        with lock_of(self):
+            return method(self, *args, **kwargs)
+
+    return locked_method
+
+
+class ThreadSafeEstimator(BaseEstimator):
+    """An estimator that several threads may use; its methods that change it are `serialised`."""
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Add to the docstring what threads may do."""
+        super().__init_subclass__(**keywords)
+        add_docstring_note(cls, THREAD_NOTE)
+
+    @serialised
+    def set_params(self, /, **params: Any) -> Self:
+        """Set parameters by name."""
+        super().set_params(**params)
+        return self
+
+    @serialised
+    def __getstate__(self) -> dict[str, Any]:
+        return dict(super().__getstate__())
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        make_read_only({name: value for name, value in state.items() if name.endswith("_")})
+
+
+class BaseLearner(ThreadSafeEstimator):
     """A scikit-learn estimator around a model; subclasses implement `fit`.
 
     After fitting, `model_` is the model. It predicts, explains and can be saved without scikit-learn.
@@ -57,13 +118,16 @@ class BaseLearner(BaseEstimator):
                 f"per row, or the name of the label column."
             )
 
-    def _set_fitted_attributes(self, source: Source) -> None:
-        """Set the attributes that scikit-learn expects of a fitted estimator."""
-        self.n_features_in_ = source.width
+    def _set_fitted_attributes(self, source: Source, **attributes: Any) -> None:
+        """Set attributes, and those that scikit-learn expects of every fitted estimator, at once."""
         if source.named:
-            self.feature_names_in_ = np.array(source.names, dtype=object)
-        elif hasattr(self, "feature_names_in_"):
-            del self.feature_names_in_
+            attributes["feature_names_in_"] = make_read_only(np.array(source.names, dtype=object))
+        else:
+            self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(attributes, n_features_in_=source.width)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "model_" in vars(self)
 
     @property
     def schema_(self) -> Schema:
@@ -138,14 +202,6 @@ class BaseClassifier(ClassifierMixin, BaseLearner):
             y = _check_labels(y)
         return rows_of(X, y, sample_weight, missing=missing)
 
-    def _set_fitted_attributes(self, source: Source) -> None:
-        """Set the attributes that scikit-learn expects of a fitted classifier."""
-        self.classes_ = self._labels()
-        super()._set_fitted_attributes(source)
-
-    def _labels(self) -> Any:
-        return self.model_.labels
-
     def predict(self, X: Any, decision: Decision | None = None) -> Any:
         """Return one label per row; `decision` can set costs, another class prior and an 'unsure' option."""
         check_is_fitted(self)
@@ -154,11 +210,11 @@ class BaseClassifier(ClassifierMixin, BaseLearner):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return the accuracy on labelled rows; y may be the name of the label column."""
         check_is_fitted(self)
-        label = self.model_.label if y is None else y
-        source = self._source(X, label, missing=self.model_.schema.missing)
-        chunks = self.model_.schema.chunks(source.with_storage(self.model_.storage))
+        model = self.model_
+        source = self._source(X, model.label if y is None else y, missing=model.schema.missing)
+        chunks = model.schema.chunks(source.with_storage(model.storage))
         is_correct = [
-            np.asarray(_label_values(chunk.labels), dtype=object) == self.model_.predict(chunk).astype(object)
+            np.asarray(_label_values(chunk.labels), dtype=object) == model.predict(chunk).astype(object)
             for chunk in chunks
         ]
         return float(np.average(np.concatenate(is_correct), weights=sample_weight))

@@ -11,7 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 from weigh import errors
 from weigh.deduplicated_warnings import warn
 from weigh.engines import run
-from weigh.estimators.base import ProbabilisticClassifier, check_classes, check_declared_labels
+from weigh.estimators.base import (
+    ProbabilisticClassifier,
+    check_classes,
+    check_declared_labels,
+    lock_of,
+    serialised,
+)
 from weigh.estimators.calibration import calibrate_leave_one_out
 from weigh.features.kinds import Number
 from weigh.features.schema import Schema
@@ -42,18 +48,19 @@ class CountingClassifier(ProbabilisticClassifier):
         """Return the names and kinds of the columns that `fit` would infer from these rows."""
         return self._task(self._source(X, y, None, self._missing_markers())).schema
 
+    @serialised
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""
         source = self._source(X, y, sample_weight, self._missing_markers())
-        model = run(self._task(source), source, threads=self.threads)
-        self.model_ = self._finish(model, source)
-        self._set_fitted_attributes(source)
+        model = self._finish(run(self._task(source), source, threads=self.threads), source)
+        self._set_fitted_attributes(source, model_=model, classes_=model.labels)
         return self
 
     def _finish(self, model: Any, source: Source) -> Any:
         """Post-process a model fitted to all rows of a source."""
         return model
 
+    @serialised
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn from further rows; the result equals fitting all rows together.
 
@@ -80,9 +87,9 @@ class CountingClassifier(ProbabilisticClassifier):
         return self.model_.label if y is None and getattr(X, "label", None) is None else y
 
     def _replace_model(self, model: Any) -> None:
-        self.model_ = model
-        self.classes_ = model.labels
+        self.__dict__.update(model_=model, classes_=model.labels)
 
+    @serialised
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Remove rows that were learned; the result equals a model that never saw them."""
         check_is_fitted(self)
@@ -93,8 +100,10 @@ class CountingClassifier(ProbabilisticClassifier):
     def merge(self, other: Any) -> Self:
         """Add the counts of another learner or model; the result equals fitting both data sets together."""
         check_is_fitted(self)
+        # Read before the lock is taken: two learners may merge each other at the same time.
         model = getattr(other, "model_", other)
-        self._replace_model(self.model_.uncalibrated.merge(getattr(model, "uncalibrated", model)))
+        with lock_of(self):
+            self._replace_model(self.model_.uncalibrated.merge(getattr(model, "uncalibrated", model)))
         return self
 
 
@@ -172,8 +181,8 @@ class NaiveBayes(CountingClassifier):
         return model if self.calibration is None else calibrate_leave_one_out(model, source, self.calibration)
 
     def _replace_model(self, model: Any) -> None:
-        super()._replace_model(model)
         if self.calibration is not None:
+            # Before the model is replaced: a warning may be an error.
             warn(
                 errors.StaleCalibration(
                     "The model has learned or forgotten rows and is not calibrated any more.",
@@ -181,6 +190,7 @@ class NaiveBayes(CountingClassifier):
                     "weigh.calibrate(model, rows).",
                 )
             )
+        super()._replace_model(model)
 
 
 class JointBayes(CountingClassifier):

@@ -13,7 +13,13 @@ from sklearn.utils.validation import check_is_fitted
 from weigh import errors
 from weigh.advice import Setting
 from weigh.engines import run
-from weigh.estimators.base import BaseLearner, ProbabilisticClassifier, count_columns, to_finite_column
+from weigh.estimators.base import (
+    BaseLearner,
+    ProbabilisticClassifier,
+    count_columns,
+    serialised,
+    to_finite_column,
+)
 from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
@@ -23,7 +29,6 @@ from weigh.learn.logistic_regression import LogisticTask
 from weigh.learn.sgd import OnlineLogisticTask
 from weigh.model.fit import Optimality
 from weigh.model.inference import Posterior, Summary
-from weigh.model.logistic import LogisticModel
 from weigh.model.regression import RegressionModel
 from weigh.parameters.learners import LINEAR_REGRESSION, LOGISTIC_REGRESSION
 from weigh.source.base import Source
@@ -136,26 +141,25 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         source = self._labelled_source(X, y)
         return (self._online_task(source, None) if self._is_online() else self._task(source)).schema
 
+    @serialised
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""
         source = self._labelled_source(X, y, sample_weight)
         if self._is_online():
             self._fit_online(source)
-            self.__dict__.pop("_exact", None)
             return self
-        self._exact = run(self._task(source), source)
-        self.__dict__.pop("_training", None)
-        self._set_fitted_attributes(source)
+        model = run(self._task(source), source)
+        self._set_fitted_attributes(source, _fitted=model, classes_=model.labels)
         return self
 
     @available_if(_is_online)  # type: ignore[untyped-decorator]
+    @serialised
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass over further rows in their order; `classes` declares all classes.
 
         Without `classes`, later calls may add new ones, whose weights start at zero.
         """
         self._partial_fit_online(X, y, classes, sample_weight)
-        self.__dict__.pop("_exact", None)
         return self
 
     def _is_online(self) -> bool:
@@ -175,26 +179,12 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         parameters = self._parameters() | {"random_state": self._resolve_seed()}
         return OnlineLogisticTask.for_source(source, **self._continue_from(before, parameters))
 
-    def _labels(self) -> Any:
-        return super()._labels() if hasattr(self, "_training") else self._exact.labels
-
-    @property
-    def model_(self) -> LogisticModel:
-        """The model, which predicts, explains and can be saved without scikit-learn."""
-        check_is_fitted(self)
-        model: LogisticModel = self._exact if hasattr(self, "_exact") else self._training.model()
-        return model
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_exact") or hasattr(self, "_training")
-
     @property
     def n_iter_(self) -> int:
         """The number of solver iterations."""
         check_is_fitted(self)
-        return (
-            int(self._training.state.passes) if hasattr(self, "_training") else self.certificate_.iterations
-        )
+        training = self._training
+        return self.certificate_.iterations if training is None else int(training.state.passes)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -256,11 +246,11 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
         """Return the names and kinds of the columns that `fit` would infer from these rows."""
         return self._task(self._labelled_source(X, y)).schema
 
+    @serialised
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one number per row or the name of the label column."""
         source = self._labelled_source(X, y, sample_weight)
-        self.model_ = run(self._task(source), source)
-        self._set_fitted_attributes(source)
+        self._set_fitted_attributes(source, model_=run(self._task(source), source))
         return self
 
     def _labelled_source(self, X: Any, y: Any, sample_weight: Any = None) -> Source:
@@ -280,11 +270,9 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Return R², the explained fraction of the variance; y may be the name of the label column."""
         check_is_fitted(self)
-        label = self.model_.label if y is None else y
-        source = self._labelled_source(X, label).with_storage(self.model_.storage)
-        pairs = [
-            (numeric_targets(chunk), self.model_.predict(chunk)) for chunk in self.schema_.chunks(source)
-        ]
+        model = self.model_
+        source = self._labelled_source(X, model.label if y is None else y).with_storage(model.storage)
+        pairs = [(numeric_targets(chunk), model.predict(chunk)) for chunk in model.schema.chunks(source)]
         truth, predicted = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
         weights = check_weights(sample_weight, len(truth))
         weights = np.ones(len(truth)) if weights is None else weights

@@ -6,15 +6,23 @@ import threading
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
-from weigh.estimators.base import BaseClassifier, check_classes, check_declared_labels
+from weigh.estimators.base import (
+    BaseClassifier,
+    check_classes,
+    check_declared_labels,
+    lock_of,
+    serialised,
+)
 from weigh.features.blocks import Floats
+from weigh.immutable import make_read_only
+from weigh.learn.online_training import OnlineTraining
 from weigh.model.decision import label_array
 from weigh.source.base import Source
 
@@ -25,7 +33,7 @@ SAMPLE_WEIGHT_CHECKS = dict.fromkeys(
 
 
 class OnlineClassifier(BaseClassifier):
-    """A classifier trained online; `_training` holds its state and feature index.
+    """A classifier trained online; `_fitted` is its training, or the model of an exact fit.
 
     Subclasses have the parameters `columns`, `scale` and `random_state`, and provide the task.
     """
@@ -33,7 +41,7 @@ class OnlineClassifier(BaseClassifier):
     columns: Any
     scale: str | None
     random_state: Any
-    _training: Any
+    _fitted: Any
     _training_parameters: tuple[Any, Any]
 
     @abstractmethod
@@ -59,13 +67,38 @@ class OnlineClassifier(BaseClassifier):
             seed = check_random_state(seed).randint(2**31 - 1)
         return int(seed)
 
-    def __copy__(self) -> Self:
+    @property
+    def _training(self) -> Any:
+        """The training that further rows continue; None if there is none."""
+        fitted = getattr(self, "_fitted", None)
+        return fitted if isinstance(fitted, OnlineTraining) else None
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_fitted")
+
+    @property
+    def model_(self) -> Any:
+        """The model, which predicts, explains and can be saved without scikit-learn.
+
+        After `partial_fit` it is built on first access, which waits for a call of `partial_fit` that is
+        running in another thread.
+        """
+        check_is_fitted(self)
+        fitted = self._fitted
+        if not isinstance(fitted, OnlineTraining):
+            return fitted
+        model = fitted.cached_model
+        if model is None:
+            # Training changes its state in place, which must not be read meanwhile.
+            with lock_of(self):
+                model = fitted.model()
+        return model
+
+    @serialised
+    def __getstate__(self) -> dict[str, Any]:
         # Training changes its state in place, so copies must not share it.
-        other = type(self).__new__(type(self))
-        other.__dict__ |= self.__dict__
-        if hasattr(self, "_training"):
-            other._training = self._training.copy()
-        return other
+        training, state = self._training, super().__getstate__()
+        return state if training is None else state | {"_fitted": training.copy()}
 
     def _fit_online(self, source: Source, before: Any = None) -> None:
         """Train on all rows, continuing from `before` if given."""
@@ -75,7 +108,7 @@ class OnlineClassifier(BaseClassifier):
 
     def _partial_fit_online(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
         """Make one pass over further rows in their order; on an error nothing is learned."""
-        before = getattr(self, "_training", None)
+        before = self._training
         if before is None:
             source = self._source(X, y, sample_weight, self._missing_markers())
         else:
@@ -93,12 +126,12 @@ class OnlineClassifier(BaseClassifier):
         run_uninterrupted(lambda: self._set_training(task.train(source, before, check=check), source))
 
     def _set_training(self, training: Any, source: Source) -> None:
-        self._training = training
-        self._training_parameters = (self.columns, self.scale)
-        self._set_fitted_attributes(source)
-
-    def _labels(self) -> Any:
-        return label_array(self._training.state.classes)
+        self._set_fitted_attributes(
+            source,
+            _fitted=training,
+            _training_parameters=(self.columns, self.scale),
+            classes_=make_read_only(label_array(training.state.classes)),
+        )
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score difference [n] of two classes, or the scores [n, C] of several."""

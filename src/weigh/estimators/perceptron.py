@@ -7,11 +7,11 @@ from typing import Any, ClassVar, Self
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from weigh.estimators.base import serialised
 from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
 from weigh.features.schema import Schema
-from weigh.learn.perceptron import PerceptronTask, PerceptronTraining
+from weigh.learn.perceptron import PerceptronTask
 from weigh.model.fit import Certificate
-from weigh.model.perceptron import PerceptronModel
 from weigh.parameters.learners import PERCEPTRON
 from weigh.source.base import Source
 
@@ -39,8 +39,6 @@ class Perceptron(OnlineClassifier):
     _table = PERCEPTRON
 
     _failed_checks: ClassVar[dict[str, str]] = SAMPLE_WEIGHT_CHECKS
-
-    _training: PerceptronTraining
 
     def __init__(
         self,
@@ -85,15 +83,14 @@ class Perceptron(OnlineClassifier):
         """Return the names and kinds of the columns that `fit` would infer from these rows."""
         return self._online_task(self._source(X, y, None, self._missing_markers()), None).schema
 
+    @serialised
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""
-        source = self._source(X, y, sample_weight, self._missing_markers())
-        self._fit_online(
-            source,
-            self._training.copy() if self.warm_start and hasattr(self, "_training") else None,
-        )
+        source, before = self._source(X, y, sample_weight, self._missing_markers()), self._training
+        self._fit_online(source, before.copy() if self.warm_start and before is not None else None)
         return self
 
+    @serialised
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Make one pass over further rows in their order; `classes` declares all classes.
 
@@ -101,15 +98,6 @@ class Perceptron(OnlineClassifier):
         """
         self._partial_fit_online(X, y, classes, sample_weight)
         return self
-
-    @property
-    def model_(self) -> PerceptronModel:
-        """The model of the current weights, built on first access."""
-        check_is_fitted(self)
-        return self._training.model()
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_training")
 
     @property
     def certificate_(self) -> Certificate:

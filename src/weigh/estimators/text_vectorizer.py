@@ -5,12 +5,13 @@ from __future__ import annotations
 import numbers
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_matrix
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -18,6 +19,7 @@ from weigh import errors
 from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
 from weigh.engines import run
+from weigh.estimators.base import ThreadSafeEstimator, serialised
 from weigh.features.names import NameArray
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import Text
@@ -30,7 +32,7 @@ from weigh.source.memory.table import rows as rows_of
 from weigh.source.sparse_rows import SparseRows
 
 
-class TextVectorizer(TransformerMixin, BaseEstimator):
+class TextVectorizer(TransformerMixin, ThreadSafeEstimator):
     """Counts of words or character n-grams: one row per text, one column per word.
 
     With the same options the matrix equals that of scikit-learn's ``CountVectorizer``; the columns are sorted
@@ -64,6 +66,9 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     ['at', 'free', 'lunch', 'money', 'noon']
     """
 
+    names_: NameArray
+    _vocabulary: tuple[Schema, VocabularyLookup]  # replaced as a whole, because other threads may read it
+
     def __init__(
         self,
         counts: bool = True,
@@ -96,6 +101,7 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
         settings = self.get_params(deep=False)
         return Text(**{name: value for name, value in settings.items() if name not in ("dtype", "threads")})
 
+    @serialised
     def fit(self, texts: Any, y: Any = None) -> Self:
         """Learn the vocabulary of the texts; y is ignored."""
         source, kind = _text_source(_to_list(texts)), self._text_kind()
@@ -107,15 +113,14 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
                 )
             )
         task = VocabularyTask.for_source(source, kind)
-        names = run(task, source, threads=self.threads)
+        names: NameArray = run(task, source, threads=self.threads)
         if not len(names):
             raise _empty_vocabulary_error(kind)
-        self.names_: NameArray = names
-        self._schema: Schema = task.schema
         buckets = None if self.buckets is None else HashBuckets(self.buckets, np.arange(self.buckets))
-        self._words = VocabularyLookup(self.names_, buckets)
+        self.__dict__.update(names_=names, _vocabulary=(task.schema, VocabularyLookup(names, buckets)))
         return self
 
+    @serialised
     def fit_transform(self, texts: Any, y: Any = None) -> csr_matrix:
         """Learn the vocabulary of the texts and return their counts; y is ignored."""
         texts = _to_list(texts)  # a generator can be read only once
@@ -124,20 +129,21 @@ class TextVectorizer(TransformerMixin, BaseEstimator):
     def transform(self, texts: Any) -> csr_matrix:
         """Return the counts of the known words as a sparse matrix."""
         check_is_fitted(self, "names_")
+        schema, words = self._vocabulary
         texts = _to_list(texts)
         if hasattr(texts, "__len__") and len(texts) == 0:
-            return csr_matrix((0, len(self.names_)), dtype=self.dtype)
+            return csr_matrix((0, len(words.names)), dtype=self.dtype)
         source = _text_source(texts)
         # The name of a single column does not matter.
-        schema = replace(self._schema, names=source.names) if source.width == 1 else self._schema
-        parts = list(map_in_order(self._count_chunk, schema.chunk_readers(source)))
-        rows = SparseRows.concatenate(parts, len(self.names_))
+        schema = replace(schema, names=source.names) if source.width == 1 else schema
+        parts = list(map_in_order(partial(self._count_chunk, schema, words), schema.chunk_readers(source)))
+        rows = SparseRows.concatenate(parts, len(words.names))
         return csr_matrix((rows.values, rows.indices, rows.indptr), shape=rows.shape)
 
-    def _count_chunk(self, chunk: Chunk) -> SparseRows:
+    def _count_chunk(self, schema: Schema, words: VocabularyLookup, chunk: Chunk) -> SparseRows:
         """Return the counts of one chunk."""
-        block: Any = replace(self._schema, names=list(chunk.columns)).encode(chunk)[0]
-        entries = self._words.entries(block)
+        block: Any = replace(schema, names=list(chunk.columns)).encode(chunk)[0]
+        entries = words.entries(block)
         values = entries.entry_values()
         counts = values.astype(self.dtype)
         if (counts != values).any():

@@ -8,7 +8,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from weigh.engines import run
-from weigh.estimators.base import ProbabilisticClassifier
+from weigh.estimators.base import ProbabilisticClassifier, serialised
 from weigh.features.schema import Schema
 from weigh.learn.threshold import ThresholdTask
 from weigh.parameters.learners import THRESHOLD
@@ -47,11 +47,12 @@ class Threshold(ProbabilisticClassifier):
         source = self._source(X, y, None, self._missing_markers())
         return ThresholdTask.for_source(source, **self._parameters()).schema
 
+    @serialised
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit the model; y is one label per row or the name of the label column."""
         source = self._source(X, y, sample_weight, self._missing_markers())
-        self.model_ = run(ThresholdTask.for_source(source, **self._parameters()), source, threads=1)
-        self._set_fitted_attributes(source)
+        model = run(ThresholdTask.for_source(source, **self._parameters()), source, threads=1)
+        self._set_fitted_attributes(source, model_=model, classes_=model.labels)
         return self
 
     def __sklearn_tags__(self) -> Tags:

@@ -22,6 +22,7 @@ from weigh.features.validation import (
     clean_dense_block,
 )
 from weigh.features.words import Block
+from weigh.immutable import Immutable
 from weigh.parameters.kinds import KINDS, NUMBER, ReferenceLevel
 from weigh.source.chunk import Column, MatrixColumns
 from weigh.source.missing import Marker
@@ -31,7 +32,7 @@ MarkerTuple = tuple[Marker, ...]
 
 
 @dataclass(frozen=True, repr=False)
-class Kind:
+class Kind(Immutable):
     """Base of all kinds; `name` is the lower-case word users may write instead of the object."""
 
     name: ClassVar[str]

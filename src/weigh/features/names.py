@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from weigh import _core
 from weigh.features.blocks import Ints, Longs
+from weigh.immutable import Immutable
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -56,7 +57,7 @@ class JoinedNames(LazyNames):
 
 
 @dataclass(frozen=True, eq=False)
-class NameArray(LazyNames):
+class NameArray(LazyNames, Immutable):
     """A list of names as their bytes of UTF-8; name k is text[offsets[k] : offsets[k + 1]]."""
 
     text: Bytes

@@ -23,6 +23,7 @@ from weigh.features.kinds import Flag, Kind, Products, Value
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_exact_counts, check_magnitude, check_non_negative
 from weigh.features.words import Block
+from weigh.immutable import Immutable
 from weigh.source.base import CHUNK_ROWS, ChunkReader, Source
 from weigh.source.chunk import Chunk, is_text
 from weigh.source.missing import Marker
@@ -51,7 +52,7 @@ class ColumnGroup:
 
 
 @dataclass(frozen=True)
-class Schema:
+class Schema(Immutable):
     """Names and kinds of the columns that a model reads."""
 
     names: Sequence[str]

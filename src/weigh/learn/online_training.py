@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -15,6 +16,7 @@ from weigh.features.schema import Schema
 from weigh.learn.class_weights import dataset_class_weights, weigh_rows
 from weigh.learn.dataset import EncodedChunk, EncodedDataset
 from weigh.learn.feature_index import FeatureIndex
+from weigh.model.base import Model
 
 
 class TrainingState(Protocol):
@@ -24,19 +26,39 @@ class TrainingState(Protocol):
 
 
 StateT = TypeVar("StateT", bound=TrainingState)
+ModelT = TypeVar("ModelT", bound=Model)
 
 
 @dataclass
-class OnlineTraining(Generic[StateT]):
-    """A training state with its schema and feature index; further rows continue from it."""
+class OnlineTraining(ABC, Generic[StateT, ModelT]):
+    """A training state with its schema and feature index; further rows continue from it.
+
+    Training changes the state in place. `cached_model` is the model before the rows that are being learned.
+    """
 
     schema: Schema
     feature_index: FeatureIndex
     state: StateT
+    cached_model: ModelT | None = None
+
+    def model(self) -> ModelT:
+        """Return the model of the current state."""
+        if self.cached_model is None:
+            self.cached_model = self.build_model()
+        return self.cached_model
+
+    @abstractmethod
+    def build_model(self) -> ModelT:
+        """Build the model of the current state."""
 
     def copy(self) -> Self:
-        """Return an independent copy."""
-        return replace(self, feature_index=copy.deepcopy(self.feature_index), state=copy.deepcopy(self.state))
+        """Return an independent copy without the cached model."""
+        return replace(
+            self,
+            feature_index=copy.deepcopy(self.feature_index),
+            state=copy.deepcopy(self.state),
+            cached_model=None,
+        )
 
     def storage(self) -> dict[str, str]:
         """Return how text files must be read to match the learned levels, for `Source.with_storage`."""

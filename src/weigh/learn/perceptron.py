@@ -29,18 +29,11 @@ MAX_SCALE_RATIO = 100.0
 
 
 @dataclass
-class PerceptronTraining(OnlineTraining[PerceptronState]):
+class PerceptronTraining(OnlineTraining[PerceptronState, PerceptronModel]):
     """The training of a perceptron, which can be continued with further rows."""
 
-    cached_model: PerceptronModel | None = None  # of the current state
-
-    def model(self) -> PerceptronModel:
-        """Return the model of the current state."""
-        if self.cached_model is None:
-            self.cached_model = self._build_model()
-        return self.cached_model
-
-    def _build_model(self) -> PerceptronModel:
+    def build_model(self) -> PerceptronModel:
+        """Build the model of the current state."""
         state, orders = self.state, self.feature_index.feature_orders()
         order = np.concatenate(orders)
         state.reserve_features(self.feature_index.width)
@@ -120,10 +113,10 @@ class PerceptronTask:
             self._check_new_labels(state, check, dataset.labels)
             state.change_settings(self.settings)
             state.add_classes(dataset.classes([*state.classes, *self.classes]))
-        training.cached_model = None
         state.n_fits = 1 if check is None and before is None else state.n_fits + 1
         state.has_seen_all = check is None
         self.run_passes(state, dataset, progress)
+        training.cached_model = None
         return training
 
     def find_classes(self, dataset: SourceDataset) -> list[Any]:

@@ -165,11 +165,11 @@ class SgdState:
 
 
 @dataclass
-class SgdTraining(OnlineTraining[SgdState]):
+class SgdTraining(OnlineTraining[SgdState, LogisticModel]):
     """The training of an online logistic regression, which can be continued with further rows."""
 
-    def model(self) -> LogisticModel:
-        """Return the model of the current state."""
+    def build_model(self) -> LogisticModel:
+        """Build the model of the current state."""
         state, orders = self.state, self.feature_index.feature_orders()
         state.reserve_features(self.feature_index.width)
         table, biases = state.weights(np.concatenate(orders))
@@ -261,6 +261,7 @@ class OnlineLogisticTask:
         for label, weight in dataset.class_totals().items():
             state.class_totals[label] = state.class_totals.get(label, 0.0) + weight
         self._run_passes(state, dataset, progress, is_batch=check is not None)
+        training.cached_model = None
         return training
 
     def _find_classes(self, dataset: SourceDataset) -> list[Any]:

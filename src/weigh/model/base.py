@@ -18,6 +18,7 @@ from weigh import errors
 from weigh.features.blocks import Floats, Level
 from weigh.features.names import LazyNames
 from weigh.features.schema import Schema
+from weigh.immutable import Immutable, read_only
 from weigh.model.decision import Decision, best_class, label_array, log_softmax
 from weigh.model.file import store
 from weigh.model.parallel import map_in_order
@@ -34,7 +35,7 @@ Result = TypeVar("Result")
 MAX_OUTPUT_VALUES = 4_000_000  # rows × outputs of a chunk, which bounds memory
 
 
-class BaseModel(ABC):
+class BaseModel(Immutable, ABC):
     """A frozen model, without its training rows."""
 
     type_name: ClassVar[str]
@@ -192,6 +193,7 @@ class Model(BaseModel):
         return {} if self.label is None else {self.label: self.classes}
 
     @cached_property
+    @read_only
     def labels(self) -> Any:
         """The classes as an array of the labels' type."""
         return label_array(self.classes)

@@ -42,6 +42,7 @@ class CalibratedModel(Model):
     shares: Floats
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.calibration.supports_n_classes(len(self.classes)):
             must = f"a calibration map for the model's {len(self.classes)} classes"
             raise errors.parameter_error("CalibratedModel", "calibration", must, self.calibration)

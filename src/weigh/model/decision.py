@@ -12,6 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
+from weigh.immutable import Immutable
 from weigh.priors.exact import MAX_MAGNITUDE, to_fraction
 
 UNSURE = "unsure"
@@ -47,7 +48,7 @@ def _ties_with_best(scores: Floats, rounding: float) -> Any:
 
 
 @dataclass(frozen=True)
-class Decision:
+class Decision(Immutable):
     """A rule that turns posterior probabilities into verdicts with minimum expected cost.
 
     `class_prior` replaces the trained one: a mapping from class to probability, or "uniform", which

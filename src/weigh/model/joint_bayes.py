@@ -60,6 +60,7 @@ class JointModel(CountModel):
     class_prior: Any = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         joint_columns(self.schema)
         CellPrior().check("JointBayes", "prior", self.prior)
 

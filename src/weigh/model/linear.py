@@ -16,6 +16,7 @@ from weigh.features.kinds import Flag, Kind
 from weigh.features.names import JoinedNames
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import BagOfWordsKind
+from weigh.immutable import read_only
 from weigh.model.base import BaseModel, ClassWeightNames, EncodedRows, Model, weight_table
 from weigh.model.counts.count_table import read_levels
 from weigh.model.distributions.weights import (
@@ -118,11 +119,13 @@ class LinearModel(Model, LinearPredictor):
         return False
 
     @cached_property
+    @read_only
     def coef(self) -> Floats:
         """The weights: [features] for two classes, else [classes, features]."""
         return self._class_difference(self.coefficients()[0].T)
 
     @cached_property
+    @read_only
     def intercept(self) -> Floats:
         """The score when all features are zero: a number for two classes, else one per class."""
         return self._class_difference(self.coefficients()[1])

@@ -66,6 +66,7 @@ class BayesModel(CountModel):
     stated: bool = False
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         CountPrior().check("NaiveBayes", "prior", self.prior)
         if self.stated and self.prior is not None:
             must = "None for a model from stated numbers, which has no counts to smooth"

@@ -15,6 +15,7 @@ from weigh import _core, errors
 from weigh.advice import Setting, Step
 from weigh.features.blocks import Floats, Ints, Longs
 from weigh.features.schema import Schema
+from weigh.immutable import Immutable, make_read_only
 from weigh.model.base import EncodedRows, Model, overflow_error
 from weigh.model.decision import Decision, best_class
 from weigh.model.distributions.weights import Contribution
@@ -271,7 +272,7 @@ RECORD_DTYPES: dict[str, type[np.generic]] = {
 
 
 @dataclass(frozen=True, eq=False)
-class PerceptronRecord:
+class PerceptronRecord(Immutable):
     """All hypotheses of a training run, stored as the updates between them.
 
     Update k adds `amounts[k]` times row k to the weights of column `plus[k]` and subtracts it
@@ -288,6 +289,10 @@ class PerceptronRecord:
     columns: int
     bias: bool = True
     separate: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        make_read_only(self.rows.csr)
 
     def weights(self, how: str) -> tuple[Floats, Floats, float]:
         """Return the last, averaged or lazy weights [features, columns], biases [columns] and the divisor."""

@@ -12,6 +12,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
+from weigh.immutable import read_only
 from weigh.model.base import EncodedRows, overflow_error, weight_table
 from weigh.model.evidence.evidence import Explained, build_evidence
 from weigh.model.file import store
@@ -54,6 +55,7 @@ class RegressionModel(LinearPredictor):
         return f"<{type(self).__name__}{label}: {columns}, {len(self.coef):,} weights>"
 
     @cached_property
+    @read_only
     def coef(self) -> Floats:
         """The weights, one per feature."""
         return np.ascontiguousarray(self.coefficients()[0][:, 0])

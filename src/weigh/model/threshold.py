@@ -13,6 +13,7 @@ import numpy as np
 
 from weigh.features.blocks import Floats, Ints
 from weigh.features.schema import Schema
+from weigh.immutable import read_only
 from weigh.model.base import EncodedRows, Model
 from weigh.model.counts.count_table import CountArray, read_counts_array
 from weigh.model.distributions.weights import Contribution, format_value
@@ -69,11 +70,13 @@ class ThresholdModel(Model):
         return float(self.counts.sum() - self.counts.max(axis=1).sum())
 
     @cached_property
+    @read_only
     def log_prior(self) -> Floats:
         """The log smoothed frequency of each class among all training rows."""
         return _log_frequencies(self.counts.sum(axis=0))
 
     @cached_property
+    @read_only
     def weights(self) -> Floats:
         """The contribution of each side to the scores, [3, C]: log P(class | side) − log P(class)."""
         has_rows = self.counts.any(axis=1, keepdims=True)

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from weigh.immutable import Immutable
 from weigh.text import html_paragraph
 
 MAX_INTERVALS = 40
 N_CURVE_POINTS = 241
 
 
-class PriorDisplay:
+class PriorDisplay(Immutable):
     """Mixin that shows the text of a prior in notebooks."""
 
     def _repr_html_(self) -> str:

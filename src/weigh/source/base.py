@@ -54,6 +54,8 @@ class ChunkReader:
 class Source(ABC):
     """Rows that can be read repeatedly, chunk by chunk.
 
+    Threads may share a source: every pass over its rows is independent of the others.
+
     Attributes
     ----------
     names : feature columns in order, without the label; empty for a sparse matrix

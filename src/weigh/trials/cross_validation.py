@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from weigh.immutable import ImmutablePart
 from weigh.judge.metrics.confidence_intervals import Measure, proportion
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.paired_tests import Estimate
@@ -104,7 +105,7 @@ def _median_cost(costs: Sequence[LearnerCost]) -> LearnerCost:
 
 
 @dataclass(frozen=True, eq=False)
-class ComparisonScore(Facts):
+class ComparisonScore(Facts, ImmutablePart):
     """A learner's mean loss with its interval, its loss on every split [splits], and its cost.
 
     `settings` lists the settings that differ from the defaults, as text.

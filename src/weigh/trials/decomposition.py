@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from weigh.immutable import Immutable
 from weigh.judge.metrics.confidence_intervals import standard_error
 from weigh.judge.metrics.losses import Floats
 
@@ -34,7 +35,7 @@ BOOTSTRAP_SAMPLES, BOOTSTRAP_SEED = 200, 0
 
 
 @dataclass(frozen=True, eq=False)
-class Decomposition:
+class Decomposition(Immutable):
     """The loss of every row and its parts, which add up to it.
 
     `rounds_errors` has the standard errors of the mean loss and of the mean parts that are due to the finite

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.immutable import ImmutablePart
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.judge.metrics.learning_curve_laws import PowerLaw, RequiredRows, fit_power_law
 from weigh.judge.metrics.losses import Floats
@@ -122,7 +123,7 @@ class LearningCurve(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class FittedLearningCurve(Facts):
+class FittedLearningCurve(Facts, ImmutablePart):
     """The learning curve of one learner: its losses, the power law of its validation loss, and a diagnosis.
 
     `law` is None if no power law fits, and `no_law` says why. `settings` lists the settings that differ from

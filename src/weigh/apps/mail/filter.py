@@ -36,6 +36,9 @@ def new_ledger(learner: str) -> MailLedger:
 class Filter:
     r"""Judges raw messages, explains the verdicts, learns and unlearns.
 
+    Threads may share a filter: calls that learn or unlearn take turns, and a verdict is based on the messages
+    from before or after such a call.
+
     Parameters
     ----------
     features : the feature extractor

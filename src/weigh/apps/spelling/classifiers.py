@@ -16,6 +16,7 @@ from weigh.features.blocks import Floats, Longs
 from weigh.features.names import NameArray
 from weigh.features.text_kinds import Tokens
 from weigh.features.words import TextBlock
+from weigh.immutable import Immutable
 from weigh.model.decision import log_softmax
 from weigh.model.distributions.word_weights import WordWeights
 
@@ -40,7 +41,7 @@ class WordClassifier(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class LinearWordClassifier:
+class LinearWordClassifier(Immutable):
     """score(word) = intercept[word] + Σ weights[feature, word] over the features of a context; P = softmax.
 
     `names` [n_features] are sorted; `weights` is [n_features, n_words]. Only differences within a row matter,
@@ -53,6 +54,7 @@ class LinearWordClassifier:
     weights: Weights
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         n_words = len(self.words)
         has_shapes = self.intercept.shape == (n_words,) and self.weights.shape == (len(self.names), n_words)
         if not has_shapes or not self.names.are_sorted:

@@ -10,6 +10,7 @@ from fractions import Fraction
 import numpy as np
 
 from weigh.features.blocks import Floats, Longs
+from weigh.immutable import ImmutablePart
 from weigh.judge.margins.convex_hulls import FLOAT64_EPSILON, HullVertices, product_lower_bounds
 from weigh.judge.margins.exact_margin import ExactPlane, exact_common_point, exact_vertices
 from weigh.judge.margins.minimum_norm_point import MinimumNormPoint
@@ -24,7 +25,7 @@ MAX_REFINEMENT_CELLS = 2_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class InseparabilityProof(Facts):
+class InseparabilityProof(Facts, ImmutablePart):
     """A common point of the convex hulls of both classes, which proves that no plane separates them.
 
     `first` and `second` map row indices of the two classes to convex weights. A separating plane would have
@@ -109,7 +110,7 @@ def _refine_weights(vertices: HullVertices, rows: Longs, weights: Floats, units:
 
 
 @dataclass(frozen=True, eq=False)
-class SeparatingPlane(Facts):
+class SeparatingPlane(Facts, ImmutablePart):
     """The best plane found, score = w·x + b, with a certified interval of the maximum margin.
 
     No plane has a margin above `upper`; this one has at least `lower`, checked against all rows. `w` maps

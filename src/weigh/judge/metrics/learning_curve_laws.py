@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.immutable import ImmutablePart
 from weigh.judge.metrics.confidence_intervals import (
     Measure,
     format_interval,
@@ -60,7 +61,7 @@ class RequiredRows(Facts):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class PowerLaw(Facts):
+class PowerLaw(Facts, ImmutablePart):
     """The validation loss with n training rows, a + b n^(−c), with a, b ≥ 0 and 0.02 ≤ c ≤ 2.
 
     Fitted to the measured means from `first` to `last` rows by least squares with inverse-variance weights.

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from weigh.immutable import ImmutablePart
 from weigh.judge.metrics.accumulators import RetainedRows
 from weigh.judge.metrics.confidence_intervals import Measure, average_share_interval, logit_interval
 from weigh.judge.metrics.losses import Floats
@@ -207,7 +208,7 @@ MAX_CURVE_POINTS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class ThresholdCurve(Facts):
+class ThresholdCurve(Facts, ImmutablePart):
     """Points (x, y) for decreasing thresholds: rows scoring at least the threshold are predicted positive."""
 
     x: Floats
@@ -217,7 +218,7 @@ class ThresholdCurve(Facts):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassCurves(Facts):
+class ClassCurves(Facts, ImmutablePart):
     """The curves of one class against the rest.
 
     `roc` has the false positive rate as x and recall as y; `precision_recall` has recall as x and precision

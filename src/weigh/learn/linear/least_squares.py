@@ -15,6 +15,7 @@ import numpy as np
 
 from weigh import algebra
 from weigh.features.blocks import Floats
+from weigh.immutable import Immutable
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient, solve_conjugate_gradient
 from weigh.learn.linear.matrix import EPS, row_blocks, to_dense
 from weigh.learn.linear.moments import Moments
@@ -30,7 +31,7 @@ _MIN_CLEAR_EIGENVALUE = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
-class LeastSquaresFit:
+class LeastSquaresFit(Immutable):
     """Weights, and R = `covariance_root` [d, rank] with covariance σ² R Rᵀ."""
 
     w: Floats

@@ -17,6 +17,7 @@ import numpy as np
 
 from weigh.errors import DataError
 from weigh.features.blocks import Floats, Longs
+from weigh.immutable import Immutable
 from weigh.learn.linear.matrix import EPS, Matrix, SparseMatrix, row_blocks, sample_rows
 from weigh.learn.linear.problem import Problem
 
@@ -27,7 +28,7 @@ _OUTER_BLOCK = 64  # rows of an outer product computed at once
 
 
 @dataclass(frozen=True, eq=False)
-class Moments:
+class Moments(Immutable):
     """Moments of weighted rows; `n_rows` counts those of positive weight.
 
     `sum_log_weights` is Σ log sᵢ, which only the marginal likelihood needs.

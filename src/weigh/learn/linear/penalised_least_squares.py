@@ -12,6 +12,7 @@ from weigh import errors
 from weigh.advice import Call, Setting
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats
+from weigh.immutable import Immutable
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
 from weigh.learn.linear.cross_validation import Folds, consecutive_folds, ridge_loo_validation
 from weigh.learn.linear.lasso import solve_lasso
@@ -66,7 +67,7 @@ class PenalisedFit:
 
 
 @dataclass(frozen=True, eq=False)
-class MomentPosterior:
+class MomentPosterior(Immutable):
     """The posterior of a fit, computed from moments on demand."""
 
     moments: Moments

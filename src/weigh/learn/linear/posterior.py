@@ -20,6 +20,7 @@ import numpy as np
 from weigh import algebra
 from weigh.errors import DataError
 from weigh.features.blocks import Floats, Longs
+from weigh.immutable import Immutable
 from weigh.learn.linear.least_squares import LeastSquaresFit
 from weigh.learn.linear.moments import Moments
 from weigh.learn.linear.problem import Problem, Solution
@@ -71,7 +72,7 @@ def regularised_inverse(moments: Moments, l2: Floats) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class ReindexedPosterior:
+class ReindexedPosterior(Immutable):
     """A posterior in the feature order of a model.
 
     `indices` are the positions of the model's features among the fitted ones, −1 for an offset, whose weight
@@ -102,7 +103,7 @@ class ReindexedPosterior:
 
 
 @dataclass(frozen=True, eq=False)
-class LaplaceApproximation:
+class LaplaceApproximation(Immutable):
     """Laplace approximation of binary logistic regression: moments of rows weighted by p (1 − p)."""
 
     moments: Moments

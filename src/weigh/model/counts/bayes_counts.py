@@ -21,6 +21,7 @@ from weigh.features.names import NameArray
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.words import Block
+from weigh.immutable import ImmutablePart
 from weigh.model.counts.count_table import (
     CountArray,
     CountTable,
@@ -41,7 +42,7 @@ Label = str | int | float | bool
 
 
 @dataclass(frozen=True, eq=False)
-class BayesCounts:
+class BayesCounts(ImmutablePart):
     """Rows per class, and counts per column group (`parts`); `declared` classes are kept without rows too."""
 
     classes: list[Label]

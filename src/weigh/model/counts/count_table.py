@@ -23,6 +23,7 @@ from weigh.features.columns import bin_names
 from weigh.features.kinds import Flag, Kind, Number
 from weigh.features.names import NameArray
 from weigh.features.text_kinds import BagOfWordsKind
+from weigh.immutable import ImmutablePart
 from weigh.model.file import store
 
 CountArray = npt.NDArray[Any]  # int64; float64 for fractional weights; NARROW_DTYPES for words
@@ -48,7 +49,7 @@ class RowClasses:
 
 
 @dataclass(frozen=True, eq=False)
-class CountTable:
+class CountTable(ImmutablePart):
     """Counts [classes, names]; `fixed` names are columns of the schema and are never dropped."""
 
     names: Sequence[Any]
@@ -210,7 +211,7 @@ def have_same_names(first: Iterable[Any], second: Iterable[Any]) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class WordCountTable:
+class WordCountTable(ImmutablePart):
     """Counts [classes, words] with sorted words, or [classes, buckets] if the words are hashed.
 
     Vocabularies are large, so whole counts are stored in the narrowest dtype; sums are computed in 64 bits.

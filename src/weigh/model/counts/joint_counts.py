@@ -14,6 +14,7 @@ from weigh.advice import Call, Setting, Step, set_kind
 from weigh.features.blocks import CategoryBlock, Ints, Level, Longs, SparseBlock
 from weigh.features.kinds import Category, Flag, Kind, Number
 from weigh.features.schema import Schema
+from weigh.immutable import ImmutablePart
 from weigh.model.counts.bayes_counts import BayesCounts, encode_labels
 from weigh.model.counts.count_table import (
     CountArray,
@@ -33,7 +34,7 @@ MIN_CELLS_TO_GROUP = 4_096
 
 
 @dataclass(frozen=True, eq=False)
-class CellCounts:
+class CellCounts(ImmutablePart):
     """Counts [classes, cells] of the cells that occurred, with the operations of `CountTable`.
 
     Cell i has the level `levels[j][codes[i, j]]` in column j, or code -1 if the value was missing. A cell may

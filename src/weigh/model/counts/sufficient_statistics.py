@@ -10,6 +10,7 @@ import numpy as np
 
 from weigh import _core
 from weigh.features.blocks import Floats, Ints, Longs, NumberBlock, SparseBlock
+from weigh.immutable import ImmutablePart
 from weigh.model.counts.count_table import (
     CountArray,
     CountTable,
@@ -25,7 +26,7 @@ WEIGHT_TOLERANCE = 1e-9  # relative, of sums of weights
 
 
 @dataclass(frozen=True, eq=False)
-class FlagCounts:
+class FlagCounts(ImmutablePart):
     """How often each flag was present, and in how many rows it was known (not missing).
 
     `known` is [classes, 1] if all flags were known in the same rows, otherwise [classes, flags].
@@ -95,7 +96,7 @@ class FlagCounts:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberCounts:
+class NumberCounts(ImmutablePart):
     """The number of known values of a column per class, their exact sum, and the exact sum of their squares.
 
     With weights, `known` is the rounded sum of the weights and `weight` the exact one: rounding Σw would
@@ -206,7 +207,7 @@ LIMB_BITS = 32
 
 
 @dataclass(frozen=True)
-class ExactSum:
+class ExactSum(ImmutablePart):
     """One exact sum of floats per class: Σₖ limbs[c, k] · 2^(32 (base + k)), in canonical form."""
 
     limbs: Longs

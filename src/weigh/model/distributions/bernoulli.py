@@ -14,6 +14,7 @@ from weigh import errors
 from weigh.features.blocks import Floats, Ints, Longs, SparseBlock
 from weigh.features.schema import ColumnGroup
 from weigh.features.words import TextBlock
+from weigh.immutable import Immutable, read_only
 from weigh.model.counts.count_table import (
     WordCountTable,
     hashed_sampling_error,
@@ -30,7 +31,7 @@ from weigh.text import format_quantity
 
 
 @dataclass(frozen=True, eq=False)
-class Bernoulli:
+class Bernoulli(Immutable):
     """P(present | class) = (present + a) / (known + a + b), for each flag independently.
 
     `prior` applies to all flags except those in `priors_by_name`.
@@ -51,6 +52,7 @@ class Bernoulli:
         return select_names(self.counts.present.names, self._vocabulary_indices)
 
     @cached_property
+    @read_only
     def present_counts(self) -> Any:
         """How often each flag was present [C, d]."""
         table = self.counts.present.table
@@ -66,6 +68,7 @@ class Bernoulli:
         return HashBuckets.from_counts(self.counts.present.table) if self.is_hashed else None
 
     @cached_property
+    @read_only
     def known_counts(self) -> Any:
         """How often each flag was known [C, d], or [C, 1] if it is the same for all flags."""
         known = self.counts.known
@@ -79,6 +82,7 @@ class Bernoulli:
         return absent, present
 
     @cached_property
+    @read_only
     def pseudo_counts(self) -> Floats:
         """The pseudo-counts of all flags [d, 2]: absent, present."""
         absent, present = (float(a) for a in pseudo_counts(self.prior, (0, 1)))
@@ -89,6 +93,7 @@ class Bernoulli:
         return pseudo
 
     @cached_property
+    @read_only
     def probabilities(self) -> Floats:
         """P(present | class) as [C, d]; a class without values gets the estimate over all classes."""
         pseudo = self.pseudo_counts

@@ -13,6 +13,7 @@ import numpy as np
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Level
 from weigh.features.kinds import Category, Number
 from weigh.features.schema import ColumnGroup
+from weigh.immutable import Immutable, read_only
 from weigh.model.counts.count_table import CountTable, canonical_order_key, fixed_levels
 from weigh.model.distributions.weights import LevelWeights, format_value
 from weigh.model.evidence.exact_products import Factor, exact_class_shares, smoothed_ratio, to_fraction
@@ -31,7 +32,7 @@ from weigh.text import format_quantity
 
 
 @dataclass(frozen=True, eq=False)
-class Categorical:
+class Categorical(Immutable):
     """P(level | class) = (count + pseudo-count) / (total + sum of the pseudo-counts of all levels).
 
     An unseen level gets the probability of one additional level, a / (n + a (K + 1)); without a prior it
@@ -59,6 +60,7 @@ class Categorical:
         return sorted(seen, key=canonical_order_key)
 
     @cached_property
+    @read_only
     def table(self) -> Any:
         """The counts [C, K] in the order of `levels`."""
         index = {level: k for k, level in enumerate(self.levels)}
@@ -72,6 +74,7 @@ class Categorical:
         return [*pseudo_counts(self.prior, self.levels), unseen_pseudo_count(self.prior)]
 
     @cached_property
+    @read_only
     def probabilities(self) -> Floats:
         """P(level | class) as [C, K]; a class without values gets the estimate over all classes."""
         pseudo = np.array([float(a) for a in self.exact_pseudo_counts[:-1]])

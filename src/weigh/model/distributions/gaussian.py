@@ -16,6 +16,7 @@ from weigh.advice import Call, set_kind
 from weigh.features.blocks import Floats, Ints, NumberBlock
 from weigh.features.kinds import Number
 from weigh.features.schema import ColumnGroup
+from weigh.immutable import Immutable, read_only
 from weigh.model.counts.sufficient_statistics import NumberCounts
 from weigh.model.distributions.weights import (
     Contribution,
@@ -86,7 +87,7 @@ class GaussianWeights(SingleValueTerm):
 
 
 @dataclass(frozen=True, eq=False)
-class Gaussian:
+class Gaussian(Immutable):
     """N(x; mean, deviation²) within each class, estimated from exact sums.
 
     The standard deviation is that of the class, pooled over the classes, or given. An estimate is at least
@@ -104,6 +105,7 @@ class Gaussian:
         return kind if isinstance(kind, Number) else Number()
 
     @cached_property
+    @read_only
     def sample_moments(self) -> Floats:
         """Mean, its rounding error and standard deviation [C + 1, 3]: of each class, then of all values."""
         n = self.counts.totals
@@ -113,6 +115,7 @@ class Gaussian:
         return np.array(moments)
 
     @cached_property
+    @read_only
     def _class_means(self) -> Floats:
         """The means and their rounding errors [2, C]; a class without values has those of the column."""
         means = self.sample_moments[:, :2].T
@@ -129,6 +132,7 @@ class Gaussian:
         return self._class_means[1]
 
     @cached_property
+    @read_only
     def deviation(self) -> Floats:
         """The standard deviation of each class, with the floor applied."""
         deviations, overall = self.sample_moments[:-1, 2], self.sample_moments[-1, 2]
@@ -361,7 +365,7 @@ class NormalPosterior(Result):
 
 
 @dataclass(frozen=True, eq=False)
-class StudentWeights:
+class StudentWeights(Immutable):
     """The posterior predictive log-density of a number, with mean and standard deviation integrated out.
 
     Student's t with the posterior's degrees of freedom (at least 1), centred at the mean with the scale

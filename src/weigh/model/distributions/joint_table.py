@@ -13,6 +13,7 @@ import numpy as np
 
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Level
 from weigh.features.kinds import Category, Flag, Kind
+from weigh.immutable import Immutable, read_only
 from weigh.model.counts.count_table import canonical_order_key, fixed_levels
 from weigh.model.counts.joint_counts import CellCounts, CellIndex
 from weigh.model.distributions.weights import format_value
@@ -23,7 +24,7 @@ KNOWN, ABSENT, UNSEEN = 0, 1, 2  # states of a value; ABSENT: it is missing, UNS
 
 
 @dataclass(frozen=True, eq=False)
-class JointTable:
+class JointTable(Immutable):
     """P(cell | class) = (n_cell + a) / (n_class + a M), with M = Π K_j cells.
 
     Missing values are marginalised: n_cell is then the number of rows in all m matching cells, and a becomes
@@ -58,6 +59,7 @@ class JointTable:
         return max(self.pseudo_count, Fraction(0))
 
     @cached_property
+    @read_only
     def cells(self) -> Ints:
         """The cells that occurred [cells, columns], as codes of `levels`; -1 for a missing value."""
         pairs = zip(self.counts.codes.T, self.counts.levels, strict=True)
@@ -109,6 +111,7 @@ class JointTable:
         return np.where(self._empty_classes(usable)[:, None], counts.sum(axis=0), counts)
 
     @cached_property
+    @read_only
     def complete_cells(self) -> Any:
         """Mask of the cells without missing values."""
         return self._cells_with_values([True] * len(self.sizes))

@@ -15,6 +15,7 @@ from weigh import _core
 from weigh.features.blocks import ConstantSequence, Floats, Ints, Longs, SparseBlock
 from weigh.features.schema import ColumnGroup
 from weigh.features.words import TextBlock
+from weigh.immutable import Immutable, read_only
 from weigh.model.counts.count_table import (
     CountTable,
     WordCountTable,
@@ -33,7 +34,7 @@ from weigh.text import format_quantity
 
 
 @dataclass(frozen=True, eq=False)
-class Multinomial:
+class Multinomial(Immutable):
     """P(word | class) = (count + pseudo-count) / (sum of counts + sum of pseudo-counts).
 
     Each occurrence of a word contributes its weight. With `complement`, the weights of a class come from all
@@ -57,6 +58,7 @@ class Multinomial:
         return select_names(self.counts.names, self._vocabulary_indices)
 
     @cached_property
+    @read_only
     def table(self) -> Any:
         """The counts [C, V] of the words in the vocabulary."""
         table, indices = self.counts.table, self._vocabulary_indices
@@ -80,6 +82,7 @@ class Multinomial:
         return pseudo
 
     @cached_property
+    @read_only
     def pseudo_counts(self) -> Floats:
         """The pseudo-count of each word as floats [V]."""
         if self._uniform_pseudo_count is None:
@@ -87,6 +90,7 @@ class Multinomial:
         return np.full(len(self.words), float(self._uniform_pseudo_count))
 
     @cached_property
+    @read_only
     def probabilities(self) -> Floats:
         """P(word | class) as [C, V]; a class without words gets the estimate over all classes."""
         pseudo = self.pseudo_counts
@@ -230,7 +234,7 @@ _log_gamma = np.frompyfunc(math.lgamma, 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
-class DirichletMultinomial:
+class DirichletMultinomial(Immutable):
     """log P(row | class) = Σ_w [lnΓ(α_w + x_w) − lnΓ(α_w)] − [lnΓ(A + n) − lnΓ(A)].
 
     α_w is the prior parameter plus the count of word w in the class, A = Σ α_w, and n the number of words in

@@ -14,6 +14,7 @@ from weigh import errors
 from weigh.advice import Setting, join
 from weigh.features.blocks import Floats
 from weigh.features.schema import ColumnGroup
+from weigh.immutable import Immutable, read_only
 from weigh.model.decision import exact_class_prior
 from weigh.model.evidence.exact_products import Factor, smoothed_ratio, to_fraction
 from weigh.parameters import ClassPriors
@@ -29,7 +30,7 @@ from weigh.priors.smoothing import (
 
 
 @dataclass(frozen=True, eq=False)
-class ClassPrior:
+class ClassPrior(Immutable):
     """P(class): frequencies (None), smoothed (a number, Dirichlet, Beta), given (a mapping), or "uniform"."""
 
     classes: Sequence[Any]
@@ -38,6 +39,7 @@ class ClassPrior:
     owner: str = "NaiveBayes"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         ClassPriors().check(self.owner, "class_prior", self.prior)
 
     @property
@@ -58,6 +60,7 @@ class ClassPrior:
             exact_class_prior(self.prior, self.classes, self.owner)
 
     @cached_property
+    @read_only
     def log_probabilities(self) -> Floats:
         """The log-probabilities."""
         with np.errstate(divide="ignore"):

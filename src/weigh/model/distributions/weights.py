@@ -18,6 +18,7 @@ import numpy as np
 
 from weigh import _core
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
+from weigh.immutable import Immutable
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +44,7 @@ class RemovableFeature:
     removed_scores: Floats
 
 
-class SingleValueTerm(ABC):
+class SingleValueTerm(Immutable, ABC):
     """Base class of terms with one value per row, known or missing."""
 
     @abstractmethod
@@ -60,7 +61,7 @@ class SingleValueTerm(ABC):
 
 
 @dataclass(frozen=True, eq=False)
-class LinearFeatures:
+class LinearFeatures(Immutable):
     """A term as a linear function: Σ coef[j] · x[j] + offset, with coef [d, C] and offset [C]."""
 
     names: Sequence[str]

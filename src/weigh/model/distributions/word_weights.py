@@ -15,13 +15,14 @@ from weigh.features.names import LazyNames, NameArray
 from weigh.features.schema import ColumnGroup
 from weigh.features.text_kinds import Tokens
 from weigh.features.words import TextBlock
+from weigh.immutable import Immutable
 from weigh.model.counts.count_table import CountArray, have_same_names
 from weigh.model.distributions.weights import Contribution, LinearFeatures, RemovableFeature, format_value
 from weigh.source.sparse_rows import SparseRows
 
 
 @dataclass(frozen=True, eq=False)
-class HashBuckets:
+class HashBuckets(Immutable):
     """The hash buckets used in training; the others were never seen and contribute nothing."""
 
     n_buckets: int
@@ -39,7 +40,7 @@ class HashBuckets:
         return _core.Vocabulary.from_buckets(indices)
 
 
-class VocabularyWeights:
+class VocabularyWeights(Immutable):
     """Base class of terms with a row of weights per name.
 
     `fixed` names are columns of the schema; other names are words. Hashed words are looked up by bucket and
@@ -63,10 +64,6 @@ class VocabularyWeights:
             return self.buckets.vocabulary()
         packed = self.names if isinstance(self.names, NameArray) else NameArray.from_strings(self.names)
         return _core.Vocabulary.from_names(packed.text, packed.offsets)
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The native vocabulary cannot be pickled; it is rebuilt on demand.
-        return {name: value for name, value in vars(self).items() if name != "vocabulary"}
 
     def display_name(self, j: int) -> str:
         """Return the name of feature j for display."""

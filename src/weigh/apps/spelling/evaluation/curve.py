@@ -28,6 +28,7 @@ from weigh.apps.spelling.evaluation.held_out import (
     score_learner,
 )
 from weigh.apps.spelling.learners import LEARNERS
+from weigh.immutable import ImmutablePart
 from weigh.judge.metrics.confidence_intervals import standard_error
 from weigh.judge.metrics.learning_curve_laws import LogLinearLaw, fit_log_linear_law, law_chart_rows
 from weigh.judge.metrics.losses import Floats
@@ -42,7 +43,7 @@ BLOCK_WORDS = 1000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LearnerCurve(Facts):
+class LearnerCurve(Facts, ImmutablePart):
     """Accuracies [n_sizes, n_sets] of one learner, and log-linear fits to all sizes and to the last tenfold.
 
     A fit to fewer than three sizes is None.

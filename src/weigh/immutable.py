@@ -1,0 +1,108 @@
+"""Objects that never change: their arrays are read-only, and threads may share them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cached_property, wraps
+from textwrap import indent
+from typing import Any, TypeVar
+
+OwnerT = TypeVar("OwnerT")
+ValueT = TypeVar("ValueT")
+MAX_MIXED = 32  # greatest length of a collection with elements of several types
+
+
+def make_read_only(value: ValueT) -> ValueT:
+    """Make an array, or the arrays in collections and parts, read-only in place, and return the value."""
+    _make_all_read_only((value,))
+    return value
+
+
+def _make_array_read_only(array: Any) -> None:
+    array.setflags(write=False)
+
+
+def _make_parts_read_only(collection: Any) -> None:
+    parts = collection.values() if isinstance(collection, dict) else collection
+    # A long collection has one type of element, mostly names or numbers.
+    if len(parts) <= MAX_MIXED or _ACTIONS[type(next(iter(parts)))] is not None:
+        _make_all_read_only(parts)
+
+
+def _make_attributes_read_only(part: Any) -> None:
+    _make_all_read_only(vars(part).values())
+
+
+def _make_all_read_only(values: Iterable[Any]) -> None:
+    for value in values:
+        action = _ACTIONS[type(value)]
+        if action is not None:
+            action(value)
+
+
+class ImmutablePart:
+    """Base class of parts of immutable objects, for which temporary ones are made often.
+
+    Their arrays become read-only when an immutable object with such a part is made.
+    """
+
+
+class _Actions(dict[type, Callable[[Any], None] | None]):
+    """How values of each type are made read-only, because most values have a type without arrays."""
+
+    def __missing__(self, cls: type) -> Callable[[Any], None] | None:
+        action: Callable[[Any], None] | None = None
+        if hasattr(cls, "setflags"):  # an array; the mail filter does without numpy
+            action = _make_array_read_only
+        elif issubclass(cls, dict | list | tuple):
+            action = _make_parts_read_only
+        elif issubclass(cls, ImmutablePart):
+            action = _make_attributes_read_only
+        self[cls] = action
+        return action
+
+
+_ACTIONS = _Actions()
+
+
+def read_only(compute: Callable[[OwnerT], ValueT]) -> Callable[[OwnerT], ValueT]:
+    """Decorate the function of a cached property, so that its arrays are read-only."""
+
+    @wraps(compute)
+    def compute_read_only(self: OwnerT) -> ValueT:
+        return make_read_only(compute(self))
+
+    return compute_read_only
+
+
+def add_docstring_note(cls: type, note: str) -> None:
+    """Add a paragraph to the docstring of a class that has one of its own."""
+    if vars(cls).get("__doc__"):
+        cls.__doc__ = f"{str(cls.__doc__).rstrip()}\n\n{indent(note, '    ')}\n    "
+
+
+class Immutable:
+    """Base class of frozen dataclasses whose arrays are read-only.
+
+    Copies and pickles leave out cached properties, which another thread may be adding.
+    """
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        """Add to the docstring that threads may share the object."""
+        super().__init_subclass__(**keywords)
+        add_docstring_note(cls, "It never changes, so threads may share it.")
+
+    def __post_init__(self) -> None:
+        _make_attributes_read_only(self)
+
+    def __getstate__(self) -> dict[str, Any]:
+        cls = type(self)
+        return {
+            name: value
+            for name, value in vars(self).copy().items()
+            if not isinstance(getattr(cls, name, None), cached_property)
+        }
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self.__post_init__()
