@@ -133,6 +133,16 @@ def _() -> object:
     return weigh.NaiveBayes().fit(PETS, "pet", sample_weight=[1, 1, -1, 1])
 
 
+@case("A weight that is too large or too small")
+def _() -> object:
+    return weigh.NaiveBayes().fit(PETS, "pet", sample_weight=[1, 1, 1e308, 1])
+
+
+@case("A weight that is too large once it is multiplied by that of its class")
+def _() -> object:
+    return weigh.Perceptron(class_weight={"cat": 1e40}).fit(PETS, "pet", sample_weight=[1e40] * 4)
+
+
 @case("A table without rows")
 def _() -> object:
     return fit({"legs": [], "pet": []})
@@ -233,6 +243,11 @@ def _() -> object:
 @case("A prior for a column that does not exist")
 def _() -> object:
     return fit(PETS, prior={"leg": 2})
+
+
+@case("Class probabilities without their classes")
+def _() -> object:
+    return weigh.NaiveBayes(class_prior=[0.4, 0.3, 0.2, 0.1]).fit(PETS, "pet")
 
 
 @case("Class probabilities that do not sum to 1")

@@ -140,18 +140,19 @@ void strings_are_encoded_by_first_appearance(Random& random, std::size_t n, std:
 void missing_values_contribute_no_score(Random& random, std::size_t n, std::size_t classes) {
     const auto values = numbers(random, n);
     const auto levels = codes(random, n, 4);
-    const std::vector<double> mean(classes, 0.5), steep(classes, 2.0), constant(classes, -1.0), slope(classes, 3.0);
+    const std::vector<double> mean(classes, 0.25), residual(classes, 0.25), steep(classes, 2.0);
+    const std::vector<double> constant(classes, -1.0), slope(classes, 3.0);
     std::vector<double> table(4 * classes, 0.25), scores(n * classes), expected(n * classes);
     weigh::score_codes(levels, table, classes, scores);
     weigh::score_linear(column(values), slope, scores);
-    weigh::score_gaussian(column(values), mean, steep, constant, scores);
+    weigh::score_gaussian(column(values), mean, residual, steep, constant, scores);
     for (std::size_t i = 0; i < n; ++i) {
         for (std::size_t c = 0; c < classes; ++c) {
             double& score = expected[i * classes + c];
             if (levels[i] >= 0) score += 0.25;
             if (std::isnan(values[i])) continue;
             score += values[i] * 3.0;
-            const double z = (values[i] - 0.5) * 2.0;
+            const double z = ((values[i] - 0.25) - 0.25) * 2.0;
             score += -1.0 - 0.5 * z * z;
         }
     }
@@ -160,8 +161,8 @@ void missing_values_contribute_no_score(Random& random, std::size_t n, std::size
 
 void extreme_values_keep_scores_finite() {
     std::vector<double> scores(1);
-    const std::vector<double> far{1e308}, mean{-1e308}, steep{1e300}, constant{0.0};
-    weigh::score_gaussian(column(far), mean, steep, constant, scores);
+    const std::vector<double> far{1e308}, mean{-1e308}, residual{0.0}, steep{1e300}, constant{0.0};
+    weigh::score_gaussian(column(far), mean, residual, steep, constant, scores);
     EXPECT(std::isfinite(scores[0]));
 }
 

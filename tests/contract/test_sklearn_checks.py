@@ -14,6 +14,7 @@ LEARNERS = [
     weigh.JointBayes(),
     weigh.Threshold(),
     weigh.NaiveBayes(prior=None, threads=1),
+    weigh.NaiveBayes(columns="count"),
     weigh.NaiveBayes(class_prior="uniform", number=weigh.Number(spread="shared")),
     weigh.NaiveBayes(calibration="temperature"),
     weigh.NaiveBayes(calibration="platt"),
@@ -65,3 +66,25 @@ def test_expected_failures_are_declared_by_the_class_with_a_reason() -> None:
         _failed_checks = {"check_odd": "because"}  # noqa: RUF012
 
     assert weigh.expected_failed_checks(Odd()) == {"check_odd": "because"}
+
+
+@pytest.mark.parametrize(
+    ("columns", "is_positive_only"),
+    [
+        ("count", True),
+        (weigh.Count(), True),
+        ({"a": "count", "b": weigh.Count()}, True),
+        (weigh.NaiveBayes("count").fit([[1, 2], [3, 4]], [0, 1]).schema_, True),
+        ({"a": "count", "b": "number"}, False),
+        ({}, False),
+        ("auto", False),
+        ("flag", False),
+        ("number", False),
+        (weigh.Text(), False),
+    ],
+)
+@pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.Perceptron, weigh.LogisticRegression])
+def test_learners_of_counts_declare_that_numbers_are_not_negative(
+    learner: Any, columns: Any, is_positive_only: bool
+) -> None:
+    assert learner(columns=columns).__sklearn_tags__().input_tags.positive_only == is_positive_only

@@ -212,6 +212,16 @@ def test_class_sums_skip_nan_and_infinity() -> None:
     assert exact_values(*second) == [5]
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_class_sums_of_many_rows_carry_exactly(sign: int) -> None:
+    # Limbs are carried after every 2^20 rows. All significant bits are set, so that every limb grows.
+    n, x, w = 2**21 + 3, sign * math.nextafter(2.0, 0.0), math.nextafter(1e50, 0.0)
+    classes = np.zeros(n, dtype=np.int32)
+    _, first, second = _core.class_sums(classes, 1, np.full(n, x), np.full(n, w))
+    assert exact_values(*first) == [n * Fraction(w) * Fraction(x)]
+    assert exact_values(*second) == [n * Fraction(w) * Fraction(x) ** 2]
+
+
 def is_normal_form(limbs: list[list[int]]) -> bool:
     """Return whether limbs are in normal form: carries propagated, and no superfluous limbs at either end."""
     inner = all(0 <= limb < 2**32 for row in limbs for limb in row[:-1])
@@ -276,16 +286,17 @@ def test_score_gaussian_adds_the_log_density(shape: tuple[int, int, int], rng: n
     n, n_classes, _ = shape
     values = rng.normal(size=n) * 10.0 ** rng.integers(-3, 200, n)
     values[::6] = np.nan
-    mean, inverse_std, constant = (
+    mean, residual, inverse_std, constant = (
+        rng.normal(size=n_classes),
         rng.normal(size=n_classes),
         rng.random(n_classes) + 0.1,
         rng.normal(size=n_classes),
     )
     scores = np.zeros((n, n_classes))
     limit = 1e150
-    z = np.abs((values[:, None] - mean) * inverse_std)
+    z = np.abs(((values[:, None] - mean) - residual) * inverse_std)
     beyond = 0.5 * limit**2 * (1 + np.log(np.maximum(z, limit) / limit))
     penalty = np.where(z <= limit, 0.5 * np.minimum(z, limit) ** 2, beyond)
     expected = np.where(np.isnan(values)[:, None], 0.0, constant - penalty)
-    _core.score_gaussian(strided(values), mean, inverse_std, constant, scores)
+    _core.score_gaussian(strided(values), mean, residual, inverse_std, constant, scores)
     np.testing.assert_allclose(scores, expected, rtol=1e-13, atol=1e-13)

@@ -93,15 +93,19 @@ INVALID_ARGUMENTS: dict[str, Callable[[], Any]] = {
         longs(0, 1), ints(7), None, np.zeros((1, 2)), np.zeros((1, 2))
     ),
     "score_gaussian: lengths": lambda: _core.score_gaussian(
-        floats(1.0), floats(0.0), floats(1.0), floats(0.0), np.zeros((2, 1))
+        floats(1.0), floats(0.0), floats(0.0), floats(1.0), floats(0.0), np.zeros((2, 1))
     ),
     "score_gaussian: parameters": lambda: _core.score_gaussian(
-        floats(1.0), floats(0.0), floats(1.0, 2.0), floats(0.0), np.zeros((1, 1))
+        floats(1.0), floats(0.0), floats(0.0), floats(1.0, 2.0), floats(0.0), np.zeros((1, 1))
+    ),
+    "score_gaussian: residuals": lambda: _core.score_gaussian(
+        floats(1.0), floats(0.0), floats(), floats(1.0), floats(0.0), np.zeros((1, 1))
     ),
     "class_sums: lengths": lambda: _core.class_sums(ints(0), 1, floats(), None),
     "class_sums: weights": lambda: _core.class_sums(ints(0), 1, floats(1.0), floats()),
     "class_sums: class": lambda: _core.class_sums(ints(1), 1, floats(1.0), None),
     "class_sums: infinite weight": lambda: _core.class_sums(ints(0), 1, floats(1.0), floats(np.inf)),
+    "class_sums: negative weight": lambda: _core.class_sums(ints(0), 1, floats(1.0), floats(-1.0)),
 }
 
 WRONG_TYPES: dict[str, Callable[[], Any]] = {

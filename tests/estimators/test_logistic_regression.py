@@ -483,9 +483,9 @@ def test_some_parameters_cannot_change_during_training() -> None:
         ({"folds": "loo"}, "folds must be a whole number of at least 2, got 'loo'."),
         ({"scale": "sd"}, "scale must be None or 'unit', got 'sd'."),
         (
-            {"class_weight": {"no": 0}},
-            "class_weight must be None, 'balanced' or a mapping from class to a number above 0, got "
-            "{'no': 0}.",
+            {"class_weight": {"no": -1}},
+            "class_weight must be None, 'balanced' or a mapping from class to a number: 0, or from 1e-50 to "
+            "1e+50, got {'no': -1}.",
         ),
         (
             {"prior": weigh.Normal("evidence")},

@@ -14,7 +14,7 @@ from weigh import errors
 X = np.array([[1.0, 2.0], [-1.0, 0.5], [0.0, 1.0], [2.0, -1.0]])
 Y = ["a", "b", "a", "b"]
 KEEP = "'averaged', 'last', 'voted' or 'lazy'"
-WEIGHTS = "None, 'balanced' or a mapping from class to a number above 0"
+WEIGHTS = "None, 'balanced' or a mapping from class to a number: 0, or from 1e-50 to 1e+50"
 TWO = np.array([1.0, 2.0])
 
 INVALID_PARAMETERS: list[tuple[str, Any, str]] = [
@@ -41,7 +41,10 @@ INVALID_PARAMETERS: list[tuple[str, Any, str]] = [
     ("scale", TWO, "Perceptron: scale must be None or 'unit', got array([1., 2.])."),
     ("class_weight", "even", f"Perceptron: class_weight must be {WEIGHTS}, got 'even'."),
     ("class_weight", TWO, f"Perceptron: class_weight must be {WEIGHTS}, got array([1., 2.])."),
-    ("class_weight", {"a": 0}, f"Perceptron: class_weight must be {WEIGHTS}, got {{'a': 0}}."),
+    ("class_weight", {"a": -1}, f"Perceptron: class_weight must be {WEIGHTS}, got {{'a': -1}}."),
+    ("class_weight", {"a": "1"}, f"Perceptron: class_weight must be {WEIGHTS}, got {{'a': '1'}}."),
+    ("class_weight", {"a": 1e51}, f"Perceptron: class_weight must be {WEIGHTS}, got {{'a': 1e+51}}."),
+    ("class_weight", {"a": 1e-51}, f"Perceptron: class_weight must be {WEIGHTS}, got {{'a': 1e-51}}."),
     ("class_weight", {"a": "x"}, f"Perceptron: class_weight must be {WEIGHTS}, got 'x'."),
     ("class_weight", {"z": 1}, "Perceptron: class_weight names the class 'z'; the rows have 'a', 'b'."),
 ]

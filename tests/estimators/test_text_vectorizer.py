@@ -223,3 +223,99 @@ def test_a_dtype_that_cannot_hold_the_counts_is_an_error() -> None:
     assert words.transform(["ab " * 255]).toarray().tolist() == [[255]]
     with pytest.raises(errors.ParameterError, match="dtype must be a type that holds counts up to 300"):
         words.transform(["ab " * 300])
+
+
+ITERABLES: dict[str, Any] = {
+    "generator": lambda texts: (text for text in texts),
+    "map": lambda texts: map(str, texts),
+    "keys": lambda texts: dict.fromkeys(texts).keys(),
+    "values": lambda texts: dict(enumerate(texts)).values(),
+}
+
+
+@pytest.mark.parametrize("name", ITERABLES)
+def test_texts_that_can_be_read_once_give_the_same_matrix(name: str) -> None:
+    texts, iterate = ["the cat sat", "a dog ran", "the dog"], ITERABLES[name]
+    expected = CountVectorizer().fit_transform(texts)
+    ours = weigh.TextVectorizer()
+    for matrix in (ours.fit_transform(iterate(texts)), ours.fit(iterate(texts)).transform(iterate(texts))):
+        np.testing.assert_array_equal(matrix.toarray(), expected.toarray())
+    assert ours.transform(iterate([])).shape == (0, 5)
+    with pytest.raises(errors.DataError, match=r"^The list is empty"):
+        ours.fit(iterate([]))
+
+
+@pytest.mark.parametrize(
+    ("options", "texts", "message"),
+    [
+        ({}, ["", ""], "the texts have no words of at least 2 characters that are not stop words."),
+        (
+            {"stop_words": "english"},
+            ["the and", "of"],
+            "the texts have no words of at least 2 characters that are not stop words.",
+        ),
+        ({"min_count": 3}, ["cat dog", "dog"], "no word occurs at least 3 times. Try min_count=1."),
+        (
+            {"chars": True, "ngrams": (2, 2), "min_count": 3},
+            ["ab"],
+            "no n-gram occurs at least 3 times. Try min_count=1.",
+        ),
+        ({"chars": True, "ngrams": (9, 9)}, ["ab"], "the texts are too short for the n-grams."),
+    ],
+)
+def test_an_empty_vocabulary_is_an_error_as_in_count_vectorizer(
+    options: dict[str, Any], texts: list[str], message: str
+) -> None:
+    words = weigh.TextVectorizer(**options)
+    with pytest.raises(ValueError, match=r"empty|prun") as excinfo:
+        words.fit(texts)
+    assert str(excinfo.value) == f"The vocabulary is empty: {message}"
+    with pytest.raises(NotFittedError):
+        words.transform(texts)
+
+
+def test_hashed_words_have_no_vocabulary_that_could_be_empty() -> None:
+    assert weigh.TextVectorizer(buckets=8).fit_transform(["", ""]).toarray().sum() == 0
+
+
+@pytest.mark.parametrize("chars", [True, "words"])
+def test_stop_words_without_words_cause_a_warning_as_in_count_vectorizer(chars: bool | str) -> None:
+    peer_settings: dict[str, Any] = {
+        "analyzer": "char" if chars is True else "char_wb",
+        "stop_words": ["the"],
+    }
+    with pytest.warns(UserWarning, match="stop_words' will not be used"):
+        expected = CountVectorizer(**peer_settings).fit_transform(["the cat"])
+    with pytest.warns(errors.UnusedParameter) as caught:
+        ours = weigh.TextVectorizer(stop_words=["the"], chars=chars).fit_transform(["the cat"])
+    assert str(caught[0].message) == (
+        "stop_words has no effect: characters are counted, not words. Leave it out, or use chars=False."
+    )
+    np.testing.assert_array_equal(ours.toarray(), expected.toarray())
+
+
+def test_words_are_found_back_in_a_matrix() -> None:
+    texts = ["the cat sat", "", "a dog ran, the dog"]
+    ours, theirs = weigh.TextVectorizer(), CountVectorizer()
+    matrix = ours.fit_transform(texts)
+    expected = theirs.fit(texts).inverse_transform(theirs.transform(texts))
+    for given in (matrix, matrix.toarray()):
+        found = ours.inverse_transform(given)
+        assert [sorted(words) for words in found] == [sorted(words) for words in expected]
+    assert ours.inverse_transform(matrix[:0]) == []
+    with pytest.raises(errors.Unsupported):
+        weigh.TextVectorizer(buckets=8).fit(texts).inverse_transform(matrix)
+
+
+@pytest.mark.parametrize(
+    "texts", [[b"ab cd"], (b"ab cd",), np.array([b"ab cd"]), np.array([b"ab"], dtype=object)]
+)
+def test_bytes_in_any_container_are_named(texts: Any) -> None:
+    with pytest.raises(errors.DataError, match=r"^Texts must be strings, got bytes\. Decode them first"):
+        weigh.TextVectorizer().fit(texts)
+
+
+@pytest.mark.parametrize(("texts", "found"), [([1, 2], "int"), ([1.5], "float"), (np.arange(2), "int64")])
+def test_numbers_instead_of_texts_are_named(texts: Any, found: str) -> None:
+    with pytest.raises(errors.DataError, match=rf"^Texts must be strings, got {found}\.$"):
+        weigh.TextVectorizer().fit(texts)

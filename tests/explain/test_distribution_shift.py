@@ -15,10 +15,12 @@ import weigh
 from weigh.explain.distribution_shift import (
     ROW_GROUPS,
     ColumnShift,
+    NumberShiftCounter,
     _f_test_p_value,
     _overdispersion,
     chi_square_tail,
 )
+from weigh.features.blocks import NumberBlock
 
 
 def zipf_texts(rng, n, words=100_000, length=12, ends=""):
@@ -156,3 +158,15 @@ def test_explaining_imports_neither_scipy_nor_scikit_learn():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_a_shift_of_numbers_far_from_zero_is_measured_from_their_mean() -> None:
+    rng = np.random.default_rng(0)
+    x, same, shifted = (1e9 + 1e-6 * (rng.normal(size=2000) + shift) for shift in (0, 0, 1))
+    gaussian = weigh.NaiveBayes().fit(x[:, None], ["a", "b"] * 1000).model_.distributions[0]
+    counters = [NumberShiftCounter(gaussian), NumberShiftCounter(gaussian)]
+    for counter, values in zip(counters, (same, shifted), strict=True):
+        counter.add(NumberBlock(values))
+    (unmoved,), (moved,) = (list(counter.shifts()) for counter in counters)
+    assert unmoved.effect < 0.1
+    assert moved.effect == pytest.approx(1.0, abs=0.1)

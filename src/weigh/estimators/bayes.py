@@ -6,6 +6,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
 
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
@@ -176,6 +177,12 @@ class NaiveBayes(CountingClassifier):
     def _partial_fit_task(self) -> BayesTask:
         model = self.model_.uncalibrated
         return BayesTask(model.schema, model.prior, model.class_prior, model.complement, warns=False)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        # Like scikit-learn's MultinomialNB: the numbers of its checks are no counts.
+        tags.classifier_tags.poor_score = tags.input_tags.positive_only
+        return tags
 
     def _finish(self, model: Any, source: Source) -> Any:
         return model if self.calibration is None else calibrate_leave_one_out(model, source, self.calibration)

@@ -69,7 +69,8 @@ def check_non_negative(minima: Any, names: Sequence[str]) -> None:
     if (minima < 0).any():
         at = int(np.argmax(minima < 0))
         raise errors.ColumnError(
-            f"Column {names[at]!r} holds counts, but one of them is negative ({minima[at]:g}).",
+            f"Negative values in data: column {names[at]!r} holds counts, but one of them is negative "
+            f"({minima[at]:g}).",
             hint=("Counts start at 0; for other numbers use ", set_kind(names[at], "number"), "."),
         )
 

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -288,7 +290,36 @@ def test_weight_errors_name_the_row() -> None:
     assert error_message(DataError, [[1], [2]], None, [1]) == (
         "There are 1 weights for 2 rows. Give one per row."
     )
-    assert error_message(DataError, [[1], [2]], None, ["a", "b"]) == ("Weights must be numbers, one per row.")
+    assert error_message(DataError, [[1], [2]], None, [1, 1e51]) == (
+        "The sample weight of row 1 is 1e+51; weights must be 0, or from 1e-50 to 1e+50. Divide them by "
+        "their mean."
+    )
+    assert error_message(DataError, [[1], [2]], None, [5e-324, 0]) == (
+        "The sample weight of row 0 is 4.94066e-324; weights must be 0, or from 1e-50 to 1e+50. Divide them "
+        "by their mean."
+    )
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["a", "b"],
+        ["1", "2"],
+        np.array(["1", 2], dtype=object),
+        [b"1", b"2"],
+        [1j, 2],
+        [10**400, 1],
+        [[1], [1, 2]],
+        [None, object()],
+    ],
+)
+def test_weights_that_are_not_numbers_are_refused(given: Any) -> None:
+    assert error_message(DataError, [[1], [2]], None, given) == "Weights must be numbers, one per row."
+
+
+@pytest.mark.parametrize("given", [[1e50, 1e-50], [0, 1], [Fraction(1, 2), Decimal(2)], [True, False]])
+def test_numbers_of_any_type_and_in_the_whole_range_are_weights(given: Any) -> None:
+    assert weights(rows([[1], [2]], None, given).prefix()) == [float(weight) for weight in given]
 
 
 def test_a_chunk_has_at_least_one_row() -> None:

@@ -92,28 +92,31 @@ class Bernoulli(Immutable):
             pseudo[j] = [float(a) for a in self.flag_pseudo_counts(j)]
         return pseudo
 
-    @cached_property
-    @read_only
+    @property
     def probabilities(self) -> Floats:
         """P(present | class) as [C, d]; a class without values gets the estimate over all classes."""
-        pseudo = self.pseudo_counts
-        present = np.maximum(self.present_counts + pseudo[:, 1], 0.0)
-        absent = np.maximum(self.known_counts - self.present_counts + pseudo[:, 0], 0.0)
+        return self._state_probabilities[1]
+
+    @cached_property
+    @read_only
+    def _state_probabilities(self) -> Floats:
+        """P(absent | class) and P(present | class) as [2, C, d]; 1 − P would round small ones to zero."""
+        pseudo = self.pseudo_counts.T[:, None]
+        counts = np.stack([self.known_counts - self.present_counts, self.present_counts])
+        weights = np.maximum(counts + pseudo, 0.0)
         with np.errstate(invalid="ignore"):
-            p: Floats = np.asarray(present / (present + absent))
+            p = np.asarray(weights / weights.sum(axis=0))
             if np.isnan(p).any():
-                absent_counts = (self.known_counts - self.present_counts).sum(axis=0)
-                present = np.maximum(self.present_counts.sum(axis=0) + pseudo[:, 1], 0.0)
-                absent = np.maximum(absent_counts + pseudo[:, 0], 0.0)
-                p = np.where(np.isnan(p), present / (present + absent), p)
+                weights = np.maximum(counts.sum(axis=1, keepdims=True) + pseudo, 0.0)
+                p = np.where(np.isnan(p), weights / weights.sum(axis=0), p)
         return p
 
     @cached_property
     def weights(self) -> FlagWeights:
         """The log-probabilities of presence and absence, as a term of the score."""
         with np.errstate(divide="ignore"):
-            logs = np.log(self.probabilities), np.log1p(-self.probabilities)
-        present, absent = (
+            logs = np.log(self._state_probabilities)
+        absent, present = (
             np.ascontiguousarray(np.nan_to_num(log, nan=0.0, neginf=-np.inf).T) for log in logs
         )
         fixed = self.counts.present.fixed

@@ -235,31 +235,31 @@ class _BernoulliCounts:
 
     def _log_absent(self, *case: Any) -> Floats:
         with np.errstate(divide="ignore"):
-            logs = np.log1p(-self._present_probability(*case, is_present=False))
+            logs = np.log(self._state_probability(*case, is_present=False))
         return np.nan_to_num(logs, nan=0.0, neginf=-np.inf)
 
     def _log_present(self, *case: Any) -> Floats:
         with np.errstate(divide="ignore"):
-            logs = np.log(self._present_probability(*case, is_present=True))
+            logs = np.log(self._state_probability(*case, is_present=True))
         return np.nan_to_num(logs, nan=0.0, neginf=-np.inf)
 
-    def _present_probability(
+    def _state_probability(
         self, classes: Any, flags: Any, class_weights: Any, row_weights: Any, *, is_present: bool
     ) -> Floats:
-        """Return P(present | class) without rows in which the flags are present, or absent."""
+        """Return P(present | class) without rows in which the flags are present, or the same for absent."""
         n_present = self.words.table[classes, flags] - float(is_present) * class_weights
         n_known = self._known_counts[classes, flags] - class_weights
         absent_pseudo, present_pseudo = self._pseudo[flags].T
         present = np.maximum(n_present + present_pseudo, 0.0)
         absent = np.maximum(n_known - n_present + absent_pseudo, 0.0)
         with np.errstate(invalid="ignore", divide="ignore"):
-            p = present / (present + absent)
+            p = (present if is_present else absent) / (present + absent)
             if np.isnan(p).any():
                 n_present = self._totals[0][flags] - float(is_present) * row_weights
                 n_known = self._totals[1][flags] - row_weights
                 present = np.maximum(n_present + present_pseudo, 0.0)
                 absent = np.maximum(n_known - n_present + absent_pseudo, 0.0)
-                p = np.where(np.isnan(p), present / (present + absent), p)
+                p = np.where(np.isnan(p), (present if is_present else absent) / (present + absent), p)
         return np.asarray(p)
 
     @cached_property
