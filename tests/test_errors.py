@@ -32,8 +32,8 @@ def negative_count() -> errors.ColumnError:
 def test_an_error_gives_its_advice_as_data() -> None:
     assert json.loads(json.dumps(negative_count().to_dict())) == {
         "error": "ColumnError",
-        "message": "Negative values in data: column 'bad' holds counts, but one of them is negative (-3). Counts start at 0; for "
-        "other numbers use columns={'bad': 'number'}.",
+        "message": "Negative values in data: column 'bad' holds counts, but one of them is negative (-3). "
+        "Counts start at 0; for other numbers use columns={'bad': 'number'}.",
         "hint": "Counts start at 0; for other numbers use columns={'bad': 'number'}.",
         "advice": [{"parameter": "columns", "value": {"bad": "number"}}],
     }

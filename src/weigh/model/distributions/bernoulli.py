@@ -95,7 +95,7 @@ class Bernoulli(Immutable):
     @property
     def probabilities(self) -> Floats:
         """P(present | class) as [C, d]; a class without values gets the estimate over all classes."""
-        return self._state_probabilities[1]
+        return np.asarray(self._state_probabilities[1])
 
     @cached_property
     @read_only

@@ -124,18 +124,19 @@ class Gaussian(Immutable):
     @property
     def mean(self) -> Floats:
         """The mean of each class."""
-        return self._class_means[0]
+        return np.asarray(self._class_means[0])
 
     @property
     def mean_residual(self) -> Floats:
         """The rounding error of the mean of each class, which `mean` + `mean_residual` corrects."""
-        return self._class_means[1]
+        return np.asarray(self._class_means[1])
 
     @cached_property
     @read_only
     def deviation(self) -> Floats:
         """The standard deviation of each class, with the floor applied."""
-        deviations, overall = self.sample_moments[:-1, 2], self.sample_moments[-1, 2]
+        deviations: Floats = self.sample_moments[:-1, 2]
+        overall = float(self.sample_moments[-1, 2])
         spread = self.kind.spread
         if not isinstance(spread, str):
             return np.full(len(deviations), float(spread))
