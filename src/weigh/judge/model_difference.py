@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.features.blocks import Longs
+from weigh.model.counts.count_table import have_same_names
 from weigh.model.evidence.strengths import Outcomes
 from weigh.model.file.loading import load
 from weigh.model.naive_bayes import BayesModel, Distribution
@@ -25,6 +28,7 @@ from weigh.text import (
     truncate,
 )
 
+MAX_COMPARED_COLUMNS = 10_000  # more columns than this are compared by the number of each kind
 MAX_PRINTED_CHANGES = 10
 MAX_PLOTTED_CHANGES = 15
 IDENTICAL_MESSAGE = "The models are the same, byte for byte."
@@ -158,9 +162,12 @@ def _format_calibration(model: Any) -> str:
 
 
 def _setting_changes(old: BayesModel, new: BayesModel) -> Iterator[SettingChange]:
-    before, after = _kinds_by_column(old), _kinds_by_column(new)
-    for name in dict.fromkeys([*before, *after]):
-        yield from _compare_setting(f"column {name!r}", before.get(name, ""), after.get(name, ""))
+    if max(len(model.schema.names) for model in (old, new)) > MAX_COMPARED_COLUMNS:
+        yield from _compare_setting("columns", _describe_columns(old), _describe_columns(new))
+    else:
+        before, after = _kinds_by_column(old), _kinds_by_column(new)
+        for name in dict.fromkeys([*before, *after]):
+            yield from _compare_setting(f"column {name!r}", before.get(name, ""), after.get(name, ""))
     yield from _compare_setting("label", repr(old.label), repr(new.label))
     yield from _compare_setting("missing", repr(list(old.schema.missing)), repr(list(new.schema.missing)))
     yield from _compare_setting("prior", _format_prior(old.prior), _format_prior(new.prior))
@@ -171,6 +178,14 @@ def _setting_changes(old: BayesModel, new: BayesModel) -> Iterator[SettingChange
 def _compare_setting(what: str, old: str, new: str) -> Iterator[SettingChange]:
     if old != new:
         yield SettingChange(what, old, new)
+
+
+def _describe_columns(model: BayesModel) -> str:
+    """Return the number of columns of each kind."""
+    schema = model.schema
+    # Many columns of a bare matrix have one kind, which is stored once.
+    counts = {schema.kinds[0]: len(schema.names)} if schema.is_uniform else Counter(schema.kinds)
+    return ", ".join(f"{n:,} {_format_kind(kind.to_json())}" for kind, n in counts.items())
 
 
 def _kinds_by_column(model: BayesModel) -> dict[str, str]:
@@ -326,6 +341,8 @@ def vocabulary_changes(
     for first, second in _shared_parts(old, new):
         same_family = first.part.kind.family == second.part.kind.family
         for left, right in _shared_outcomes(first, second) if same_family else ():
+            if have_same_names(left.keys, right.keys):
+                continue
             before, after = left.frequencies(), right.frequencies()
             appeared = _by_frequency({value: n for value, n in after.items() if value not in before})
             vanished = _by_frequency({value: n for value, n in before.items() if value not in after})
@@ -372,14 +389,20 @@ def _prior_changes(old: BayesModel, new: BayesModel) -> Iterator[ProbabilityChan
 def _part_changes(
     before: Outcomes, after: Outcomes, pairs: list[tuple[int, int]], labels: list[Any], most: int
 ) -> Iterator[ProbabilityChange]:
-    new_index = {key: j for j, key in enumerate(after.keys)}
-    shared = [(j, new_index[key]) for j, key in enumerate(before.keys) if key in new_index]
-    if not shared:
-        return
-    left, right = (np.array(indices) for indices in zip(*shared, strict=True))
-    for a, b in pairs:
+    left, right = _shared_keys(before.keys, after.keys)
+    for a, b in pairs if len(left) else ():
         p, q = before.probabilities[a, left], after.probabilities[b, right]
         with np.errstate(divide="ignore", invalid="ignore"):
             size = np.nan_to_num(np.abs(np.log(q) - np.log(p)), nan=0.0, posinf=np.inf)
         for j in np.argsort(-size, kind="stable")[:most].tolist():
             yield ProbabilityChange(before.title(int(left[j])), labels[a], float(p[j]), float(q[j]))
+
+
+def _shared_keys(old: Sequence[Any], new: Sequence[Any]) -> tuple[Longs, Longs]:
+    """Return the indices of the keys that both have, in the order of the old ones."""
+    if have_same_names(old, new):
+        return np.arange(len(old)), np.arange(len(new))
+    new_index = {key: j for j, key in enumerate(new)}
+    shared = [(j, new_index[key]) for j, key in enumerate(old) if key in new_index]
+    indices = np.array(shared, dtype=np.int64).reshape(-1, 2)
+    return indices[:, 0], indices[:, 1]

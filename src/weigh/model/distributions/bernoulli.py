@@ -130,7 +130,7 @@ class Bernoulli(Immutable):
             factor = self._factor(j, c, is_present=True)
             yield replace(factor, feature=row_names[j]) if j in row_names else factor
         if len(absent) <= MAX_LISTED_ABSENT and not self.is_hashed:
-            for j in absent:
+            for j in absent.tolist():
                 yield self._factor(j, c, is_present=False)
         else:
             probability = float(np.exp(self.weights.absent[absent, c].sum()))

@@ -267,14 +267,15 @@ class FlagWeights(VocabularyWeights):
             missing.add_product(-self._impossible_if_absent, n_impossible)
         scores += np.where(n_impossible > 0.5, -np.inf, added)
 
-    def flag_states(self, block: SparseBlock | TextBlock, row: int) -> tuple[list[int], list[int]]:
+    def flag_states(self, block: SparseBlock | TextBlock, row: int) -> tuple[list[int], Longs]:
         """Return the indices of the flags that are present in a row, and of those absent."""
         if block.known is not None and not block.known[row]:
-            return [], []
+            return [], np.zeros(0, dtype=np.int64)
         present = self._flag_indices(block, row)
         missing = set() if block.missing is None else self._flag_indices(block.missing, row)
-        absent = [j for j in range(len(self.names)) if j not in present and j not in missing]
-        return sorted(present), absent
+        is_absent = np.ones(len(self.names), dtype=bool)
+        is_absent[[*present, *missing]] = False
+        return sorted(present), np.flatnonzero(is_absent)
 
     def row_names(self, block: SparseBlock | TextBlock, row: int) -> dict[int, str]:
         """Return the display names of hashed words as they occur in the row, by index."""
@@ -291,7 +292,7 @@ class FlagWeights(VocabularyWeights):
             name = row_names.get(j) or self.display_name(j)
             yield Contribution(name, self.format_state(True), self.present[j])
         if len(absent) <= MAX_LISTED_ABSENT and self.buckets is None:
-            for j in absent:
+            for j in absent.tolist():
                 yield Contribution(self.display_name(j), self.format_state(False), self.absent[j])
         else:
             yield Contribution(f"{len(absent):,} others", "absent", self.absent[absent].sum(axis=0))
@@ -318,7 +319,7 @@ class FlagWeights(VocabularyWeights):
             return features, np.asarray(self.absent[absent].sum(axis=0))
         features += [
             RemovableFeature(j, self.display_name(j), self.format_state(False), self.absent[j], zeros)
-            for j in absent
+            for j in absent.tolist()
         ]
         return features, zeros
 
