@@ -61,9 +61,7 @@ class WordShiftCounter:
         # In training, a word that occurs twice in its only row is not a singleton, so it is not one here.
         indices = np.where(indices < 0, np.where(amounts == 1.0, unknown + 1, unknown), indices)
         cells = (self._n_rows_seen + rows) % ROW_GROUPS * width + indices
-        self._current_counts += np.bincount(cells, amounts, minlength=ROW_GROUPS * width).reshape(
-            ROW_GROUPS, width
-        )
+        np.add.at(self._current_counts.reshape(-1), cells, amounts)
         self._count_empty_buckets(block, entries)
         self._n_rows_seen += block.n_rows
         self._n_known_rows += block.n_rows if block.known is None else int(block.known.sum())
@@ -215,6 +213,7 @@ def _avoid_zero(number: float) -> float:
     return number if abs(number) > SMALLEST_DIVISOR else SMALLEST_DIVISOR
 
 
+MAX_TESTED_FLAGS = 10_000  # of more flags, only those that occur are tested
 MIN_TEST_ROWS = 20  # columns with fewer known values are not tested
 SIGNIFICANCE_LEVEL = 0.001
 MIN_EFFECT = 0.1
@@ -281,11 +280,14 @@ class FlagShiftCounter:
             _update_counts(self._missing, block.missing)
 
     def shifts(self) -> Iterator[ColumnShift]:
-        """Yield the shift of every flag."""
+        """Yield the shift of every flag; of many flags, only of those that were present in some row."""
         term = self._part.weights
         present = self._part.present_counts.sum(axis=0).tolist()
         known = np.broadcast_to(self._part.known_counts, self._part.present_counts.shape).sum(axis=0).tolist()
+        tests_all = len(present) <= MAX_TESTED_FLAGS
         for at, name in enumerate(self._part.names):
+            if not (tests_all or present[at] or name in self._present):
+                continue
             count, rows = self._present[name], self._known_rows - self._missing[name]
             training = {1: present[at], 0: known[at] - present[at]}
             yield from compare_counts(term.display_name(at), training, {1: count, 0: rows - count}, shown=1)
@@ -342,8 +344,9 @@ def make_shift_counter(part: Any) -> Any:
 
 
 def _update_counts(counter: Counter[str], block: SparseBlock) -> None:
-    counts = np.bincount(block.rows.indices, minlength=len(block.names)).tolist()
-    counter.update({block.names[at]: n for at, n in enumerate(counts) if n})
+    indices, counts = np.unique(block.rows.indices, return_counts=True)
+    pairs = zip(indices.tolist(), counts.tolist(), strict=True)
+    counter.update({block.names[at]: n for at, n in pairs})
 
 
 def compare_counts(name: str, training: Any, now: Any, shown: Any = None) -> Iterator[ColumnShift]:
