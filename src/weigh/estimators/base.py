@@ -137,8 +137,8 @@ class BaseLearner(ThreadSafeEstimator):
         return schema
 
     @abstractmethod
-    def infer_schema(self, X: Any, y: Any = None) -> Schema:
-        """Return the names and kinds of the columns that `fit` would infer from these rows."""
+    def infer_columns(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """Return parameters that state the kinds of the columns which `fit` would infer from these rows."""
 
     def explain(self, X: Any) -> Explained:
         """Return the evidence for each row: named contributions that sum to the score."""
@@ -171,10 +171,11 @@ def fix_schema(learner: Any, X: Any, y: Any) -> Any:
     a pipeline whose first step is one, that infers no kinds is returned itself.
     """
     step, first = learner.steps[0] if hasattr(learner, "steps") else ("", learner)
-    if not hasattr(first, "infer_schema"):
+    if not hasattr(first, "infer_columns"):
         return learner
-    parameter = f"{step}__columns" if step else "columns"
-    return clone(learner).set_params(**{parameter: first.infer_schema(X, y)})
+    prefix = f"{step}__" if step else ""
+    parameters = first.infer_columns(X, y)
+    return clone(learner).set_params(**{f"{prefix}{name}": value for name, value in parameters.items()})
 
 
 def _format_parameters(table: ParameterTable) -> str:

@@ -21,7 +21,6 @@ from weigh.estimators.base import (
 )
 from weigh.estimators.calibration import calibrate_leave_one_out
 from weigh.features.kinds import Number
-from weigh.features.schema import Schema
 from weigh.learn.joint_bayes import JointTask
 from weigh.learn.naive_bayes import BayesTask
 from weigh.learn.task import Task
@@ -45,9 +44,10 @@ class CountingClassifier(ProbabilisticClassifier):
     def _partial_fit_task(self) -> Task[Any, Any]:
         """Return the task that counts further rows with the schema of the model."""
 
-    def infer_schema(self, X: Any, y: Any = None) -> Schema:
-        """Return the names and kinds of the columns that `fit` would infer from these rows."""
-        return self._task(self._source(X, y, None, self._missing_markers())).schema
+    def infer_columns(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """Return parameters that state the kinds of the columns which `fit` would infer from these rows."""
+        source = self._source(X, y, None, self._missing_markers())
+        return {"columns": self._task(source).schema}
 
     @serialised
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -22,7 +22,6 @@ from weigh.estimators.base import (
 )
 from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
 from weigh.features.blocks import Floats
-from weigh.features.schema import Schema
 from weigh.learn.dataset import numeric_targets
 from weigh.learn.linear_regression import LinearTask
 from weigh.learn.logistic_regression import LogisticTask
@@ -136,10 +135,12 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         self.columns = columns
         self.missing = missing
 
-    def infer_schema(self, X: Any, y: Any = None) -> Schema:
-        """Return the names and kinds of the columns that `fit` would infer from these rows."""
+    def infer_columns(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """Return parameters that state the kinds of the columns which `fit` would infer from these rows."""
         source = self._labelled_source(X, y)
-        return (self._online_task(source, None) if self._is_online() else self._task(source)).schema
+        if self._is_online():
+            return self._infer_online_columns(source)
+        return {"columns": self._task(source).schema}
 
     @serialised
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -242,9 +243,9 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
         self.columns = columns
         self.missing = missing
 
-    def infer_schema(self, X: Any, y: Any = None) -> Schema:
-        """Return the names and kinds of the columns that `fit` would infer from these rows."""
-        return self._task(self._labelled_source(X, y)).schema
+    def infer_columns(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """Return parameters that state the kinds of the columns which `fit` would infer from these rows."""
+        return {"columns": self._task(self._labelled_source(X, y)).schema}
 
     @serialised
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -48,6 +48,10 @@ class OnlineClassifier(BaseClassifier):
     def _online_task(self, source: Source, before: Any) -> Any:
         """Return the task for a source; with a training to continue, it keeps its schema."""
 
+    def _infer_online_columns(self, source: Source) -> dict[str, Any]:
+        """Return parameters that state the kinds of the columns; numbers with a scale are among the kinds."""
+        return {"columns": self._online_task(source, None).schema, "scale": None}
+
     def _continue_from(self, before: Any, parameters: dict[str, Any]) -> dict[str, Any]:
         """Return the parameters of a task; with a training to continue, it keeps schema and scaling."""
         if before is None:

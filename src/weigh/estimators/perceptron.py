@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from weigh.estimators.base import serialised
 from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
-from weigh.features.schema import Schema
 from weigh.learn.perceptron import PerceptronTask
 from weigh.model.fit import Certificate
 from weigh.parameters.learners import PERCEPTRON
@@ -79,9 +78,9 @@ class Perceptron(OnlineClassifier):
         parameters = self._parameters() | {"random_state": self._resolve_seed()}
         return PerceptronTask.for_source(source, **self._continue_from(before, parameters))
 
-    def infer_schema(self, X: Any, y: Any = None) -> Schema:
-        """Return the names and kinds of the columns that `fit` would infer from these rows."""
-        return self._online_task(self._source(X, y, None, self._missing_markers()), None).schema
+    def infer_columns(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """Return parameters that state the kinds of the columns which `fit` would infer from these rows."""
+        return self._infer_online_columns(self._source(X, y, None, self._missing_markers()))
 
     @serialised
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

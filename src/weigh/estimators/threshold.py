@@ -9,7 +9,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from weigh.engines import run
 from weigh.estimators.base import ProbabilisticClassifier, serialised
-from weigh.features.schema import Schema
 from weigh.learn.threshold import ThresholdTask
 from weigh.parameters.learners import THRESHOLD
 
@@ -42,10 +41,10 @@ class Threshold(ProbabilisticClassifier):
         self.columns = columns
         self.missing = missing
 
-    def infer_schema(self, X: Any, y: Any = None) -> Schema:
-        """Return the names and kinds of the columns that `fit` would infer from these rows."""
+    def infer_columns(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """Return parameters that state the kinds of the columns which `fit` would infer from these rows."""
         source = self._source(X, y, None, self._missing_markers())
-        return ThresholdTask.for_source(source, **self._parameters()).schema
+        return {"columns": ThresholdTask.for_source(source, **self._parameters()).schema}
 
     @serialised
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

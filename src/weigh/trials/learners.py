@@ -23,6 +23,7 @@ from weigh.learn.design_matrix import linear_schema
 from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
 from weigh.parameters import SCALES
+from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
 from weigh.source.sparse_rows import SparseRows
@@ -133,16 +134,18 @@ class AsNumbers(TransformerMixin, BaseEstimator):
         self.columns = columns
         self.missing = missing
 
-    def infer_schema(self, X: Any, y: Any = None) -> Schema:
-        """Return the names and kinds of the columns that `fit` would infer from these rows; y is ignored."""
-        source = rows_of(X, missing=self.missing)
+    def infer_columns(self, X: Any, y: Any = None) -> dict[str, Any]:
+        """Return parameters that state the kinds of the columns which `fit` would infer; y is ignored."""
+        return {"columns": self._infer_schema(rows_of(X, missing=self.missing)), "scale": None}
+
+    def _infer_schema(self, source: Source) -> Schema:
         scale = SCALES.check(type(self).__name__, "scale", self.scale)
         return linear_schema(source, self.columns, scale=scale, missing=self.missing)
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the kinds, levels, words and scales of the columns; y is ignored."""
         source = rows_of(X, missing=self.missing)
-        self.schema_ = self.infer_schema(source)
+        self.schema_ = self._infer_schema(source)
         chunks = self.schema_.chunks
         fitted = fit_preprocessing(self.schema_, chunks(source)) if needs_first_pass(self.schema_) else {}
         self.space_ = FeatureIndex(self.schema_, fitted)

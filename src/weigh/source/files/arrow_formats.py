@@ -37,6 +37,7 @@ from weigh.source.files.text_files import (
 from weigh.source.memory.arrow_layout import check_layout
 from weigh.source.memory.columns import arrow_converter, conversion_errors
 from weigh.source.missing import Marker, MarkerReplacer
+from weigh.source.paths import READ_ERRORS
 from weigh.source.values import shorten_repr
 
 
@@ -189,7 +190,7 @@ class JsonLinesSource(ArrowFileSource):
                 n_bytes -= len(line)
                 if n_bytes <= 0:
                     break
-        except (pa.ArrowException, OSError, ValueError, LookupError) as error:
+        except (pa.ArrowException, *READ_ERRORS, LookupError) as error:
             raise self._translate_error(error, schema) from error
         return result
 
@@ -206,7 +207,7 @@ class JsonLinesSource(ArrowFileSource):
             table = json.read_json(pa.BufferReader(b"".join(lines)), read_options, parse_options)
             # Arrow's JSON reader does not check that strings are UTF-8, on which the encoders rely.
             table.validate(full=True)
-        except (pa.ArrowException, OSError, ValueError, LookupError) as error:
+        except (pa.ArrowException, *READ_ERRORS, LookupError) as error:
             raise self._translate_error(error, schema) from error
         return table.combine_chunks().to_batches()[0]
 
@@ -252,12 +253,12 @@ class JsonLinesSource(ArrowFileSource):
         integer_columns = frozenset(f.name for f in schema or () if pa.types.is_integer(f.type))
         try:
             invalid = find_invalid_json_line(self.path, self.encoding, integer_columns, self._max_line_bytes)
-        except OSError:
+        except READ_ERRORS:  # of the decompression
             invalid = None
         if invalid is not None:
             line, problem = invalid
             return SourceError(join(f"{self.path}, line {line:,}", problem), self.path, line)
-        reason = ROW_TOO_LONG if "straddling" in text else text.splitlines()[0].rstrip(".")
+        reason = ROW_TOO_LONG if "straddling" in text else first_line(error)
         return SourceError(join(f"{self.path} cannot be read: ", reason, "."), self.path)
 
 

@@ -157,7 +157,7 @@ class CsvSource(FileSource):
             if end == 0 and not is_done:
                 max_block = max_row_bytes(self.dialect.block)
                 if block >= max_block:
-                    raise self._file_errors.long_row_error(offset)
+                    raise self._long_row_error(data, offset)
                 block = min(4 * block, max_block)
                 continue
             block = default_block
@@ -274,8 +274,16 @@ class CsvSource(FileSource):
             if n_rows >= n or is_last or (size >= MAX_PREFIX_BYTES and n_rows):
                 return data, end, n_rows
             if size >= MAX_PREFIX_BYTES:
-                raise self._file_errors.long_row_error(start)
+                raise self._long_row_error(data, start)
             size *= 4
+
+    def _long_row_error(self, data: Bytes, offset: int) -> errors.SourceError:
+        """Return the error for a row that does not end in the data; `offset` is its position in the text."""
+        # Parsing without columns ends with a fault: too many fields, or a quote that is still open.
+        fault = _core.parse_csv(data, [], self.dialect.delimiter, self.dialect.quotes, [], 1)[2]
+        if fault is not None and CsvFault(*fault).code == "open_quote":
+            return self._file_errors.long_quote_error(offset)
+        return self._file_errors.long_row_error(offset, is_binary=b"\0" in data.tobytes())
 
     def _open(self) -> TextReader:
         try:

@@ -368,9 +368,10 @@ class TextFileErrors:
         """Return the error for a file without rows."""
         return SourceError(f"{self.path} has no rows.", self.path)
 
-    def long_row_error(self, offset: int) -> SourceError:
+    def long_row_error(self, offset: int, *, is_binary: bool = False) -> SourceError:
         """Return the error for a row that exceeds the maximum size."""
-        return self.line_error(join(": ", ROW_TOO_LONG, "."), self.line_number(offset))
+        hint = "It contains NUL bytes, so the file may not be text." if is_binary else ""
+        return self.line_error(join(": ", ROW_TOO_LONG, "."), self.line_number(offset), hint)
 
     def line_number(self, offset: int) -> int:
         """Return the number of the line that contains an offset of the text."""
@@ -412,8 +413,8 @@ class CsvFileErrors(TextFileErrors):
         problem = "has a header but no rows" if self.has_header and not is_blank else "has no rows"
         return SourceError(f"{self.path} {problem}.", self.path)
 
-    def long_row_error(self, offset: int) -> SourceError:
-        """Return the error for a row that exceeds the maximum size."""
+    def long_quote_error(self, offset: int) -> SourceError:
+        """Return the error for a row that exceeds the maximum size because of a quote that is not closed."""
         return self.line_error(
             ": a row is longer than a block.",
             self.line_number(offset),
