@@ -397,8 +397,20 @@ def _list_converter(name: str, arrow_type: Any) -> ArrowConverter:
         return _unsupported_type(name, arrow_type)
     if is_plain_string and (t.is_list(arrow_type) or t.is_large_list(arrow_type)):
         return _identity
+    if t.is_list_view(arrow_type) or t.is_large_list_view(arrow_type):
+        return _list_views_to_lists
     target_type = pa.large_list(pa.large_string())
     return lambda array: array.cast(target_type)
+
+
+def _list_views_to_lists(array: Any) -> Any:
+    """Convert list views to large lists; Arrow's own cast loses the last list."""
+    import pyarrow as pa
+
+    lengths = _arrow_compute().list_value_length(array).fill_null(0).to_numpy(zero_copy_only=False)
+    offsets = pa.array(np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)]))
+    mask = array.is_null() if array.null_count else None
+    return pa.LargeListArray.from_arrays(offsets, array.flatten().cast(pa.large_string()), mask=mask)
 
 
 def _decode_binary(name: str, array: Any) -> Any:
