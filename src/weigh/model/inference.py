@@ -195,10 +195,8 @@ class Posterior(Result):
         covariance = read_floats(stored, "posterior.covariance", width, width)
         intercept, sigma, total = read_floats(stored, "posterior.numbers", 3).tolist()
         dof = math.inf if meta["dof"] is None else float(meta["dof"])
-        is_finite = all(np.isfinite(array).all() for array in (mean, mean_x, covariance))
-        if not is_finite or not (
-            0 <= sigma <= MAX_SIGMA and total >= 0 and dof > 0 and math.isfinite(intercept)
-        ):
+        is_finite = all(np.isfinite(array).all() for array in (mean, mean_x, covariance, intercept))
+        if not (is_finite and 0 <= sigma <= MAX_SIGMA and total >= 0 and dof > 0):
             raise store.damaged_file_error(stored.path, "its posterior has invalid numbers")
         variances = np.diagonal(covariance)
         asymmetry = np.abs(covariance - covariance.T).max(initial=0.0)

@@ -258,7 +258,7 @@ def _write_term(term: ScoreTerm, arrays: dict[str, Any], meta: dict[str, Any], k
 
 
 def _read_term(stored: store.FileContent, key: str, group: ColumnGroup, n_outputs: int) -> ScoreTerm:
-    title, term_type = group.title, stored.meta.get(f"{key}.type")
+    title, term_type = group.title, str(stored.meta.get(f"{key}.type"))
     if term_type not in _term_types(group.kind):
         raise store.damaged_file_error(stored.path, f"its part {key!r} has no weights of a {group.kind.name}")
     if term_type == "NumberWeights":

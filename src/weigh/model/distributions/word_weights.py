@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from weigh import _core
+from weigh import _core, errors
 from weigh.features.blocks import DenseBlock, Floats, Ints, Longs, SparseBlock
 from weigh.features.names import LazyNames, NameArray
 from weigh.features.schema import ColumnGroup
@@ -212,6 +212,7 @@ class GridWeights(ValueWeights):
             super().add(block, scores)
 
 
+MAX_SAMPLED_WORDS = 100_000_000
 MAX_LISTED_ABSENT = 100  # more absent flags than this are shown as one contribution
 
 
@@ -347,6 +348,12 @@ class FlagWeights(VocabularyWeights):
 
 def words_column(part: ColumnGroup, names: Sequence[str], counts: Any) -> dict[str, Any]:
     """Return drawn counts of words [rows, words] as a column of token lists or texts."""
+    n_words = int(counts.sum())
+    if n_words > MAX_SAMPLED_WORDS:
+        raise errors.Unsupported(
+            f"The sampled rows have {n_words:,} words; at most {MAX_SAMPLED_WORDS:,} are sampled at a time. "
+            "Sample fewer rows."
+        )
     column = np.empty(len(counts), dtype=object)
     for row, repeats in enumerate(counts.astype(np.int64)):
         present = np.flatnonzero(repeats).tolist()

@@ -125,11 +125,11 @@ def check_names(text: NDArray[Any], offsets: NDArray[Any], where: str = "The lis
 
 
 def read_array(
-    stored: FileContent, name: str, shape: Sequence[int | None], dtypes: Iterable[type[np.generic]]
+    stored: FileContent, name: str, shape: Sequence[int | None], dtypes: Sequence[type[np.generic]]
 ) -> NDArray[Any]:
     """Return an array after checking its type and its shape, in which None is any length."""
     array = stored.arrays.get(name)
-    if array is None or array.ndim != len(shape) or array.dtype not in dtypes:
+    if array is None or array.ndim != len(shape) or array.dtype.type not in dtypes:
         raise damaged_file_error(stored.path, f"its table {name!r} is missing or of the wrong type")
     if any(wanted not in (None, length) for wanted, length in zip(shape, array.shape, strict=True)):
         raise damaged_file_error(stored.path, f"its table {name!r} has the wrong shape")
