@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cached_property, wraps
+from operator import methodcaller
 from textwrap import indent
 from typing import Any, TypeVar
 
@@ -14,27 +15,23 @@ MAX_MIXED = 32  # greatest length of a collection with elements of several types
 
 def make_read_only(value: ValueT) -> ValueT:
     """Make an array, or the arrays in collections and parts, read-only in place, and return the value."""
-    _make_all_read_only((value,))
+    action = _ACTIONS[type(value)]
+    if action is not None:
+        action(value)
     return value
 
 
-def _make_array_read_only(array: Any) -> None:
-    array.setflags(write=False)
-
-
-def _make_parts_read_only(collection: Any) -> None:
+def _make_elements_read_only(collection: Any) -> None:
     parts = collection.values() if isinstance(collection, dict) else collection
     # A long collection has one type of element, mostly names or numbers.
     if len(parts) <= MAX_MIXED or _ACTIONS[type(next(iter(parts)))] is not None:
-        _make_all_read_only(parts)
+        for part in parts:
+            make_read_only(part)
 
 
-def _make_attributes_read_only(part: Any) -> None:
-    _make_all_read_only(vars(part).values())
-
-
-def _make_all_read_only(values: Iterable[Any]) -> None:
-    for value in values:
+def _make_attributes_read_only(owner: Any) -> None:
+    # Like make_read_only for each attribute, but without a call for those that need nothing.
+    for value in vars(owner).values():
         action = _ACTIONS[type(value)]
         if action is not None:
             action(value)
@@ -53,9 +50,9 @@ class _Actions(dict[type, Callable[[Any], None] | None]):
     def __missing__(self, cls: type) -> Callable[[Any], None] | None:
         action: Callable[[Any], None] | None = None
         if hasattr(cls, "setflags"):  # an array; the mail filter does without numpy
-            action = _make_array_read_only
+            action = methodcaller("setflags", write=False)
         elif issubclass(cls, dict | list | tuple):
-            action = _make_parts_read_only
+            action = _make_elements_read_only
         elif issubclass(cls, ImmutablePart):
             action = _make_attributes_read_only
         self[cls] = action

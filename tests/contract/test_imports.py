@@ -208,6 +208,11 @@ def test_reading_files_imports_only_pyarrow(tmp_path: Path) -> None:
     assert libraries_after(program, str(path)) & LEARNERS <= {"pyarrow"}
 
 
+@pytest.mark.parametrize("name", [name for name in weigh.__all__ if isinstance(getattr(weigh, name), type)])
+def test_every_public_class_says_what_threads_may_do(name: str) -> None:
+    assert "threads may" in str(inspect.getdoc(getattr(weigh, name))).lower()
+
+
 @pytest.mark.parametrize("name", weigh.__all__)
 def test_every_public_name_resolves_and_has_a_docstring(name: str) -> None:
     value = getattr(weigh, name)

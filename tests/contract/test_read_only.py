@@ -126,7 +126,9 @@ def test_arrays_of_loaded_models_are_read_only(name: str, tmp_path: Any) -> None
     assert shared_writable_arrays(copy.deepcopy(model)) == []
 
 
-@pytest.mark.parametrize("value", [*examples.PRIORS, weigh.Decision(), Filter()], ids=repr)
+@pytest.mark.parametrize(
+    "value", [*examples.PRIORS, weigh.Decision(), Filter()], ids=lambda value: type(value).__name__
+)
 def test_arrays_of_priors_and_settings_are_read_only(value: Any) -> None:
     assert shared_writable_arrays(value) == []
 
@@ -160,7 +162,7 @@ def test_predictions_are_new_writable_arrays(learner: Any, method: str) -> None:
     assert not np.shares_memory(first, second)
 
 
-def test_the_rows_of_the_user_stay_writable() -> None:
+def test_learners_leave_the_rows_of_the_user_writable() -> None:
     rng = np.random.default_rng(0)
     X, y, weights = rng.normal(size=(60, 3)), np.arange(60) % 2, np.ones(60)
     for learner in (
@@ -175,3 +177,10 @@ def test_the_rows_of_the_user_stay_writable() -> None:
         learner.fit(X, y, weights).explain(X[:1])
         weigh.evaluate(learner, X, y)
         assert all(array.flags.writeable for array in (X, y, weights))
+
+
+def test_results_leave_the_rows_of_the_user_writable() -> None:
+    for name in (*examples.RESULTS, *examples.WITHOUT_PICTURE):
+        examples.example(name)
+    tables = examples.TABLE, examples.NUMBERS, examples.REGRESSION
+    assert all(column.flags.writeable for table in tables for column in table.values())
