@@ -114,7 +114,7 @@ class Journal:
             return MarkIndex(MarkTable())
         cache = WriterCache()
         with contextlib.closing(file):
-            cache.catch_up(file)
+            cache.catch_up(file, _MAX_READ_ATTEMPTS)
             file.require_acknowledged(cache.end, acknowledged)
         return cache.marks
 
@@ -268,14 +268,14 @@ class WriterCache:
         self.end = JOURNAL_START
         self.flushed_position = JOURNAL_START
 
-    def catch_up(self, file: Generation) -> None:
-        """Read what other writers have appended."""
+    def catch_up(self, file: Generation, attempts: int = 1) -> None:
+        """Read what other writers have appended; a reader without the lock needs several attempts."""
         if self.identity != file.identity or not file.contains(self.end):
             self.marks = file.read_marks()
             self.end = file.header.snapshot_position
             self.flushed_position = JOURNAL_START
             self.identity = file.identity
-        for records, end in file.groups(self.end):
+        for records, end in file.groups(self.end, attempts):
             self.marks.update({record.key: record.mark for record in records})
             self.end = end
 
