@@ -238,7 +238,7 @@ def _check_labels(y: Any) -> Any:
 
 def count_columns(y: Any) -> int:
     """Return the number of targets per row."""
-    shape = getattr(y, "shape", ())
+    shape: tuple[int, ...] = getattr(y, "shape", ())
     return int(shape[1]) if len(shape) == 2 else 1
 
 

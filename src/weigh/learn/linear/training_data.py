@@ -47,7 +47,8 @@ class TrainingData:
         orders = self.feature_orders
         terms = self.feature_index.build_terms(orders, np.zeros((sum(map(len, orders)), 1)))
         if self.schema.is_uniform and len(terms) == 1:
-            return terms[0].features().names  # in the order of the indices; there may be millions
+            names_in_order: Sequence[str] = terms[0].features().names  # there may be millions
+            return names_in_order
         names = [""] * self.feature_index.width
         for term, order in zip(terms, orders, strict=True):
             for index, name in zip(order.tolist(), term.features().names, strict=True):

@@ -147,8 +147,8 @@ class ConcatenatedSource(Source):
         self.names, self.width, self.named, self.label = first.names, first.width, first.named, first.label
         self.kinds, self.missing, self.start = first.kinds, first.missing, first.start
         self.n_rows = None
-        n_entries = [source.n_entries for source in sources]
-        self.n_entries = None if None in n_entries else sum(n_entries)
+        known = [source.n_entries for source in sources if source.n_entries is not None]
+        self.n_entries = sum(known) if len(known) == len(sources) else None
         self.bytes_total = sum(source.bytes_total or 0 for source in sources)
         self._sources = sources
 
