@@ -23,7 +23,11 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int(time.time()), help="seed of the cases")
     parser.add_argument("--attacks", default=",".join(ATTACKS), help="comma-separated names")
     parser.add_argument("--case", help="run one case, named in an earlier report")
+    parser.add_argument("--table", action="store_true", help="print the table of docs/robustness.md")
     options = parser.parse_args()
+    if options.table:
+        print(reproductions.format_table())
+        return 0
     with tempfile.TemporaryDirectory(prefix="weigh-stress-") as folder:
         if options.case:
             case = CaseProcess(options.case.split("-")[0], Path(folder)).run(options.case, START_SECONDS)

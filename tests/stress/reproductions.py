@@ -24,7 +24,7 @@ class Reproduction:
     def comments(self) -> dict[str, str]:
         """The comments `# key: text` at the top of the script."""
         lines = self.path.read_text().splitlines()
-        pairs = (line[1:].split(":", 1) for line in lines if line.startswith("# ") and ":" in line)
+        pairs = (line[1:].split(":", 1) for line in lines[1:4])
         return {key.strip(): text.strip() for key, text in pairs}
 
     def run(self, folder: Path) -> tuple[bool, float, str]:
@@ -50,6 +50,20 @@ class Reproduction:
 def find() -> list[Reproduction]:
     """Return all reproductions in the order of their names."""
     return [Reproduction(path) for path in sorted(SCRIPTS.glob("*.sh"))]
+
+
+def format_table() -> str:
+    """Return the reproductions as a Markdown table, for docs/robustness.md."""
+    lines = ["| Attack | What happens | Test |", "|---|---|---|"]
+    for reproduction in find():
+        comments = reproduction.comments
+        test = comments["test"].split("::")[0]
+        lines.append(f"| {_escape(comments['attack'])} | {_escape(comments['now'])} | `{test}` |")
+    return "\n".join(lines)
+
+
+def _escape(text: str) -> str:
+    return text[0].upper() + text[1:].replace("|", "\\|").replace("<", "&lt;").replace("\\", "\\\\")
 
 
 def run_all(folder: Path) -> int:

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 2: concurrent partial_fit and merge calls on one estimator silently lose rows
+# attack: concurrent partial_fit and merge calls on one estimator silently lose rows
 # now: the calls take turns; all 161,000 rows are counted, and mutual merges do not deadlock
 # test: tests/estimators/test_threads.py::test_concurrent_partial_fits_lose_no_rows
 ulimit -v 4000000

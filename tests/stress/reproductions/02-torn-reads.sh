@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 2: a copy, pickle or prediction of an online learner during partial_fit sees half-trained weights
+# attack: a copy, pickle or prediction of an online learner during partial_fit sees half-trained weights
 # now: it sees the state before or after the call; no error, no crash
 # test: tests/estimators/test_threads.py::test_copies_during_training_are_of_the_state_between_two_calls
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 3: class labels with escape sequences reach the terminal in explain, trace and predict
+# attack: class labels with escape sequences reach the terminal in explain, trace and predict
 # now: control and invisible characters of names are written as escapes such as \x1b, in every command, on a terminal and in a pipe
 # test: tests/cli/test_hostile_names.py::test_no_name_controls_the_terminal_or_adds_a_line
 ulimit -v 4000000

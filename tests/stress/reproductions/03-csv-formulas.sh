@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 3: predict and audit write class labels that a spreadsheet runs as formulas into CSV
+# attack: predict and audit write class labels that a spreadsheet runs as formulas into CSV
 # now: such cells get a single quote in front; numbers do not; --raw writes every name exactly
 # test: tests/cli/test_csv_output.py::test_raw_output_has_the_names_themselves
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 5: NaiveBayes accepts sample_weight=[1e308]*4, and predict_proba then fails
+# attack: NaiveBayes accepts sample_weight=[1e308]*4, and predict_proba then fails
 # now: every learner refuses weights that are not 0 or from 1e-50 to 1e50, with the row; weights of 1e50 predict, save and load
 # test: tests/estimators/test_weights.py::test_every_learner_refuses_weights_out_of_range
 ulimit -v 4000000

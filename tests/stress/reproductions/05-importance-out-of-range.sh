@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 5: a Vowpal Wabbit importance of 1e308 is accepted, and predictions fail
+# attack: a Vowpal Wabbit importance of 1e308 is accepted, and predictions fail
 # now: the line is refused with exit code 1 and the allowed range
 # test: tests/estimators/test_weights.py::test_an_importance_out_of_range_is_an_error_of_its_line
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 5: the sum of weights of models that are merged again and again overflows 64-bit integers, and predict_proba fails
+# attack: the sum of weights of models that are merged again and again overflows 64-bit integers, and predict_proba fails
 # now: totals beyond 2^53 become floats, which predict, save and load; totals beyond 1e100 are refused
 # test: tests/estimators/test_weights.py::test_counts_become_floats_before_they_overflow
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 5: the native exact sums take negative weights without complaint and give a wrong sum
+# attack: the native exact sums take negative weights without complaint and give a wrong sum
 # now: they are refused; carries are propagated within a call, so that no number of rows overflows
 # test: tests/core/test_validation.py
 ulimit -v 4000000

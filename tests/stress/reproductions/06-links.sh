@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 6: -o silently follows a symbolic link
+# attack: -o silently follows a symbolic link
 # now: the target is replaced and a note says so; a link to nothing and a cyclic link are refused
 # test: tests/cli/test_killed_writers.py::test_output_through_a_link_replaces_its_target_and_says_so
 ulimit -v 4000000

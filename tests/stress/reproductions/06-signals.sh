@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 6: SIGTERM leaves .weigh-… files beside the output
+# attack: SIGTERM leaves .weigh-… files beside the output
 # now: SIGTERM, SIGHUP and Ctrl-C remove the temporary file; the old output stays
 # test: tests/cli/test_killed_writers.py::test_a_signal_ends_a_command_without_a_draft_and_with_the_old_output
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 6: the .weigh-… file of a killed process stays for ever
+# attack: the .weigh-… file of a killed process stays for ever
 # now: the next write in the same folder removes it; the file of a running process stays
 # test: tests/cli/test_killed_writers.py::test_the_draft_of_a_killed_command_is_removed_by_the_next_command
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 7: a flipped bit in a model above 16 MiB changes predictions silently
+# attack: a flipped bit in a model above 16 MiB changes predictions silently
 # now: the digest of every file is verified when it is loaded
 # test: tests/model/file/test_store.py::test_every_flipped_bit_of_the_data_is_detected_however_the_file_is_read
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 7: a header of 90 MB with correct digests takes 39 s and 1.5 GB before it is refused
+# attack: a header of 90 MB with correct digests takes 39 s and 1.5 GB before it is refused
 # now: headers above 80 MB or 8 million values are refused before they are parsed, within a second and 300 MB
 # test: tests/model/file/test_store.py::test_a_header_above_the_limits_is_refused_before_it_is_parsed
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 7: model files with a recomputed digest but inconsistent contents fail later with KeyError, ValueError or NaN
+# attack: model files with a recomputed digest but inconsistent contents fail later with KeyError, ValueError or NaN
 # now: load refuses each of them with a ModelFileError that names the file and the reason
 # test: tests/model/file/test_resealed_files.py::test_a_contradiction_is_refused_with_its_reason
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 8: the process ends with SIGBUS when a data file is truncated while it is mapped
+# attack: the process ends with SIGBUS when a data file is truncated while it is mapped
 # now: data files are read, not mapped; a file that shrinks or grows is refused with a SourceError
 # test: tests/source/files/test_changed_files.py::test_truncating_a_file_whose_rows_are_being_parsed_does_not_end_the_process
 ulimit -v 4000000

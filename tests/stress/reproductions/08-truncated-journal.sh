@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 8: the process ends with SIGBUS when a journal is truncated while its table of keys is mapped
+# attack: the process ends with SIGBUS when a journal is truncated while its table of keys is mapped
 # now: the table is read; later reads report the damage
 # test: tests/journal/test_damage.py::test_truncating_a_journal_whose_keys_are_in_use_does_not_end_the_process
 ulimit -v 4000000

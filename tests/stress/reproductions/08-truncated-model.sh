@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 8: the process ends with SIGBUS when a model is truncated to 4 kB after it was loaded
+# attack: the process ends with SIGBUS when a model is truncated to 4 kB after it was loaded
 # now: files of up to 64 MiB are read into memory; they outlive any change of the file
 # test: tests/model/file/test_store.py::test_arrays_of_small_files_outlive_truncation_in_place
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/bin/bash
-# fault 9: a changed digit of the key in settings.json, or an overwritten end of the journal, changes verdicts without any message
+# attack: a changed digit of the key in settings.json, or an overwritten end of the journal, changes verdicts without any message
 # now: both are refused with a message
 # test: tests/apps/mail/test_check.py::test_overwritten_bytes_of_any_file_are_reported_or_change_no_answer
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/bin/bash
-# fault 9: with a damaged ledger the journal grows past its limit of 1 MB, because folding fails without a message
+# attack: with a damaged ledger the journal grows past its limit of 1 MB, because folding fails without a message
 # now: learn refuses before it writes anything, so the journal keeps its size
 # test: tests/apps/mail/test_store_folder.py::test_nothing_is_learned_into_a_store_with_a_damaged_ledger
 ulimit -v 4000000

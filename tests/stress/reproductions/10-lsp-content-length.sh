@@ -1,5 +1,5 @@
 #!/bin/bash
-# fault 10: the header 'Content-Length: 99999999999' ends the language server
+# attack: the header 'Content-Length: 99999999999' ends the language server
 # now: the message is skipped with a line in the editor's log, and the next request is answered
 # test: tests/apps/spelling/language_server/test_message_reader.py::test_bad_headers_are_reported_and_later_messages_are_read
 ulimit -v 4000000

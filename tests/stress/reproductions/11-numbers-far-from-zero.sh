@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 11: numbers 1e9 + k*1e-6 put the posterior off by 0.014 against exact fractions
+# attack: numbers 1e9 + k*1e-6 put the posterior off by 0.014 against exact fractions
 # now: the posterior, its linear form and leave-one-out scores agree with exact fractions to 1e-12
 # test: tests/model/distributions/test_gaussian_precision.py::test_the_posterior_is_that_of_exact_fractions
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 13: coef_ of exact fits and posterior_.covariance are writable caches
+# attack: coef_ of exact fits and posterior_.covariance are writable caches
 # now: arrays of estimators, models and results are read-only, also after copying and unpickling
 # test: tests/contract/test_read_only.py::test_weights_and_covariances_cannot_be_overwritten
 ulimit -v 4000000

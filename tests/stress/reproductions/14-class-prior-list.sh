@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 14: the error for class_prior=[.5,.5] does not say how to name the classes
+# attack: the error for class_prior=[.5,.5] does not say how to name the classes
 # now: it shows the mapping with the classes of the rows, and 'uniform'
 # test: tests/test_bad_input.py
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 14: class_weight of 0 is refused while sample_weight 0 is allowed
+# attack: class_weight of 0 is refused while sample_weight 0 is allowed
 # now: it is accepted and equals a sample_weight of 0 for the rows of the class, which is not learned; all zero is an error
 # test: tests/estimators/test_weights.py::test_a_class_weight_of_zero_equals_sample_weights_of_zero
 ulimit -v 4000000

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 14: the positive_only tag is missing for columns="count"
+# attack: the positive_only tag is missing for columns="count"
 # now: it is set for counts, and scikit-learn's check of the tag passes
 # test: tests/contract/test_sklearn_checks.py::test_learners_of_counts_declare_that_numbers_are_not_negative
 ulimit -v 4000000

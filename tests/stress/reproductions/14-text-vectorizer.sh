@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# fault 14: TextVectorizer differs from CountVectorizer for an empty vocabulary, stop words with chars=True and generators
+# attack: TextVectorizer differs from CountVectorizer for an empty vocabulary, stop words with chars=True and generators
 # now: an empty vocabulary is a ValueError, useless stop words cause a warning, and generators are read
 # test: tests/estimators/test_text_vectorizer.py::test_texts_that_can_be_read_once_give_the_same_matrix
 ulimit -v 4000000
