@@ -38,6 +38,7 @@ from weigh.explain.trace_format import (
 from weigh.features.kinds import Kind
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import BagOfWordsKind
+from weigh.features.width import check_separate_columns
 from weigh.learn.class_weights import zero_weight_classes
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
 from weigh.parameters import check_integer
@@ -313,6 +314,7 @@ def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters) -> 
             f"A trace of {design.n_rows:,} rows × {parameters.max_iter:,} passes may take {steps:,} exact "
             f"steps; the limit is {MAX_TRACE_STEPS:,}. Use {advice}."
         )
+    check_separate_columns(len(design.X.indices), design.width, "Trace fewer columns.")
     if design.weights is not None:
         raise errors.Unsupported("A trace does not support row weights. Remove them.")
     if len(set(design.names)) < len(design.names):

@@ -56,6 +56,11 @@ class JoinedNames(LazyNames):
         return self._parts[part][k - self._starts[part]]
 
 
+def join_names(parts: Sequence[Sequence[str]]) -> Sequence[str]:
+    """Return several sequences of names as one, without copying them."""
+    return parts[0] if len(parts) == 1 else JoinedNames(parts)
+
+
 @dataclass(frozen=True, eq=False)
 class NameArray(LazyNames, Immutable):
     """A list of names as their bytes of UTF-8; name k is text[offsets[k] : offsets[k + 1]]."""

@@ -13,35 +13,40 @@ CELL_BYTES = 8  # a count or a weight
 SEPARATE_COLUMN_BYTES = 6_000  # measured: statistics, distribution and term of a column that has its own
 MAX_SMALL_MODEL_BYTES = 256 << 20  # allowed whatever the size of the data
 MAX_BYTES_PER_ENTRY = 1 << 10  # allowed for each stored value
-N_TABLES = 8  # measured: tables of counts and weights that a fit has in memory at its peak
+N_TABLES = 4  # measured: tables of counts and weights that a fit has in memory at its peak
 
 
 def check_width(schema: Schema, source: Source) -> None:
     """Raise DataError if a model of the schema would be far larger than the sparse rows of the source."""
-    _check_bytes(source, CELL_BYTES, "Number the columns that occur from 0 on, or hash them into fewer.")
+    _check_bytes(
+        source.n_entries,
+        source.width,
+        CELL_BYTES,
+        "Number the columns that occur from 0 on, or hash them into fewer.",
+    )
     kind = schema.kinds[0]
     if getattr(kind, "scale", None) == "unit":
-        check_separate_columns(
-            source, ("Leave out ", Setting("scale", "unit"), ", or hash the columns into fewer.")
-        )
-    elif not kind.shares_block:
+        hint: Text = ("Leave out ", Setting("scale", "unit"), ", or hash the columns into fewer.")
+    else:
         uses = " (how often words occur) or 'flag' (whether they occur), or hash the columns into fewer."
-        check_separate_columns(source, ("Use ", Setting("columns", "count"), uses))
+        hint = ("Use ", Setting("columns", "count"), uses)
+    if not kind.shares_block:
+        check_separate_columns(source.n_entries, source.width, hint)
 
 
-def check_separate_columns(source: Source, hint: Text) -> None:
+def check_separate_columns(n_entries: int | None, n_columns: int, hint: Text) -> None:
     """Raise DataError if separate statistics of every column would be far larger than the sparse rows."""
-    _check_bytes(source, SEPARATE_COLUMN_BYTES, hint)
+    _check_bytes(n_entries, n_columns, SEPARATE_COLUMN_BYTES, hint)
 
 
-def _check_bytes(source: Source, column_bytes: int, hint: Text) -> None:
-    if source.n_entries is None:
+def _check_bytes(n_entries: int | None, n_columns: int, column_bytes: int, hint: Text) -> None:
+    if n_entries is None:
         return  # every column has a value in every row
-    needed = source.width * column_bytes
-    if needed > max(MAX_SMALL_MODEL_BYTES, source.n_entries * MAX_BYTES_PER_ENTRY):
+    needed = n_columns * column_bytes
+    if needed > max(MAX_SMALL_MODEL_BYTES, n_entries * MAX_BYTES_PER_ENTRY):
         raise errors.DataError(
-            f"The rows have {source.n_entries:,} values in {source.width:,} columns, and a model of that "
-            f"many columns needs at least {_format_bytes(needed)} of memory.",
+            f"The rows have {n_entries:,} values in {n_columns:,} columns, and a model of that many "
+            f"columns needs at least {_format_bytes(needed)} of memory.",
             hint=hint,
         )
 
@@ -52,9 +57,9 @@ def check_table_memory(n_columns: int, n_outputs: int) -> None:
     limit = memory_limit()
     if needed > limit:
         raise errors.DataError(
-            f"A model of {n_columns:,} columns and {n_outputs:,} classes needs about {_format_bytes(needed)} "
-            f"of memory, but this process may use {_format_bytes(limit)}. Hash the columns into fewer, or "
-            f"train with fewer classes."
+            f"A model of {n_columns:,} columns or words and {n_outputs:,} classes needs about "
+            f"{_format_bytes(needed)} of memory, but this process may use {_format_bytes(limit)}. Hash the "
+            f"columns into fewer, or train with fewer classes."
         )
 
 

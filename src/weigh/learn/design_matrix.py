@@ -13,6 +13,7 @@ from weigh.features.blocks import ConstantSequence, Floats, Ints
 from weigh.features.columns import encode_column, is_missing
 from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Category, Kind, Number, Products, Value
+from weigh.features.names import join_names
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
 from weigh.features.width import check_width
@@ -186,11 +187,8 @@ def build_design_matrix(
     # Features were numbered in order of appearance; sort them within each row.
     permutation = np.lexsort((indices, rows.entry_rows()))
     rows = replace(rows, indices=indices[permutation], values=rows.entry_values()[permutation])
-    names = [
-        name
-        for term in dataset.feature_index.build_terms(orders, np.zeros((len(order), 1)))
-        for name in term.features().names
-    ]
+    terms = dataset.feature_index.build_terms(orders, np.zeros((len(order), 1)))
+    names = join_names([term.features().names for term in terms])
     weights = None
     if any(chunk.weights is not None for chunk in chunks):
         weights = np.concatenate([_row_weights(chunk) for chunk in chunks])

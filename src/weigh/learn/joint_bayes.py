@@ -42,7 +42,8 @@ class JointTask:
         """Return the task for a source: check the parameters, infer the kinds and bin the numbers."""
         check_class_prior(JOINT_BAYES.owner, parameters.get("class_prior"), source)
         values = JOINT_BAYES.check(parameters)
-        check_separate_columns(source, ("Use fewer columns, or ", Step("naive Bayes", "NaiveBayes"), "."))
+        hint = "Use fewer columns, or ", Step("naive Bayes", "NaiveBayes"), "."
+        check_separate_columns(source.n_entries, source.width, hint)
         # Inferred numbers are this very object, which tells them from numbers given by the user.
         inferred = Number()
         schema = infer_schema(source, columns, inferred, values["missing"])

@@ -11,6 +11,7 @@ import numpy as np
 
 from weigh import _core, errors
 from weigh.features.blocks import Floats, Ints, Longs
+from weigh.features.width import check_table_memory
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.fit import Certificate
 from weigh.model.perceptron import PerceptronRecord
@@ -133,6 +134,7 @@ class PerceptronState:
 
     def reserve_features(self, width: int) -> None:
         """Extend the table to `width` features."""
+        check_table_memory(width, len(self.classes))
         self.table = grow_table(self.table, width)
 
     def _log_updates(

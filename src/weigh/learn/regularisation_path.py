@@ -223,7 +223,7 @@ def _penalty_direction(setup: ProblemSetup) -> tuple[Floats, Floats]:
 def _to_feature_path(
     setup: ProblemSetup, path: SolutionPath, l1: Floats, l2: Floats, curve: ValidationCurve | None
 ) -> FeaturePath:
-    order = np.concatenate(setup.data.feature_orders)
+    order = setup.model_order
     W = np.array([setup.full_weights(w)[order] for w in path.weights])
     W = W if W.ndim == 2 else np.ascontiguousarray(W.transpose(0, 2, 1))
     names = setup.data.feature_names

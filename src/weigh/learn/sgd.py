@@ -14,6 +14,7 @@ from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats, Longs
 from weigh.features.schema import Schema
+from weigh.features.width import check_table_memory
 from weigh.learn.class_weights import check_class_weight_labels, zero_weight_classes
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema
@@ -109,6 +110,7 @@ class SgdState:
 
     def reserve_features(self, width: int) -> None:
         """Extend the table to `width` features."""
+        check_table_memory(width, len(self.classes))
         self.table = grow_table(self.table, width)
 
     def weights(self, features: Longs) -> tuple[Floats, Floats]:

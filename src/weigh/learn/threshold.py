@@ -51,7 +51,8 @@ class ThresholdTask:
     @classmethod
     def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> ThresholdTask:
         """Return the task for a source, with all columns but the numeric ones skipped."""
-        check_separate_columns(source, ("Use fewer columns, or ", Step("naive Bayes", "NaiveBayes"), "."))
+        hint = "Use fewer columns, or ", Step("naive Bayes", "NaiveBayes"), "."
+        check_separate_columns(source.n_entries, source.width, hint)
         if isinstance(columns, str) and columns == "auto" and not source.names:
             columns = Number()
         schema = infer_schema(source, columns, missing=THRESHOLD.check(parameters)["missing"])

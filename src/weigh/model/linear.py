@@ -13,7 +13,7 @@ from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.kinds import Flag, Kind
-from weigh.features.names import JoinedNames
+from weigh.features.names import join_names
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.immutable import read_only
@@ -60,7 +60,7 @@ class LinearPredictor(BaseModel):
     @cached_property
     def feature_names(self) -> Sequence[str]:
         """The names of the features, in the order of `coef`, each created on access."""
-        return JoinedNames([part.names for part in self._features])
+        return join_names([part.names for part in self._features])
 
     @property
     def features(self) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.features.names import JoinedNames
+from weigh.features.names import join_names
 from weigh.features.schema import Schema
 from weigh.model.base import ClassWeightNames
 from weigh.model.distributions.weights import Contribution
@@ -74,7 +74,7 @@ class LogisticModel(LinearModel):
             bias = float(intercept) if self.fit.bias else None
             return build_summary(title, names, coef, bias, self.fit, self.certificate, posterior, level)
         title = f"Logistic regression of {len(self.class_list):,} classes"
-        names = ClassWeightNames(JoinedNames([["bias"], names]), self.class_list)
+        names = ClassWeightNames(join_names([["bias"], names]), self.class_list)
         weights = np.column_stack([intercept, coef]).ravel()
         return build_summary(title, names, weights, None, self.fit, self.certificate, None, level)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,6 +13,7 @@ import numpy as np
 from weigh.features.blocks import Floats
 from weigh.judge.verification.recount import COUNT, KNOWN, CountKey, ExactCount, Recount
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
+from weigh.model.counts.count_table import have_same_names
 from weigh.model.evidence.strengths import StatisticTable
 from weigh.model.joint_bayes import JointModel
 from weigh.model.naive_bayes import BayesModel
@@ -150,14 +151,13 @@ def _model_counts(
 
 
 def _table_counts(
-    statistic: str, classes: list[Any], names: Iterable[Any], table: Any
+    statistic: str, classes: list[Any], names: Sequence[Any], table: Any
 ) -> Iterator[tuple[CountKey, ExactCount]]:
     """Yield the non-zero counts of a table [class, name] by their keys."""
-    columns = list(names)
-    for label, row in zip(classes, table.tolist(), strict=True):
-        for name, n in zip(columns, row, strict=True):
-            if n:
-                yield (statistic, label, name), _exact_count(n)
+    for label, row in zip(classes, table, strict=True):
+        counted = np.flatnonzero(row)
+        for j, n in zip(counted.tolist(), row[counted].tolist(), strict=True):
+            yield (statistic, label, names[j]), _exact_count(n)
 
 
 def _exact_count(count: float) -> ExactCount:
@@ -195,7 +195,7 @@ def _check_last_plane(model: PerceptronModel, rows: DesignMatrix) -> Iterator[Ch
     # Trained weights refer to scaled numbers, like the rows of the design matrix.
     table = np.concatenate([term.trained_weights() for term in model.terms])
     w = table[:, 1] - table[:, 0]
-    if list(rows.names) != model.features:
+    if not have_same_names(rows.names, model.feature_names):
         weights = dict(zip(model.features, w.tolist(), strict=True))
         w = np.array([weights.get(name, 0.0) for name in rows.names])
     b = float(model.base[1] - model.base[0])

@@ -17,6 +17,7 @@ from weigh.judge.verification.checks import NULL_TOLERANCE, ROUNDING_TOLERANCE, 
 from weigh.judge.verification.duality_gap import duality_gap
 from weigh.judge.verification.objectives import AbsoluteLoss, ConvexLoss, LogLoss, Objective, SquaredLoss
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
+from weigh.model.counts.count_table import have_same_names
 from weigh.model.fit import Optimality
 from weigh.model.logistic import LogisticModel
 from weigh.model.regression import RegressionModel
@@ -146,7 +147,7 @@ def _candidate_weightings(model: RegressionModel | LogisticModel, rows: DesignMa
 def _learned_weights(model: RegressionModel | LogisticModel, rows: DesignMatrix) -> _LearnedWeights:
     terms: Any = model.terms
     table = np.concatenate([term.trained_weights() for term in terms])
-    if list(rows.names) != model.features:
+    if not have_same_names(rows.names, model.feature_names):
         index = {name: j for j, name in enumerate(model.features)}
         table = table[[index[name] for name in rows.names]]
     if isinstance(model, LogisticModel) and len(model.classes) == 2:
@@ -169,6 +170,8 @@ def _check_classes(model: LogisticModel, rows: DesignMatrix) -> Check:
 
 
 def _check_features(model: RegressionModel | LogisticModel, rows: DesignMatrix) -> Check:
+    if have_same_names(rows.names, model.feature_names):
+        return Check("features", len(rows.names), ())
     in_model, in_rows = set(model.features), set(rows.names)
     differing = [
         Mismatch(name, _format_presence(name in in_model), _format_presence(name in in_rows))

@@ -13,6 +13,7 @@ from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats, Longs
 from weigh.features.kinds import Value
+from weigh.features.width import check_table_memory
 from weigh.learn.linear.matrix import Matrix, SparseMatrix, column_means_and_stds, position_lookup
 from weigh.learn.linear.penalised_least_squares import MAX_COVARIANCE_FEATURES
 from weigh.learn.linear.penalties import ColumnPriors, FeaturePriors
@@ -60,6 +61,16 @@ class ProblemSetup:
         ordered = np.ascontiguousarray(weights[np.concatenate(orders)])
         return self.data.feature_index.build_terms(orders, ordered)
 
+    @property
+    def model_order(self) -> Longs:
+        """The indices of the features that were not left out, in the order of the model."""
+        is_kept = np.zeros(self.data.feature_index.width, dtype=bool)
+        is_kept[self.feature_indices] = True
+        if self.offset_index is not None:
+            is_kept[self.offset_index] = True
+        order = np.concatenate(self.data.feature_orders)
+        return order[is_kept[order]]
+
     def reindex_posterior(self, maker: PosteriorSource | None) -> ReindexedPosterior | None:
         """Return the posterior in the order of the model's features; None if features were left out."""
         n_features = len(self.feature_indices) + (self.offset_index is not None)
@@ -88,6 +99,7 @@ def set_up_problem(
     for error messages. `n_outputs` is the number of classes, or 1 for two classes and for regression.
     `feature_stds` are the features' standard deviations, if they cannot be computed from the rows.
     """
+    check_table_memory(data.feature_index.width, n_outputs)
     _warn_missing_numbers(data)
     X, indices = select_occurring_features(data, prior)
     o, offset_index = None, None
@@ -103,7 +115,8 @@ def set_up_problem(
     if scale is None:
         feature_stds = np.ones(data.feature_index.width)
     if feature_stds is None:
-        feature_stds = column_means_and_stds(data.X, data.weights)[1]
+        feature_stds = np.zeros(data.feature_index.width)
+        feature_stds[indices] = column_means_and_stds(X, data.weights)[1]
     feature_scales = _feature_scales(data, feature_stds)
     priors = FeaturePriors.from_prior(prior, default_prior, data, feature_scales, owner).select(indices)
     centre = priors.centres(n_outputs)

@@ -23,6 +23,7 @@ from weigh.features.columns import bin_names
 from weigh.features.kinds import Flag, Kind, Number
 from weigh.features.names import NameArray
 from weigh.features.text_kinds import BagOfWordsKind
+from weigh.features.width import check_table_memory
 from weigh.immutable import ImmutablePart
 from weigh.model.file import store
 
@@ -64,6 +65,7 @@ class CountTable(ImmutablePart):
     @classmethod
     def from_sparse(cls, block: SparseBlock, by: RowClasses, fixed: bool) -> CountTable:
         """Sum the entries of sparse columns by class."""
+        check_table_memory(len(block.names), by.n_classes)
         table = np.zeros((by.n_classes, len(block.names)))
         _core.count_sparse(by.classes, *block.rows.csr, by.weights, table)
         return cls(block.names, table, fixed)
