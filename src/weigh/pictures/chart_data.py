@@ -113,9 +113,10 @@ def round_to_digits(number: float, digits: int = 5) -> float:
     return float(f"{number:.{digits}g}")
 
 
-def shorten_titles(*titles: str) -> list[str]:
-    """Truncate titles to fit a chart, and replace characters that cannot be written to a file."""
-    return [truncate(title, MAX_TITLE_LENGTH) for title in titles]
+def shorten_titles(*titles: str, width: int = MAX_TITLE_LENGTH) -> list[str]:
+    """Truncate titles to fit a chart, and replace characters that are invalid in it."""
+    # Vega-Lite copies the titles of axes and tooltips into expressions without escaping backslashes.
+    return [truncate(title, width).replace("\\", "∖") for title in titles]
 
 
 def fixed_decimals_format(numbers: Iterable[float]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh import errors
-from weigh.pictures.chart_data import MAX_NAME_LENGTH, MAX_TITLE_LENGTH
+from weigh.pictures.chart_data import MAX_NAME_LENGTH, shorten_titles
 from weigh.pictures.geometry import XY, ViewBox
 from weigh.pictures.style import (
     COLOURS,
@@ -68,7 +68,7 @@ def animate_plane(
     if not 1 <= at <= len(steps):
         raise errors.parameter_error("animate_plane", "at", f"a step from 1 to {len(steps)}", at)
     alt = import_altair()
-    axes = (truncate(axes[0], MAX_TITLE_LENGTH), truncate(axes[1], MAX_TITLE_LENGTH))
+    titles = shorten_titles(*axes)
     labels = (truncate(labels[0], MAX_NAME_LENGTH), truncate(labels[1], MAX_NAME_LENGTH))
     box = ViewBox.around([(point.x, point.y) for point in points], SQUARE_SIZE)
     slider = alt.binding_range(min=1, max=len(steps), step=1, name="step ")
@@ -76,7 +76,7 @@ def animate_plane(
     is_current = alt.datum.s == current
     x, y = (
         channel(f"{name}:Q", title=title, axis=alt.Axis(tickCount=6), scale=alt.Scale(domain=list(span)))
-        for channel, name, title, span in zip((alt.X, alt.Y), "xy", axes, box.spans, strict=True)
+        for channel, name, title, span in zip((alt.X, alt.Y), "xy", titles, box.spans, strict=True)
     )
     background = [layer.transform_filter(is_current) for layer in _plane_layers(alt, box, steps, x, y)]
     marks = [layer.transform_filter(is_current) for layer in _step_layers(alt, points, steps, x, y)]
@@ -84,7 +84,7 @@ def animate_plane(
     # Arrows are perpendicular to their lines at this aspect ratio only.
     chart = chart.properties(width=round(box.width), height=round(box.height), usermeta={"rigid": True})
     description = (
-        f"A line over {axes[0]} and {axes[1]} that separates {labels[0]} from {labels[1]}, step by step."
+        f"A line over {titles[0]} and {titles[1]} that separates {labels[0]} from {labels[1]}, step by step."
     )
     return apply_style(chart, description)
 

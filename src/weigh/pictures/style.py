@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from weigh import errors
-from weigh.pictures.chart_data import ChartRows, check_rows, number_format
+from weigh.pictures.chart_data import ChartRows, check_rows, number_format, shorten_titles
 from weigh.text import truncate
 
 # Distinguishable with any colour vision, and legible on white and on near-black.
@@ -141,12 +141,13 @@ def tooltip_channels(
     alt: Any, rows: ChartRows, text_fields: Iterable[str] = (), /, **numbers: str
 ) -> list[Any]:
     """Return tooltips for text fields, and for number fields under the given titles, if any row has them."""
+    titles = shorten_titles(*(title or name for name, title in numbers.items()), width=60)
     values = {name: [row[name] for row in rows if row.get(name) is not None] for name in numbers}
     return [
         *(alt.Tooltip(f"{field}:N") for field in text_fields if any(row.get(field) for row in rows)),
         *(
-            alt.Tooltip(f"{name}:Q", title=truncate(title or name, 60), format=number_format(values[name]))
-            for name, title in numbers.items()
+            alt.Tooltip(f"{name}:Q", title=title, format=number_format(values[name]))
+            for name, title in zip(numbers, titles, strict=True)
             if values[name]
         ),
     ]
