@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
 from sklearn.linear_model import Ridge
@@ -123,6 +126,21 @@ def _() -> object:
     return fit({"legs": PETS["legs"]}, [["cat", "pet"], ["bird"], ["dog", "pet"], ["fish"]])
 
 
+@case("Numbers that are not whole as labels of a classifier")
+def _() -> object:
+    return fit({"legs": PETS["legs"]}, [0.5, 1.0, 2.5, 3.0])
+
+
+@case("Complex numbers as labels")
+def _() -> object:
+    return fit({"legs": PETS["legs"]}, np.array([1j, 2, 1j, 2]))
+
+
+@case("A sparse matrix as labels")
+def _() -> object:
+    return fit({"legs": PETS["legs"]}, sp.csr_matrix([[0], [1], [0], [1]]))
+
+
 @case("A label name for a bare array")
 def _() -> object:
     return fit(np.ones((4, 2)), "pet")
@@ -176,6 +194,45 @@ def _() -> object:
 @case("Infinity")
 def _() -> object:
     return fit(with_column("weight", [4.0, np.inf, 30.0, 1.5]))
+
+
+@case("Bytes that are not text")
+def _() -> object:
+    return fit(with_column("legs", np.array([b"\xff", "two", "four", "none"], dtype=object)))
+
+
+@case("A list that contains itself")
+def _() -> object:
+    itself: list[Any] = []
+    itself.append(itself)
+    return fit(with_column("legs", [itself, ["two"], ["four"], ["none"]]))
+
+
+@case("An Arrow dictionary with a code that it lacks")
+def _() -> object:
+    codes, words = pa.array([0, 7, 0, 1]), pa.array(["four", "two"])
+    return fit(with_column("legs", pa.DictionaryArray.from_arrays(codes, words, safe=False)))
+
+
+@case("A pandas category with a code that it lacks")
+def _() -> object:
+    legs = pd.Categorical.from_codes([0, 1, 0, 1], categories=["four", "two"])
+    legs._ndarray[1] = 7
+    return fit(with_column("legs", legs))
+
+
+@case("An entry outside a sparse matrix")
+def _() -> object:
+    matrix = sp.coo_matrix(np.eye(4))
+    matrix.coords = (np.array([0, 1, 2, 1_000_000], np.int32), matrix.coords[1])
+    return fit(matrix, PETS["pet"])
+
+
+@case("A sparse matrix with a negative indptr")
+def _() -> object:
+    matrix = sp.csc_matrix(np.ones((4, 2)))
+    matrix.indptr[-1] = -5
+    return fit(matrix, PETS["pet"])
 
 
 @case("NaN in a sparse matrix of flags or counts")
@@ -713,6 +770,26 @@ def _() -> object:
     return fit(
         weigh.open(write_file('legs,weight,pet\nfour,4,cat\n"two,0.1,bird\nnone,1,fish\n'), label="pet"), None
     )
+
+
+@case("A CSV row longer than a block")
+def _() -> object:
+    return fit(
+        weigh.open(write_file("legs,pet\nfour,cat\n" + "x" * (33 << 20) + ",dog\n"), label="pet"), None
+    )
+
+
+@case("A quote that is open for longer than a block")
+def _() -> object:
+    return fit(weigh.open(write_file('legs,pet\nfour,cat\n"' + "two,bird\n" * (4 << 20)), label="pet"), None)
+
+
+@case("A damaged Parquet file")
+def _() -> object:
+    pq.write_table(pa.table({name: values[:2] for name, values in PETS.items()}), "pets.parquet")
+    # The number of rows, a variable-length integer before the list of row groups.
+    content = Path("pets.parquet").read_bytes().replace(b"\x16\x04\x19\x1c", b"\x16\x08\x19\x1c", 1)
+    return fit(weigh.open(write_file(content, "pets.parquet")))
 
 
 @case("A later CSV value that is no number")

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.linear_model import Perceptron as Peer
 
@@ -135,3 +139,46 @@ def test_invalid_arguments_of_tune_are_errors(learner, grid, params, message) ->
 def test_too_few_rows_cannot_be_held_out() -> None:
     with pytest.raises(errors.DataError, match="2 rows are too few to hold some out"):
         weigh.tune(weigh.Perceptron(), {"margin": [0]}, [[1.0], [2.0]], [0, 1], validation=0.01)
+
+
+LETTERS = np.array(["a", "b"])[(X[:300, 20] > 8).astype(int)]
+CONTAINERS = {
+    "list": LETTERS.tolist(),
+    "pandas array of strings": pd.Series(LETTERS, dtype="str").array,
+    "Arrow strings of pandas": pd.Series(LETTERS, dtype="string[pyarrow]").array,
+    "pandas Series of Arrow strings": pd.Series(LETTERS, dtype="string[pyarrow]"),
+    "pandas Index": pd.Index(LETTERS),
+    "pandas categories": pd.Categorical(LETTERS),
+    "polars Series": pl.Series(LETTERS.tolist()),
+    "Arrow array": pa.array(LETTERS.tolist()),
+    "Arrow dictionary": pa.array(LETTERS.tolist()).dictionary_encode(),
+}
+
+
+@pytest.mark.parametrize("name", CONTAINERS)
+@pytest.mark.parametrize("learner", [weigh.NaiveBayes(), weigh.Perceptron(random_state=0)])
+def test_labels_may_come_in_any_container(learner, name) -> None:
+    grid = {"prior": [1, 50]} if isinstance(learner, weigh.NaiveBayes) else {"max_iter": [1, 3]}
+    numbers = X[:300, 18:23]
+    expected = weigh.tune(learner, grid, numbers, LETTERS)
+    assert weigh.tune(learner, grid, numbers, CONTAINERS[name]).trials == expected.trials
+
+
+def test_kinds_are_inferred_from_all_rows_for_every_setting() -> None:
+    n = 200
+    rare = np.full(n, None, dtype=object)
+    rare[150:152] = ["p", "q"]
+    table = pd.DataFrame({"x": np.arange(n) % 7 * 1.5, "rare": rare})
+    labels = np.where(table["x"] > 4, "big", "small")
+    result = weigh.tune(weigh.NaiveBayes(), {"prior": [1, 2]}, table, labels, random_state=3)
+    assert result.trials[0].accuracy > 0.9
+    numbers = {"number": [weigh.Number(spread="own"), weigh.Number(spread="shared")]}
+    own, shared = weigh.tune(weigh.NaiveBayes(), numbers, table, labels).trials
+    assert repr(own.settings["number"]) != repr(shared.settings["number"])
+
+
+def test_a_damaged_sparse_matrix_is_refused() -> None:
+    matrix = sp.coo_matrix(X[:40])
+    matrix.coords = (np.full(matrix.nnz, 1_000_000, np.int32), matrix.coords[1])
+    with pytest.raises(errors.DataError, match="The sparse matrix is damaged"):
+        weigh.tune(weigh.NaiveBayes(columns="count"), {"prior": [1, 2]}, matrix, Y[:40])

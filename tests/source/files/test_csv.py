@@ -272,6 +272,24 @@ def test_an_unclosed_quote_is_reported_with_its_line(write: Write) -> None:
     )
 
 
+@pytest.mark.parametrize("rows_before", [3, 11_000])
+def test_a_long_row_without_an_open_quote_gets_no_advice_about_quotes(write: Write, rows_before: int) -> None:
+    before, line = b"a,b\n" + ROW * rows_before, rows_before + 2
+    problem = f"data.csv, line {line:,}: a row is longer than a block; give block= more bytes than the"
+    long = b"x" * (33 << 20)
+    for row in (long + b",b\n", b'x"' + long + b",b\n", b'"x",' + long + b"\n"):
+        assert read_error(write(before + row)) == (f"{problem} longest row has.", line)
+    assert read_error(write(before + b"x\0" + long)) == (
+        f"{problem} longest row has. It contains NUL bytes, so the file may not be text.",
+        line,
+    )
+    assert read_error(write(before + b'x,"' + long + b"\n")) == (
+        f"data.csv, line {line:,}: a row is longer than a block. Close the quote that is open there, or give "
+        "block= more bytes than the longest row has.",
+        line,
+    )
+
+
 def test_a_row_may_be_longer_than_a_block(write: Write) -> None:
     long = b"x" * (5 << 20)
     path = write(b"a,b\n" + ROW * 11_000 + b"1," + long + b"\n" + ROW)

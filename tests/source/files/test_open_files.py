@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import bz2
+import gzip
+import lzma
 import os
 import tracemalloc
 from pathlib import Path
@@ -307,3 +310,59 @@ def test_a_threshold_of_several_files_does_not_depend_on_the_number_of_threads()
     source = open(long_files(), "y")
     models = [run(ThresholdTask.for_source(source), source, threads=threads) for threads in (1, 4)]
     assert models[0].to_bytes() == models[1].to_bytes()
+
+
+def test_a_parquet_file_with_any_bit_flipped_is_read_or_refused() -> None:
+    table = pa.table({"s": pa.array(["red", "green", "red"]).dictionary_encode(), "y": ["a", "b", "a"]})
+    pq.write_table(table, "t.parquet", compression="none", store_schema=False)
+    content = Path("t.parquet").read_bytes()
+    refused = 0
+    for index in range(4, len(content) - 8):
+        damaged = bytearray(content)
+        damaged[index] ^= 1 << (7 if index > len(content) // 2 else index % 2)
+        Path("t.parquet").write_bytes(damaged)
+        try:
+            list(open("t.parquet").chunks())
+            open("t.parquet").prefix()
+        except weigh.errors.WeighError:
+            refused += 1
+    assert refused > 100
+
+
+def test_a_parquet_column_name_that_is_not_utf8_is_an_error() -> None:
+    pq.write_table(pa.table({"wxyz": [1.5], "y": ["a"]}), "t.parquet", store_schema=False)
+    content = Path("t.parquet").read_bytes()
+    message, _ = read_error("t.parquet", content.replace(b"wxyz", b"w\xffyz"))
+    assert message.startswith(
+        "t.parquet is not a complete Parquet file: 'utf-8' codec can't decode byte 0xff"
+    )
+
+
+def test_a_parquet_file_without_the_rows_that_its_footer_states_is_an_error() -> None:
+    pq.write_table(pa.table({"a": ["x", "y"]}), "t.parquet", store_schema=False)
+    content = Path("t.parquet").read_bytes()
+    # The number of rows, a variable-length integer before the list of row groups.
+    lying = content.replace(b"\x16\x04\x19\x1c", b"\x16\x08\x19\x1c", 1)
+    assert lying != content
+    Path("t.parquet").write_bytes(lying)
+    with pytest.raises(SourceError) as caught:
+        list(open("t.parquet").chunks())
+    assert str(caught.value) == (
+        "t.parquet is not a complete Parquet file: it has 2 rows, its footer says 4."
+    )
+
+
+def test_large_integers_of_parquet_are_read_as_numbers() -> None:
+    pq.write_table(pa.table({"n": [2**62 + 1, 0, -5], "y": ["a", "b", "a"]}), "t.parquet")
+    weigh.NaiveBayes(columns={"n": "number"}).fit(open("t.parquet", label="y"))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".bz2", ".xz"])
+def test_damaged_compressed_json_is_an_error(suffix: str) -> None:
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress}[suffix]
+    content = compress(b"".join(b'{"n": %d, "y": "a"}\n' % (n * n) for n in range(3000)))
+    flipped = bytearray(content)
+    flipped[len(content) // 2] ^= 0xFF
+    for damaged in (content[: len(content) // 2], bytes(flipped)):
+        message, _ = read_error(f"t.jsonl{suffix}", damaged)
+        assert message.startswith(f"t.jsonl{suffix}")

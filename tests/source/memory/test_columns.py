@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from weigh.errors import ColumnError
+import weigh
+from weigh.errors import ColumnError, DataError
 from weigh.source import rows
 
 MOMENTS = [dt.datetime(2020, 1, 2, 3, 4, 5), dt.datetime(1969, 1, 1, 0, 0, 0, 250_000), None]
@@ -104,3 +106,71 @@ def test_pandas_own_missing_values_become_none() -> None:
 def test_periods_and_sparse_columns_are_read() -> None:
     assert converted(pd.Series(pd.period_range("2020-01", periods=2, freq="M"))) == ["2020-01", "2020-02"]
     assert converted(pd.Series(pd.arrays.SparseArray([0, 1]))) == [0, 1]
+
+
+ITSELF: list[Any] = []
+ITSELF.append(ITSELF)
+DEEP: list[Any] = []
+for _ in range(5000):
+    DEEP = [DEEP]
+WIDE: list[Any] = []
+WIDE.extend([WIDE] * 4)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"\xff",
+        np.bytes_(b"\xff"),
+        [b"\xff"],
+        ITSELF,
+        [[ITSELF]],
+        DEEP,
+        Decimal("sNaN"),
+        Fraction(10**400, 3),
+        {"a": 1},
+        len,
+        np.array(["x"]).view(np.void)[0],
+        1j,
+    ],
+    ids=lambda value: value if isinstance(value, str) else type(value).__name__,
+)
+@pytest.mark.parametrize("kind", ["auto", "category", "number", "tokens", "text"])
+def test_values_without_a_reading_are_errors_of_weigh(value: Any, kind: str) -> None:
+    labels = ["a", "b", "a", "b"]
+    columns = "auto" if kind == "auto" else {"c": kind}
+    learner = weigh.NaiveBayes(columns=columns)
+    values = [value, ["x"] if isinstance(value, list) else "x"] * 2
+    for column in (values, pd.Series(values, dtype=object), np.fromiter(values, dtype=object)):
+        with pytest.raises(DataError) as caught:
+            learner.fit({"c": column, "x": [1.0, 2.0, 3.0, 4.0]}, labels)
+        assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize("data", [ITSELF, WIDE, [ITSELF] * 4, [WIDE] * 4, [[b"\xff", 1.0]] * 4])
+def test_rows_without_a_reading_are_errors_of_weigh(data: Any) -> None:
+    with pytest.raises(DataError):
+        weigh.NaiveBayes().fit(data, ["a", "b", "a", "b"][: len(data)])
+
+
+def test_rows_with_lists_of_tokens_are_read() -> None:
+    table = rows([[["red", "blue"], 1.0], [["red"], 2.0]], names=["words", "x"]).prefix()
+    assert table.columns["words"].tolist() == [["red", "blue"], ["red"]]
+    assert table.columns["x"].tolist() == [1.0, 2.0]
+
+
+def test_errors_of_other_libraries_name_the_column() -> None:
+    unknown_zone = pa.array([0, 1], pa.timestamp("s", "Nowhere/City"))
+    for column in (
+        unknown_zone,
+        pa.array([(1, 2, 3)], pa.month_day_nano_interval()),
+        pd.Series(pd.Categorical([1, "a", 2.5])),
+        pd.MultiIndex.from_product([[1, 2], [3, 4]]),
+        np.ones(2, "M8[as]"),
+    ):
+        with pytest.raises(ColumnError, match=r"^Column 'c' cannot be read: .*\. Convert its values to"):
+            converted(column)
+
+
+def test_huge_integers_beside_floats_are_kept() -> None:
+    assert converted([1.5, 10**400]) == [1.5, 10**400]
