@@ -68,3 +68,10 @@ def test_a_file_with_a_duplicate_class_is_rejected(tmp_path):
     store.write(tmp_path / "m.weigh", {"model": model.type_name, **meta, "classes": [0, 0]}, arrays)
     with pytest.raises(errors.ModelFileError, match="list of names 'classes' has duplicate"):
         weigh.load(tmp_path / "m.weigh")
+
+
+def test_a_column_without_values_and_prior_is_missing_in_samples() -> None:
+    table = {"x": [1.0, 2.0, 3.0], "empty": [None, None, None], "y": ["a", "b", "a"]}
+    for kind in ("category", weigh.Category(levels=("u", "v"))):
+        model = weigh.NaiveBayes(prior=None, columns={"empty": kind}).fit(table, "y").model_
+        assert model.sample(4)["empty"].tolist() == [None] * 4

@@ -199,3 +199,10 @@ def test_invalid_arguments_are_rejected() -> None:
         Penalty().equivalents("linear", 10)
     with pytest.raises(Unsupported, match=r"^Normal\('cv'\) has no scale yet"):
         Normal("cv").equivalents("linear", 10)
+
+
+@pytest.mark.parametrize("task", ["linear", "logistic"])
+def test_a_penalty_below_the_range_of_inverses_has_an_infinite_c(task: str) -> None:
+    penalty = Penalty(l2=5e-324)
+    assert "C=inf" in str(penalty.equivalents("logistic", 12))
+    assert str(penalty.equivalents(task, 12))

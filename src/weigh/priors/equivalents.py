@@ -18,6 +18,7 @@ statsmodels Logit                     alpha = l1
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -141,7 +142,7 @@ def summarise_penalty(l1: Fraction, l2: Fraction, noise: str = "") -> str:
     penalty = ", ".join(f"{name}={number}" for name, number in parts)
     scaled_penalty = ", ".join(f"{number}{noise}" for _, number in parts) if noise else "the same"
     l1_ratio = f", l1_ratio={ratio}" if l1 else ""
-    logistic = f"LogisticRegression(C={_format_value(float(1 / (l1 + l2)))}{l1_ratio})"
+    logistic = f"LogisticRegression(C={_format_value(_to_float(1 / (l1 + l2)))}{l1_ratio})"
     if not l1:
         linear = f"Ridge(alpha={total}{noise})"
     else:
@@ -153,13 +154,13 @@ def _linear_equivalents(l1: Fraction, l2: Fraction, n: Fraction, sd_y: Fraction)
     if not l1:
         first = Equivalent("scikit-learn", "Ridge", {"alpha": float(l2)})
     elif not l2:
-        first = Equivalent("scikit-learn", "Lasso", {"alpha": float(l1 / n)})
+        first = Equivalent("scikit-learn", "Lasso", {"alpha": _to_float(l1 / n)})
     else:
-        parameters = {"alpha": float((l1 + l2) / n), "l1_ratio": float(l1 / (l1 + l2))}
+        parameters = {"alpha": _to_float((l1 + l2) / n), "l1_ratio": float(l1 / (l1 + l2))}
         first = Equivalent("scikit-learn", "ElasticNet", parameters)
     equivalents = [first, Equivalent("scikit-learn", "SGDRegressor", _sgd_parameters(l1, l2, n), _SGD_NOTE)]
     if not l1:
-        options = {"-s": 11, "-p": 0, "-c": float(1 / (2 * l2))}
+        options = {"-s": 11, "-p": 0, "-c": _to_float(1 / (2 * l2))}
         equivalents.append(Equivalent("LIBLINEAR", "liblinear", options, _LIBLINEAR_NOTE))
     note = _STANDARDIZE_NOTE
     if l2:
@@ -174,7 +175,7 @@ def _linear_equivalents(l1: Fraction, l2: Fraction, n: Fraction, sd_y: Fraction)
 
 
 def _logistic_equivalents(l1: Fraction, l2: Fraction, n: Fraction) -> list[Equivalent]:
-    c, ratio = float(1 / (l1 + l2)), float(l1 / (l1 + l2))
+    c, ratio = _to_float(1 / (l1 + l2)), float(l1 / (l1 + l2))
     if l1:
         first = Equivalent(
             "scikit-learn", "LogisticRegression", {"C": c, "l1_ratio": ratio, "solver": "saga"}, _SAGA_NOTE
@@ -201,19 +202,19 @@ def _logistic_equivalents(l1: Fraction, l2: Fraction, n: Fraction) -> list[Equiv
 
 
 def _sgd_parameters(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
-    alpha = {"alpha": float((l1 + l2) / n)}
+    alpha = {"alpha": _to_float((l1 + l2) / n)}
     if l1 and l2:
         return {"penalty": "elasticnet", **alpha, "l1_ratio": float(l1 / (l1 + l2))}
     return {"penalty": "l1" if l1 else "l2", **alpha}
 
 
 def _glmnet_parameters(family: str, l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
-    alpha, lambda_ = float(l1 / (l1 + l2)), float((l1 + l2) / n)
+    alpha, lambda_ = float(l1 / (l1 + l2)), _to_float((l1 + l2) / n)
     return {"family": family, "alpha": alpha, "lambda": lambda_, "standardize": False}
 
 
 def _statsmodels_parameters(l1: Fraction, l2: Fraction, n: Fraction) -> dict[str, Any]:
-    return {"alpha": float((l1 + l2) / n), "L1_wt": float(l1 / (l1 + l2))}
+    return {"alpha": _to_float((l1 + l2) / n), "L1_wt": float(l1 / (l1 + l2))}
 
 
 def _nonzero_mean_note(task: str) -> str:
@@ -229,6 +230,14 @@ def _check_positive(name: str, value: object) -> Fraction:
     if number is None:
         raise errors.parameter_error("equivalents", name, "a positive, finite number", value)
     return number
+
+
+def _to_float(number: Fraction) -> float:
+    """Return the nearest float, which is infinite if the number is beyond the range of floats."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf
 
 
 def _format_value(value: object) -> str:
