@@ -24,13 +24,14 @@ from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_exact_counts, check_magnitude, check_non_negative
 from weigh.features.words import Block
 from weigh.immutable import Immutable
-from weigh.source.base import CHUNK_ROWS, ChunkReader, Source
+from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, Source
 from weigh.source.chunk import Chunk, is_text
 from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
 
 DOCUMENTS_PER_CHUNK = 4_096
 MAX_PRODUCT_CELLS = 1_000_000
+MAX_DENSE_CELLS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -134,7 +135,8 @@ class Schema(Immutable):
     def chunk_readers(self, source: Source, max_rows: int = CHUNK_ROWS) -> Iterator[ChunkReader]:
         """Yield readers of a source, with its columns checked and renamed to this schema's names."""
         source = self.align_source(source)
-        readers = source.chunk_readers(self.kinds_by_column, min(max_rows, self.chunk_rows))
+        max_rows = min(max_rows, self.chunk_rows, self._max_dense_rows(source))
+        readers = source.chunk_readers(self.kinds_by_column, max_rows)
         if not (self.named and source.named):
             readers = (reader.then(_name_columns, self) for reader in readers)
         if self.made:
@@ -146,13 +148,19 @@ class Schema(Immutable):
     def first_rows(self, source: Source) -> Chunk:
         """Return the first rows of a source, read once, with their columns renamed to this schema's names."""
         source = self.align_source(source)
-        rows, kinds = source.prefix(), self.kinds_by_column
+        rows, kinds = source.prefix(min(PREFIX_ROWS, self._max_dense_rows(source))), self.kinds_by_column
         numbers = [name for name, kind in kinds.items() if kind in {"number", "count"}]
         if any(is_text(rows.columns.get(name)) for name in numbers):
             # Only the source can name the line of a text that is not a number.
             rows = source.prefix(kinds=kinds)
         rows = rows if self.named and source.named else _name_columns(rows, self)
         return next(add_derived_columns([rows], self.made)) if self.made else rows
+
+    def _max_dense_rows(self, source: Source) -> int:
+        """Return how many rows may be converted at once if the sparse rows of a source become dense."""
+        if source.n_entries is None or self.accepts_sparse:
+            return CHUNK_ROWS
+        return max(1, MAX_DENSE_CELLS // max(1, source.width))
 
     def align_source(self, source: Source) -> Source:
         """Check a source, after adding columns that its format omits because they are empty."""

@@ -16,7 +16,7 @@ from weigh.features.columns import encode_column, is_missing, to_numbers, to_obj
 from weigh.features.derived_columns import derive_column
 from weigh.features.kind_registry import Derived, Lag, to_kind
 from weigh.features.kinds import Category, Flag, Kind, Number
-from weigh.features.schema import Schema
+from weigh.features.schema import MAX_DENSE_CELLS, Schema
 from weigh.features.text_kinds import Text, Tokens
 from weigh.features.width import check_width
 from weigh.source.base import PREFIX_ROWS, Source
@@ -174,7 +174,6 @@ def _is_numeral(value: Any) -> bool:
 
 
 MAX_INFERRED_COLUMNS = 1000  # wider sparse matrices need a stated kind
-MAX_PREFIX_CELLS = 10_000_000
 
 
 def infer_schema(
@@ -254,7 +253,7 @@ def _check_width(source: Source) -> None:
 
 def _read_prefix(source: Source, names: Sequence[str]) -> Chunk:
     """Return the first rows as named columns; fewer of a wide sparse matrix, which becomes dense."""
-    max_rows = PREFIX_ROWS if source.names else max(1, MAX_PREFIX_CELLS // max(1, source.width))
+    max_rows = PREFIX_ROWS if source.names else max(1, MAX_DENSE_CELLS // max(1, source.width))
     prefix = source.prefix(min(PREFIX_ROWS, max_rows))
     return prefix if source.named else prefix.with_names(names)
 

@@ -18,12 +18,8 @@ N_TABLES = 4  # measured: tables of counts and weights that a fit has in memory 
 
 def check_width(schema: Schema, source: Source) -> None:
     """Raise DataError if a model of the schema would be far larger than the sparse rows of the source."""
-    _check_bytes(
-        source.n_entries,
-        source.width,
-        CELL_BYTES,
-        "Number the columns that occur from 0 on, or hash them into fewer.",
-    )
+    renumber = "Number the columns that occur from 0 on, or hash them into fewer."
+    _check_bytes(source.n_entries, source.width, CELL_BYTES, renumber)
     kind = schema.kinds[0]
     if getattr(kind, "scale", None) == "unit":
         hint: Text = ("Leave out ", Setting("scale", "unit"), ", or hash the columns into fewer.")
