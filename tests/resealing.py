@@ -39,7 +39,7 @@ def take_apart(content: bytes) -> tuple[Meta, Arrays]:
     raw = np.frombuffer(content, np.uint8)
     header = tensors.parse_header("", raw)
     arrays = tensors.parse_arrays("", raw, header, check=False)
-    meta = tensors.from_canonical_json(header[tensors.METADATA]["content"])
+    meta = tensors.from_canonical_json(header.metadata["content"])
     return meta, {name: array.copy() for name, array in arrays.items()}
 
 

