@@ -24,7 +24,7 @@ RNG = np.random.default_rng(0)
 N = 160
 # Most subsets have no value of "rare", and few of "count", whose 25 values make it a number.
 RARE = np.full(N, None, dtype=object)
-RARE[[70, 90, 110]] = ["p", "q", "p"]
+RARE[70:160:10] = list("pqpppqqqp")
 TABLE = pd.DataFrame(
     {
         "colour": RNG.choice(["red", "green", "blue"], N),
@@ -78,7 +78,7 @@ def test_a_subset_has_the_features_of_all_rows(learner: Any) -> None:
 
 
 def test_the_settings_in_a_result_are_those_that_were_given() -> None:
-    result = weigh.learning_curve(weigh.NaiveBayes(2), TABLE, LABELS, sizes=[20, 60], folds=2, repeats=1)
+    result = weigh.learning_curve(weigh.NaiveBayes(prior=2), TABLE, LABELS, sizes=[20, 60], folds=2, repeats=1)
     assert result.curves[0].settings == "prior=2"
 
 
@@ -102,5 +102,5 @@ def test_every_trial_takes_labels_in_any_container(name: str) -> None:
     weigh.compare(["naive-bayes"], numbers, labels, repeats=1)
     weigh.tune(weigh.NaiveBayes(), {"prior": [1, 2]}, numbers, labels)
     weigh.path(weigh.LogisticRegression(weigh.Normal(1)), numbers, labels, n=3)
-    assert weigh.margin(numbers, labels).margin == weigh.margin(numbers, SEPARABLE).margin
-    assert weigh.mistake_bound(numbers, labels).bound == weigh.mistake_bound(numbers, SEPARABLE).bound
+    assert str(weigh.margin(numbers, labels)) == str(weigh.margin(numbers, SEPARABLE))
+    assert str(weigh.mistake_bound(numbers, labels)) == str(weigh.mistake_bound(numbers, SEPARABLE))
