@@ -35,6 +35,7 @@ from weigh.apps.spelling.confusion_sets import ConfusionSets
 from weigh.apps.spelling.documents import read_documents
 from weigh.apps.spelling.evaluation.compare import compare_learners
 from weigh.apps.spelling.evaluation.swaps import evaluate_swaps
+from weigh.model.file import store as model_file
 from weigh.source.mail import RawMessage, messages, read
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "bad-input.md"
@@ -1015,6 +1016,13 @@ def _() -> object:
     whole = bytearray(Path("pets.weigh").read_bytes())
     whole[-65] ^= 1
     Path("pets.weigh").write_bytes(whole)
+    return weigh.load("pets.weigh")
+
+
+@case("A model file with other contents and correct digests")
+def _() -> object:
+    meta, arrays = fit(PETS).model_.to_store()
+    model_file.write("pets.weigh", {"model": "naive-bayes", **meta}, {**arrays, "rows": -arrays["rows"]})
     return weigh.load("pets.weigh")
 
 
