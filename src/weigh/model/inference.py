@@ -33,9 +33,7 @@ MAX_DISPLAY_WEIGHTS = 40  # printed and plotted
 MAX_LISTED_WEIGHTS = 100_000  # in a summary: a sparse matrix may have millions of columns
 MAX_SAVED_FEATURES = 1_000  # because the size of a covariance matrix is quadratic
 MAX_SIGMA = 1e150  # its square does not overflow
-COVARIANCE_TOLERANCE = (
-    1e-6  # largest asymmetry of a saved covariance matrix, relative to its largest variance
-)
+COVARIANCE_TOLERANCE = 1e-6  # of a saved covariance matrix: rounding relative to the largest variance
 
 
 class PosteriorSource(Protocol):
@@ -200,7 +198,7 @@ class Posterior(Result):
             raise store.damaged_file_error(stored.path, "its posterior has invalid numbers")
         variances = np.diagonal(covariance)
         asymmetry = np.abs(covariance - covariance.T).max(initial=0.0)
-        if (variances < 0).any() or asymmetry > COVARIANCE_TOLERANCE * variances.max(initial=0.0):
+        if max(asymmetry, -variances.min(initial=0.0)) > COVARIANCE_TOLERANCE * variances.max(initial=0.0):
             raise store.damaged_file_error(stored.path, "its posterior has no covariance matrix")
         return cls(mean, intercept, covariance, mean_x, sigma, total, dof)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -151,3 +152,21 @@ def test_weighted_numbers_survive_saving(tmp_path: Any) -> None:
     model = fit(*rows())
     model.save(tmp_path / "m.weigh")
     assert weigh.load(tmp_path / "m.weigh").to_bytes() == model.to_bytes()
+
+
+def test_flags_whose_weights_were_forgotten_up_to_rounding_can_be_saved_and_loaded(tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        table: dict[str, Any] = {
+            name: [None if u < 0.2 else bool(u < 0.6) for u in rng.random(30)] for name in "fg"
+        }
+        table["y"] = rng.choice(["a", "b"], 30).tolist()
+        weights = rng.random(30) * 10.0 ** rng.integers(-6, 6, 30)
+        flags = weigh.NaiveBayes(columns="flag").fit(table, "y", sample_weight=weights)
+        first = {name: column[:20] for name, column in table.items()}
+        flags.forget(first, "y", sample_weight=weights[:20])
+        flags.model_.save(tmp_path / "flags.weigh")
+        again = weigh.load(tmp_path / "flags.weigh")
+        assert again.predict_proba(first).tolist() == flags.model_.predict_proba(first).tolist()
+        for evidence in again.explain(first):
+            evidence.worked()

@@ -22,7 +22,7 @@ from weigh.model.counts.count_table import (
 )
 from weigh.model.file import store
 
-WEIGHT_TOLERANCE = 1e-9  # relative, of sums of weights
+WEIGHT_TOLERANCE = 1e-9  # of sums of weights, relative to the largest
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +87,10 @@ class FlagCounts(ImmutablePart):
         known = read_counts_array(stored, f"{key}.known", (n_classes, None))
         if known.shape[1] not in (1, len(present.names)):
             raise store.damaged_file_error(stored.path, f"its table {key}.known has the wrong width")
-        # Sums of weights are rounded.
-        if (present.table > known * (1 + WEIGHT_TOLERANCE)).any():
+        # Sums of weights are rounded, and differences of such sums keep their rounding errors.
+        is_weighted = np.float64 in (known.dtype, present.table.dtype)
+        tolerance = WEIGHT_TOLERANCE * max(1.0, float(known.max(initial=0))) if is_weighted else 0.0
+        if (present.table - known > tolerance).any():
             raise store.damaged_file_error(
                 stored.path, f"its flags {key!r} are present in more rows than known"
             )

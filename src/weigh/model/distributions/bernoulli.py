@@ -140,7 +140,8 @@ class Bernoulli(Immutable):
         name, value = self.weights.display_name(j), self.weights.format_state(is_present)
         n_present, n_known = self._flag_counts(c, j)
         absent, present = self.flag_pseudo_counts(j)
-        count, pseudo = (n_present, present) if is_present else (n_known - n_present, absent)
+        n_absent = max(Fraction(0), n_known - n_present)  # sums of weights are rounded
+        count, pseudo = (n_present, present) if is_present else (n_absent, absent)
         if min(absent, present) < 0 or not n_known:
             return Factor(name, value, "", self._exact_probability(c, j, is_present)).in_lowest_terms()
         return smoothed_ratio(name, value, count, pseudo, n_known, absent + present)
