@@ -71,14 +71,19 @@ class ProblemSetup:
         order = np.concatenate(self.data.feature_orders)
         return order[is_kept[order]]
 
+    @property
+    def model_indices(self) -> Longs:
+        """model_indices[k] is the problem's index of the model's k-th feature, −1 if it has none."""
+        positions = np.full(self.data.feature_index.width, -1)
+        positions[self.feature_indices] = np.arange(len(self.feature_indices))
+        return positions[np.concatenate(self.data.feature_orders)]
+
     def reindex_posterior(self, maker: PosteriorSource | None) -> ReindexedPosterior | None:
         """Return the posterior in the order of the model's features; None if features were left out."""
         n_features = len(self.feature_indices) + (self.offset_index is not None)
         if maker is None or n_features < self.data.feature_index.width:
             return None
-        positions = np.full(self.data.feature_index.width, -1)
-        positions[self.feature_indices] = np.arange(len(self.feature_indices))
-        return ReindexedPosterior(maker, positions[np.concatenate(self.data.feature_orders)], self.centre)
+        return ReindexedPosterior(maker, self.model_indices, self.centre)
 
 
 def set_up_problem(
