@@ -62,9 +62,10 @@ def test_arrays_in_collections_become_read_only(wrap: Any) -> None:
     assert not array.flags.writeable
 
 
-def test_long_collections_of_names_are_not_searched() -> None:
+@pytest.mark.parametrize("names", [["name"], ("name",) * MAX_MIXED])
+def test_lists_and_long_tuples_of_names_are_not_searched(names: Any) -> None:
     array = np.zeros(2)
-    make_read_only([*["name"] * MAX_MIXED, array])
+    make_read_only(names + type(names)([array]))
     assert array.flags.writeable
 
 

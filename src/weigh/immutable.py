@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cached_property, wraps
 from operator import methodcaller
 from textwrap import indent
@@ -10,31 +10,36 @@ from typing import Any, TypeVar
 
 OwnerT = TypeVar("OwnerT")
 ValueT = TypeVar("ValueT")
-MAX_MIXED = 32  # greatest length of a collection with elements of several types
+MAX_MIXED = 32  # greatest length of a tuple with elements of several types
 
 
 def make_read_only(value: ValueT) -> ValueT:
     """Make an array, or the arrays in collections and parts, read-only in place, and return the value."""
-    action = _ACTIONS[type(value)]
-    if action is not None:
-        action(value)
+    _make_all_read_only((value,))
     return value
 
 
-def _make_elements_read_only(collection: Any) -> None:
-    parts = collection.values() if isinstance(collection, dict) else collection
-    # A long collection has one type of element, mostly names or numbers.
-    if len(parts) <= MAX_MIXED or _ACTIONS[type(next(iter(parts)))] is not None:
-        for part in parts:
-            make_read_only(part)
-
-
-def _make_attributes_read_only(owner: Any) -> None:
-    # Like make_read_only for each attribute, but without a call for those that need nothing.
-    for value in vars(owner).values():
+def _make_all_read_only(values: Iterable[Any]) -> None:
+    for value in values:
         action = _ACTIONS[type(value)]
         if action is not None:
             action(value)
+
+
+def _make_fields_read_only(part: Any) -> None:
+    # Not by `vars`, which would give every object a dictionary of its own for good.
+    _make_all_read_only([getattr(part, name) for name in part.__dataclass_fields__])
+
+
+def _make_values_read_only(mapping: dict[Any, Any]) -> None:
+    _make_all_read_only(mapping.values())
+
+
+def _make_elements_read_only(elements: list[Any] | tuple[Any, ...]) -> None:
+    # The elements of a list or a long tuple have one type, mostly that of names or numbers.
+    is_mixed = isinstance(elements, tuple) and len(elements) <= MAX_MIXED
+    if is_mixed or (elements and _ACTIONS[type(elements[0])] is not None):
+        _make_all_read_only(elements)
 
 
 class ImmutablePart:
@@ -51,10 +56,12 @@ class _Actions(dict[type, Callable[[Any], None] | None]):
         action: Callable[[Any], None] | None = None
         if hasattr(cls, "setflags"):  # an array; the mail filter does without numpy
             action = methodcaller("setflags", write=False)
-        elif issubclass(cls, dict | list | tuple):
+        elif issubclass(cls, list | tuple):
             action = _make_elements_read_only
+        elif issubclass(cls, dict):
+            action = _make_values_read_only
         elif issubclass(cls, ImmutablePart):
-            action = _make_attributes_read_only
+            action = _make_fields_read_only
         self[cls] = action
         return action
 
@@ -90,7 +97,7 @@ class Immutable:
         add_docstring_note(cls, "It never changes, so threads may share it.")
 
     def __post_init__(self) -> None:
-        _make_attributes_read_only(self)
+        _make_fields_read_only(self)
 
     def __getstate__(self) -> dict[str, Any]:
         cls = type(self)

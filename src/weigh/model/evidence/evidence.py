@@ -69,6 +69,9 @@ class Evidence(TabularResult):
     _pairwise_rows: Callable[[Any, Any], tuple[EvidenceRow, ...]] | None = field(default=None, compare=False)
     _frames = ("evidence",)
 
+    def __post_init__(self) -> None:
+        """Do nothing: evidence has no arrays, and there is one for every row."""
+
     @property
     def total(self) -> float:
         """The sum of the contributions in `unit`; in nats, the log-odds of verdict against runner-up."""
