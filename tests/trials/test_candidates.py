@@ -78,7 +78,9 @@ def test_a_subset_has_the_features_of_all_rows(learner: Any) -> None:
 
 
 def test_the_settings_in_a_result_are_those_that_were_given() -> None:
-    result = weigh.learning_curve(weigh.NaiveBayes(prior=2), TABLE, LABELS, sizes=[20, 60], folds=2, repeats=1)
+    result = weigh.learning_curve(
+        weigh.NaiveBayes(prior=2), TABLE, LABELS, sizes=[20, 60], folds=2, repeats=1
+    )
     assert result.curves[0].settings == "prior=2"
 
 

@@ -89,16 +89,6 @@ def test_the_message_says_which_array_is_wrong() -> None:
     )
 
 
-def test_a_stale_claim_of_canonical_form_is_not_believed() -> None:
-    matrix = sp.csr_matrix(np.array([[1.0, 2.0]]))
-    assert matrix.has_canonical_format
-    matrix.indices[:] = 1  # scipy still claims that no entry is repeated
-    sparse = rows(matrix).prefix().sparse
-    assert sparse is not None
-    assert sparse.to_dense().tolist() == [[0.0, 3.0]]
-    assert matrix.data.tolist() == [1.0, 2.0]
-
-
 @pytest.mark.parametrize("dtype", [object, "U8", "M8[s]"])
 def test_values_that_are_not_numbers_are_refused(dtype: Any) -> None:
     matrix = sp.csr_matrix(DENSE)

@@ -95,7 +95,7 @@ def to_sparse_rows(data: Any) -> SparseRows:
     if matrix.dtype != dtype:
         matrix = matrix.astype(dtype)
     if not matrix.has_canonical_format:
-        matrix = matrix.copy()
+        matrix = matrix.copy() if matrix is data else matrix
         matrix.sum_duplicates()
     return SparseRows.from_scipy(matrix)
 

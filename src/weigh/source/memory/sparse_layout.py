@@ -16,17 +16,16 @@ def to_csr(data: Any) -> Any:
     """Return a matrix of any format as CSR, or raise DataError if its arrays do not describe its entries.
 
     scipy's conversions write entries to the place that their indices name, even outside the result, so the
-    arrays are checked before the conversion. The result is checked as well: lists and dicts of entries can be
-    read only by converting them. The input is not modified.
+    arrays are checked before the conversion. Lists and dicts of entries are checked as the result. The input
+    is not modified.
     """
     try:
         if data.format in _CHECKS:
             _CHECKS[data.format](data)
         matrix = data.tocsr()
-        if matrix is not data:
+        if data.format not in _CHECKS or data.format == "lil":
             _check_compressed(matrix)
-        # A new matrix: the input may still claim the canonical form that it had before it was modified.
-        return type(matrix)((matrix.data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=False)
+        return matrix
     except _LAYOUT_ERRORS as error:
         raise DataError(
             f"The sparse matrix is damaged: {first_line(error)}. Build it again from its entries."
