@@ -85,8 +85,8 @@ class SourceDataset:
 
     Rows from memory are cached as features. Rows from a file are cached with `caches_all` or if they need at
     most `MAX_CACHED_BYTES`; otherwise the file is read again for every pass, so memory use is bounded. The
-    targets are numbers with `is_regression`, otherwise classes. Rows of weight zero and of
-    `ignored_classes` are left out.
+    targets are numbers with `is_regression`, otherwise classes, which may be fractions only if
+    `allows_fractions`. Rows of weight zero and of `ignored_classes` are left out.
     """
 
     def __init__(
@@ -98,10 +98,11 @@ class SourceDataset:
         is_regression: bool = False,
         caches_all: bool = False,
         ignored_classes: Collection[Label] = (),
+        allows_fractions: bool = False,
     ) -> None:
         self._schema, self._source = schema, source
         self._is_regression, self._caches_all = is_regression, caches_all
-        self._ignored_classes = ignored_classes
+        self._ignored_classes, self._allows_fractions = ignored_classes, allows_fractions
         self.feature_index: FeatureIndex = feature_index
         self.labels: dict[Label, int] = {}  # code by label, in order of appearance
         self.n_rows = 0
@@ -118,10 +119,12 @@ class SourceDataset:
         progress: Progress | None = None,
         check: LabelCheck | None = None,
         ignored_classes: Collection[Label] = (),
+        allows_fractions: bool = False,
     ) -> SourceDataset:
         """Read a source with a new feature index."""
         feature_index = make_feature_index(schema, source, ignored_classes)
-        return cls(schema, source, feature_index, ignored_classes=ignored_classes).read_all(progress, check)
+        options: dict[str, Any] = {"ignored_classes": ignored_classes, "allows_fractions": allows_fractions}
+        return cls(schema, source, feature_index, **options).read_all(progress, check)
 
     def read_all(self, progress: Progress | None = None, check: LabelCheck | None = None) -> SourceDataset:
         """Read all rows.
@@ -223,7 +226,9 @@ class SourceDataset:
         return _ChunkBlocks(blocks, targets, labels, weights, n_missing)
 
     def _encode_targets(self, chunk: Chunk) -> tuple[Targets, list[Label]]:
-        return (numeric_targets(chunk), []) if self._is_regression else encode_labels(chunk)
+        if self._is_regression:
+            return numeric_targets(chunk), []
+        return encode_labels(chunk, allows_fractions=self._allows_fractions)
 
     def _encode_blocks(self, chunk: _ChunkBlocks, *, grow: bool) -> EncodedChunk:
         codes = np.array(

@@ -171,11 +171,17 @@ def build_design_matrix(
     *,
     missing: Sequence[Any] = (),
     ignored_classes: Collection[Any] = (),
+    allows_fractions: bool = False,
 ) -> DesignMatrix:
-    """Encode labelled rows from any storage as the design matrix of a linear model."""
+    """Encode labelled rows from any storage as the design matrix of a linear model.
+
+    With `allows_fractions`, the targets of a regression are its classes.
+    """
     source = X if isinstance(X, Source) and y is None else rows_of(X, y, missing=missing)
     schema = linear_schema(source, columns, missing=missing)
-    dataset = SourceDataset.read(schema, source, ignored_classes=ignored_classes)
+    dataset = SourceDataset.read(
+        schema, source, ignored_classes=ignored_classes, allows_fractions=allows_fractions
+    )
     classes = dataset.classes()
     class_indices, orders = dataset.class_indices(classes), dataset.feature_index.feature_orders()
     order = np.concatenate(orders)

@@ -43,7 +43,7 @@ def check_optimality(
     model: RegressionModel | LogisticModel, source: Source
 ) -> tuple[int, list[Check], tuple[str, ...]]:
     """Return the number of rows, the checks of a regression, and notes on what was not checked."""
-    rows = build_design_matrix(source, None, model.schema)
+    rows = build_design_matrix(source, None, model.schema, allows_fractions=True)
     checks = [check_close("rows", model.fit.rows, rows.n_rows)]
     if isinstance(model, LogisticModel):
         checks.append(_check_classes(model, rows))

@@ -140,7 +140,7 @@ _COUNT_BY_FAMILY: dict[str, Any] = {
 }
 
 
-def encode_labels(chunk: Chunk) -> tuple[Ints, list[Label]]:
+def encode_labels(chunk: Chunk, *, allows_fractions: bool = False) -> tuple[Ints, list[Label]]:
     """Return the class code of each row of a chunk, and the labels. A missing label is an error."""
     if chunk.labels is None:
         raise errors.LabelError(
@@ -156,7 +156,8 @@ def encode_labels(chunk: Chunk) -> tuple[Ints, list[Label]]:
         is_missing_code = np.array([*map(is_missing, values), True])  # the last is that of the code -1
         raise missing_labels_error(chunk, is_missing_code[codes])
     labels = [_check_label(value) for value in values]
-    _check_discrete(labels)
+    if not allows_fractions:
+        _check_discrete(labels)
     # The first part of the key is the type: boolean, number or string.
     if len({canonical_order_key(label)[0] for label in labels}) > 1:
         raise errors.LabelError(

@@ -248,7 +248,7 @@ def _read_specifications(
 def _class_labels(keys: Any, owner: str) -> list[Any]:
     if not isinstance(keys, Mapping) or not keys:
         raise errors.parameter_error(owner, "columns", "{column: {class: its parameters}}", keys)
-    return encode_labels(Chunk({}, len(keys), labels=object_column(keys)))[1]
+    return encode_labels(Chunk({}, len(keys), labels=object_column(keys)), allows_fractions=True)[1]
 
 
 def _read_specification(
