@@ -223,7 +223,7 @@ class GroupCounter(Protocol):
 
 
 class SumCounter:
-    """Counter for small tables: adds the counts of each block to a running total."""
+    """Counter for tables: adds the counts of each block to a running total, which it owns."""
 
     def __init__(self, group: ColumnGroup) -> None:
         self._group = group
@@ -231,7 +231,11 @@ class SumCounter:
 
     def add(self, block: Block, by: RowClasses) -> None:
         """Count a block's rows."""
-        self._add_counts(count_group(self._group, block, by), by.n_classes)
+        is_same_table = self._total is not None and self._total.n_classes == by.n_classes
+        if is_same_table and self._group.kind.shares_block:
+            self._total = self._total.plus_block(block, by)
+        else:
+            self._add_counts(count_group(self._group, block, by), by.n_classes)
 
     def merge(self, other: SumCounter, class_indices: Longs, n_classes: int) -> None:
         """Add the counts of another counter."""

@@ -44,6 +44,14 @@ class FlagCounts(ImmutablePart):
             known = known - CountTable.from_sparse(block.missing, by, fixed).table
         return cls(present, known)
 
+    def plus_block(self, block: SparseBlock, by: RowClasses) -> FlagCounts:
+        """Add a block of the same flags to these counts, in place unless cells are missing."""
+        if block.missing is not None or not isinstance(self.present, CountTable):
+            return self.plus(FlagCounts.from_block(block, by, self.present.fixed))
+        return FlagCounts(
+            self.present.plus_block(block, by), self.known + by.class_totals(block.known)[:, None]
+        )
+
     def plus(self, other: FlagCounts, sign: int = 1) -> FlagCounts:
         """Return the sum or difference over the same classes."""
         present: Any = other.present  # of the same type: both parts have the same kind
