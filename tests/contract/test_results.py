@@ -20,9 +20,11 @@ from tests.contract import spelling_results
 from tests.hostile import INJECTED, find_control_characters, find_injected_lines
 from weigh._core import MailLedger
 from weigh.apps.mail.audit import audit_mails
+from weigh.apps.mail.check import FileCheck, StoreCheck
 from weigh.apps.mail.evaluation.mail_stream import Mail
 from weigh.apps.mail.evaluation.online_evaluation import evaluate_filters
 from weigh.apps.mail.filter import Filter
+from weigh.apps.mail.rebuild import RebuildResult
 from weigh.apps.mail.results import LearnResult, StoreStatus, UnlearnResult, strongest_words
 from weigh.apps.mail.storage import FeatureName
 from weigh.model.base import BaseModel
@@ -155,6 +157,8 @@ WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "LearnResult": lambda: LearnResult(1, 2, 3),
     "Message": _message,
     "Optimality": lambda: linear().certificate_,
+    "RebuildResult": lambda: RebuildResult(EVIL, EVIL, 1, 2, 3),
+    "StoreCheck": lambda: StoreCheck(EVIL, False, (FileCheck("journal", EVIL, EVIL),)),
     "StoreStatus": lambda: StoreStatus(EVIL, A, A, 4, True, 0, 2, 3, 4, 5),
     "TraitTable": lambda: compared().traits(),
     "UnlearnResult": lambda: UnlearnResult(1, 2, 3),

@@ -287,8 +287,5 @@ def test_weights_whose_squares_underflow_or_overflow_are_rejected() -> None:
 
     table = {"x": [0.0, 0.1, 5.0, 5.1] * 5, "y": ["a", "a", "b", "b"] * 5}
     for weight in (1e-300, 1e300):
-        source = rows_of(table, "y", np.full(20, weight))
-        model = weigh.NaiveBayes().fit(table, "y")
-        for judge in (weigh.audit, weigh.evaluate):
-            with pytest.raises(errors.ParameterError, match="between 1e-100 and 1e100"):
-                judge(model, source)
+        with pytest.raises(errors.DataError, match=r"weights must be 0, or from 1e-50 to 1e\+50"):
+            rows_of(table, "y", np.full(20, weight))

@@ -166,7 +166,7 @@ def test_non_numeric_labels_are_rejected():
 
 
 def _design(n: int, seed: int) -> DesignMatrix:
-    return build_design_matrix(make_table(n, seed), "y")
+    return build_design_matrix(make_table(n, seed), "y", allows_fractions=True)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -58,7 +58,6 @@ from weigh.apps.mail.storage import (
     unusable_ledger_error,
 )
 from weigh.apps.mail.verdict import Costs, Verdict
-from weigh.deduplicated_warnings import warn
 from weigh.errors import (
     DamagedJournal,
     FileError,
@@ -261,6 +260,8 @@ class MailStore:
                 self.fold()
             except FileError as error:
                 # What was learned is already on disk, so a failure here loses nothing.
+                from weigh.deduplicated_warnings import warn
+
                 warn(
                     UnfoldedJournal(
                         (

@@ -15,7 +15,6 @@ from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source, chec
 from weigh.source.chunk import Chunk, Column, MatrixColumns
 from weigh.source.memory.columns import LazyColumn, base_type_names
 from weigh.source.memory.conversion import check_array_shape
-from weigh.source.memory.sparse_layout import to_csr
 from weigh.source.missing import Marker, MarkerReplacer
 from weigh.source.sparse_rows import SparseRows
 from weigh.source.values import exceeds_int64
@@ -85,6 +84,9 @@ def to_sparse_rows(data: Any) -> SparseRows:
             f"The sparse matrix has {data.shape[1]:,} columns; at most {MAX_COLUMNS:,} are supported. "
             f"Hash them into fewer."
         )
+    # Imported here because most data are not sparse.
+    from weigh.source.memory.sparse_layout import to_csr
+
     matrix = to_csr(data)
     kind = matrix.dtype.kind
     if kind == "c":
