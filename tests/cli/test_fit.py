@@ -165,7 +165,8 @@ def test_fractions_as_labels_of_a_classifier_are_refused(run, tmp_path):
     assert result.exit_code == 1
     assert " ".join(result.output.split()) == (
         "weigh: Unknown label type: continuous. The labels are numbers such as 1.5, and a classifier would "
-        "treat each as a class. To predict numbers, use --learner linear; for classes, give the labels as strings."
+        "treat each as a class. To predict numbers, use --learner linear; for classes, give the labels as "
+        "strings."
     )
 
 
