@@ -256,6 +256,20 @@ def _() -> object:
     return fit(sp.eye(2000, format="csr"), np.arange(2000) % 2)
 
 
+def wide_rows(n_columns: int) -> object:
+    return sp.csr_matrix(([1.0, 1.0, 1.0], ([0, 0, 1], [0, n_columns - 1, 1])), (2, n_columns))
+
+
+@case("Numbers in very many sparse columns")
+def _() -> object:
+    return fit(wide_rows(2_000_000), [1, -1], columns="number")
+
+
+@case("More sparse columns than any model could use")
+def _() -> object:
+    return fit(wide_rows(2**31 - 1), [1, -1], columns="count")
+
+
 @case("A kind for a column that does not exist")
 def _() -> object:
     return fit(PETS, columns={"wieght": "number"})

@@ -18,6 +18,7 @@ from tests.test_bad_input import CASES
 from weigh import errors
 from weigh.advice import Setting
 from weigh.cli.notation import STEPS, to_command_line
+from weigh.features.blocks import NumberedNames
 
 SOURCES = Path(weigh.__file__).parent
 PYTHON_NOTATION = ("columns={", "columns='", "=True", "=False", "missing=[", "quotes=", "encoding=")
@@ -157,3 +158,14 @@ def test_messages_of_the_library_name_no_options() -> None:
 )
 def test_a_suggestion_prefers_the_same_name_in_another_form(name, choices, expected) -> None:
     assert errors.closest(name, choices) == expected
+
+
+def test_the_names_of_millions_of_columns_are_not_listed() -> None:
+    names = NumberedNames(2**31 - 1)
+    assert errors.quote_names(names, 2) == "'x0', 'x1' and 2,147,483,645 more"
+    assert errors.quote_names(iter("ab")) == "'a', 'b'"
+    assert errors.quote_names([]) == "none"
+    assert str(errors.unknown_column_error("X7", names, "The table")) == (
+        "The table has no column 'X7'; it has 'x0', 'x1', 'x2', 'x3', 'x4', 'x5', 'x6', 'x7' and "
+        "2,147,483,639 more. Did you mean 'x7'?"
+    )

@@ -186,3 +186,13 @@ def test_tables_with_other_marks_and_signs_are_read(run, tmp_path):
     options = ("--delimiter", "semicolon", "--encoding", "latin-1", "--format", "csv", "--missing", "?")
     assert run("fit", "de.txt", "--label", "y", *options).exit_code == 0
     assert list(weigh.load("de.weigh").schema.names) == ["größe"]
+
+
+def test_the_summary_of_a_wide_file_lists_the_first_columns(run, tmp_path, monkeypatch):
+    monkeypatch.setattr("weigh.cli.fit_summary.MAX_LISTED_COLUMNS", 30)
+    (tmp_path / "h.svm").write_text("1 1:1 50:1\n-1 2:1\n")
+    fit = "fit", "h.svm", "--kind", "count"
+    facts = json.loads(run(*fit, "--json").output)
+    assert facts["n_columns"] == 50
+    assert [column["column"] for column in facts["columns"]] == [f"x{j}" for j in range(1, 31)]
+    assert "count\n… and 26 more\n" in run(*fit).output

@@ -12,6 +12,7 @@ from scipy import stats
 from scipy.special import chdtrc
 
 import weigh
+from weigh.explain import distribution_shift
 from weigh.explain.distribution_shift import (
     ROW_GROUPS,
     ColumnShift,
@@ -170,3 +171,16 @@ def test_a_shift_of_numbers_far_from_zero_is_measured_from_their_mean() -> None:
     (unmoved,), (moved,) = (list(counter.shifts()) for counter in counters)
     assert unmoved.effect < 0.1
     assert moved.effect == pytest.approx(1.0, abs=0.1)
+
+
+def test_of_many_flags_only_those_that_occur_are_tested(monkeypatch):
+    rows = np.zeros((60, 6))
+    rows[:, 0], rows[:30, 1] = 1, 1
+    model = weigh.NaiveBayes(columns="flag").fit(rows, ["a", "b"] * 30)
+    later = np.zeros((60, 6))
+    later[:, 4] = 1
+    every = weigh.unfamiliar(model, later).columns
+    assert [column.column for column in every] == [f"x{j}" for j in range(6)]
+    monkeypatch.setattr(distribution_shift, "MAX_TESTED_FLAGS", 5)
+    occurring = weigh.unfamiliar(model, later).columns
+    assert occurring == tuple(column for column in every if column.column in ("x0", "x1", "x4"))

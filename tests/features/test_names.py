@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.texts import MULTILINGUAL
 from weigh import _core
-from weigh.features.names import NameArray
+from weigh.features.blocks import NumberedNames
+from weigh.features.names import NameArray, join_names
 
 ANY = st.lists(st.text(st.characters(), max_size=12), max_size=12)
 same = settings(max_examples=60, derandomize=True, deadline=None, database=None)
@@ -117,3 +118,13 @@ def test_invalid_offsets_are_rejected(offsets: list[int]) -> None:
 def test_numbers_without_a_name_are_rejected(number: int) -> None:
     with pytest.raises(ValueError, match=r"^a number is"):
         NameArray.from_strings(["a", "b"]).take(np.array([number]))
+
+
+def test_joined_names_behave_like_one_list() -> None:
+    parts = [["a", "b"], [], NumberedNames(3), ["c"]]
+    joined, listed = join_names(parts), ["a", "b", "x0", "x1", "x2", "c"]
+    assert list(joined) == listed
+    assert [joined[k] for k in range(-len(listed), len(listed))] == listed * 2
+    assert joined[1:4] == listed[1:4]
+    assert len(joined) == len(listed)
+    assert join_names(parts[2:3]) is parts[2]

@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import math
 
+import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import weigh
 from weigh import errors
+from weigh.judge import model_difference
 
 OLD = {
     "x": ["a", "a", "b", "c"],
@@ -125,3 +128,24 @@ def test_other_models_are_rejected():
         )
     with pytest.raises(errors.ParameterError, match="diff: most must be at least 1, got 0"):
         weigh.diff(fit_model(OLD), fit_model(NEW), most=0)
+
+
+def test_many_columns_are_compared_by_the_number_of_each_kind(monkeypatch):
+    monkeypatch.setattr(model_difference, "MAX_COMPARED_COLUMNS", 3)
+    rows, y = np.eye(4), ["p", "p", "q", "q"]
+    counts, flags = (weigh.NaiveBayes(columns=kind).fit(rows, y) for kind in ("count", "flag"))
+    wider = weigh.NaiveBayes(columns="count").fit(np.eye(4, 5), y)
+    assert list(map(str, weigh.diff(counts, flags).settings)) == ["columns: 4 count → 4 flag"]
+    assert list(map(str, weigh.diff(counts, wider).settings)) == ["columns: 4 count → 5 count"]
+    assert weigh.diff(fit_model(OLD), fit_model(OLD)).settings == ()
+    assert not weigh.diff(counts, counts).settings
+
+
+def test_models_of_two_million_columns_are_compared_by_the_columns_that_changed():
+    def fit(values):
+        rows = sp.csr_matrix((values, ([0, 1, 2], [0, 1, 1_999_999])), (3, 2_000_000))
+        return weigh.NaiveBayes(columns="count").fit(rows, ["p", "q", "q"])
+
+    result = weigh.diff(fit([1, 1, 1]), fit([1, 1, 5]))
+    assert (result.same, result.settings, result.words) == (False, (), ())
+    assert (result.moved[0].name, result.moved[0].label) == ("x1999999", "q")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import weigh
+from weigh.model import inference
 from weigh.model.inference import MAX_DISPLAY_WEIGHTS
 
 RNG = np.random.default_rng(0)
@@ -46,3 +47,15 @@ def test_with_several_classes_only_the_strongest_weights_are_printed(shift: floa
     y = np.digitize(X[:, 0] + shift, [-0.5, 0.5])
     names, strongest = printed_features(weigh.LogisticRegression(weigh.Normal(1.0)), y)
     assert names == strongest[:MAX_DISPLAY_WEIGHTS]
+
+
+def test_a_summary_lists_the_strongest_of_very_many_weights(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = weigh.LinearRegression(None).fit(X, TARGETS).model_
+    every = model.summary()
+    monkeypatch.setattr(inference, "MAX_LISTED_WEIGHTS", 50)
+    summary = model.summary()
+    weakest = sorted(every.lines[1:], key=lambda line: abs(line.weight))[:10]
+    assert summary.lines == tuple(line for line in every.lines if line not in weakest)
+    assert summary.n_unlisted == summary.to_dict()["n_unlisted"] == 10
+    assert "n_unlisted" not in every.to_dict()
+    assert f"… and {61 - MAX_DISPLAY_WEIGHTS} more" in str(summary)

@@ -18,7 +18,7 @@ from weigh.features.kind_registry import Derived, Lag, to_kind
 from weigh.features.kinds import Category, Flag, Kind, Number
 from weigh.features.schema import MAX_DENSE_CELLS, Schema
 from weigh.features.text_kinds import Text, Tokens
-from weigh.features.width import check_width
+from weigh.features.width import allows_separate_columns, check_shared_columns, check_width
 from weigh.source.base import PREFIX_ROWS, Source
 from weigh.source.chunk import (
     Chunk,
@@ -241,13 +241,12 @@ def _parse_kinds(
 
 def _check_width(source: Source) -> None:
     if not source.names and source.width > MAX_INFERRED_COLUMNS:
+        check_shared_columns(source)
+        numbers = " or 'number'" if allows_separate_columns(source.n_entries, source.width) else ""
+        flags = f"{',' if numbers else ' or'} 'flag' (whether they occur){numbers}."
         raise errors.DataError(
             f"A sparse matrix of {source.width:,} columns needs a stated kind.",
-            hint=(
-                "Use ",
-                Setting("columns", "count"),
-                " (how often words occur), 'flag' (whether they occur) or 'number'.",
-            ),
+            hint=("Use ", Setting("columns", "count"), f" (how often words occur){flags}"),
         )
 
 

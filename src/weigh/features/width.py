@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 
 from weigh import errors
@@ -18,8 +19,7 @@ N_TABLES = 4  # measured: tables of counts and weights that a fit has in memory 
 
 def check_width(schema: Schema, source: Source) -> None:
     """Raise DataError if a model of the schema would be far larger than the sparse rows of the source."""
-    renumber = "Number the columns that occur from 0 on, or hash them into fewer."
-    _check_bytes(source.n_entries, source.width, CELL_BYTES, renumber)
+    check_shared_columns(source)
     kind = schema.kinds[0]
     if getattr(kind, "scale", None) == "unit":
         hint: Text = ("Leave out ", Setting("scale", "unit"), ", or hash the columns into fewer.")
@@ -30,21 +30,36 @@ def check_width(schema: Schema, source: Source) -> None:
         check_separate_columns(source.n_entries, source.width, hint)
 
 
+def check_shared_columns(source: Source) -> None:
+    """Raise DataError if one table of all columns would be far larger than the sparse rows of a source."""
+    if not _is_affordable(source.n_entries, source.width, CELL_BYTES):
+        hint = "Number the columns that occur from 0 on, or hash them into fewer."
+        raise _too_wide_error(source.n_entries, source.width, CELL_BYTES, hint)
+
+
 def check_separate_columns(n_entries: int | None, n_columns: int, hint: Text) -> None:
     """Raise DataError if separate statistics of every column would be far larger than the sparse rows."""
-    _check_bytes(n_entries, n_columns, SEPARATE_COLUMN_BYTES, hint)
+    if not allows_separate_columns(n_entries, n_columns):
+        raise _too_wide_error(n_entries, n_columns, SEPARATE_COLUMN_BYTES, hint)
 
 
-def _check_bytes(n_entries: int | None, n_columns: int, column_bytes: int, hint: Text) -> None:
-    if n_entries is None:
-        return  # every column has a value in every row
-    needed = n_columns * column_bytes
-    if needed > max(MAX_SMALL_MODEL_BYTES, n_entries * MAX_BYTES_PER_ENTRY):
-        raise errors.DataError(
-            f"The rows have {n_entries:,} values in {n_columns:,} columns, and a model of that many "
-            f"columns needs at least {_format_bytes(needed)} of memory.",
-            hint=hint,
-        )
+def allows_separate_columns(n_entries: int | None, n_columns: int) -> bool:
+    """Whether a model may have separate statistics of every column; `n_entries` is None for dense rows."""
+    return _is_affordable(n_entries, n_columns, SEPARATE_COLUMN_BYTES)
+
+
+def _is_affordable(n_entries: int | None, n_columns: int, column_bytes: int) -> bool:
+    # A column of dense rows has a value in every row.
+    limit = math.inf if n_entries is None else max(MAX_SMALL_MODEL_BYTES, n_entries * MAX_BYTES_PER_ENTRY)
+    return n_columns * column_bytes <= limit
+
+
+def _too_wide_error(n_entries: int | None, n_columns: int, column_bytes: int, hint: Text) -> errors.DataError:
+    return errors.DataError(
+        f"The rows have {n_entries:,} values in {n_columns:,} columns, and a model of that many columns "
+        f"needs at least {_format_bytes(n_columns * column_bytes)} of memory.",
+        hint=hint,
+    )
 
 
 def check_table_memory(n_columns: int, n_outputs: int) -> None:
@@ -65,7 +80,7 @@ def memory_limit() -> float:
         limit = float(os.sysconf("SC_PHYS_PAGES")) * os.sysconf("SC_PAGE_SIZE")
         import resource
     except (AttributeError, ImportError, OSError, ValueError):  # not on every platform
-        return float("inf")
+        return math.inf
     address_space = resource.getrlimit(resource.RLIMIT_AS)[0]
     return limit if address_space == resource.RLIM_INFINITY else min(limit, float(address_space))
 

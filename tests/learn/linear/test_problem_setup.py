@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import weigh
 from weigh import errors
@@ -182,3 +183,69 @@ def test_a_posterior_is_reordered_for_the_model() -> None:
     assert shifted.covariance[1].tolist() == [0.0, 0.0, 0.0]
     assert shifted.mean_x.tolist() == [20.0, 0.0, 10.0]
     assert shifted.intercept == 0.5
+
+
+def sparse_rows(n_columns: int) -> Any:
+    """Return rows of six columns that occur, spread over the width."""
+    rng = np.random.default_rng(3)
+    rows = sp.lil_matrix((40, n_columns))
+    rows[:, np.linspace(0, n_columns - 1, 6).astype(int)] = rng.normal(size=(40, 6))
+    return rows.tocsr()
+
+
+def sparse_setup(n_columns: int, prior: Any = None, **kwargs: Any) -> ProblemSetup:
+    settings: dict[str, Any] = {"has_intercept": True, "scale": None, "offset": None, "owner": "Test"}
+    data = training_data(sparse_rows(n_columns), np.arange(40.0))
+    return set_up_problem(data, WeightPriors().check("Test", "prior", prior), None, **(settings | kwargs))
+
+
+def test_features_that_do_not_occur_in_a_wide_matrix_are_left_out_and_have_weight_zero() -> None:
+    result = sparse_setup(6001)
+    occurring = [0, 1200, 2400, 3600, 4800, 6000]
+    assert result.feature_indices.tolist() == result.model_order.tolist() == occurring
+    np.testing.assert_array_equal(
+        result.problem.X.dense_columns(np.arange(6)), sparse_rows(6001)[:, occurring].toarray()
+    )
+    full = result.full_weights(np.arange(1.0, 7.0))
+    assert full[occurring].tolist() == [1, 2, 3, 4, 5, 6]
+    assert (len(full), full.sum()) == (6001, 21)
+    assert result.reindex_posterior(Posterior(*[np.zeros(6)] * 4, 1.0, 1.0)) is None  # type: ignore[arg-type]
+
+
+def test_an_offset_keeps_weight_one_where_features_are_left_out() -> None:
+    result = sparse_setup(6001, offset="x1200")
+    assert result.feature_indices.tolist() == [0, 2400, 3600, 4800, 6000]
+    assert result.model_order.tolist() == [0, 1200, 2400, 3600, 4800, 6000]
+    np.testing.assert_array_equal(result.problem.offset, sparse_rows(6001)[:, 1200].toarray()[:, 0])
+    assert result.baseline_weights.sum() == result.baseline_weights[1200] == 1
+
+
+def test_narrow_matrices_and_priors_with_another_mean_keep_all_features() -> None:
+    assert len(sparse_setup(5000).feature_indices) == 5000
+    assert len(sparse_setup(6001, weigh.Normal(1, mean=3)).feature_indices) == 6001
+    assert len(sparse_setup(6001, {"x7": weigh.Normal(1, mean=3)}).feature_indices) == 6001
+    assert len(sparse_setup(6001, {"x7": weigh.Normal(1)}).feature_indices) == 6
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        weigh.LinearRegression(weigh.Penalty(l2=2), scale="unit"),
+        weigh.LinearRegression(weigh.Normal("cv")),
+        weigh.LinearRegression(weigh.Penalty(l1=1), noise="laplace"),
+        weigh.LogisticRegression(),
+        weigh.LogisticRegression(weigh.Laplace(1.0)),
+    ],
+    ids=repr,
+)
+def test_columns_that_do_not_occur_change_no_weight(learner: Any) -> None:
+    y = np.arange(40) % 2 if isinstance(learner, weigh.LogisticRegression) else np.arange(40.0)
+    narrow = learner.fit(sparse_rows(6), y).coef_.ravel()
+    wide = learner.fit(sparse_rows(6001), y).coef_.ravel()
+    np.testing.assert_allclose(wide[::1200], narrow, rtol=1e-4, atol=1e-6)
+    assert np.count_nonzero(wide) == np.count_nonzero(narrow)
+
+
+def test_a_path_leaves_out_columns_that_do_not_occur() -> None:
+    path = weigh.path(weigh.LinearRegression(weigh.Laplace("cv")), sparse_rows(6001), np.arange(40.0))
+    assert list(path.features) == ["x0", "x1200", "x2400", "x3600", "x4800", "x6000"]

@@ -158,3 +158,10 @@ def test_another_label_is_reported() -> None:
     assert str(refused.value) == (
         "a.svm has no column 'y': columns of this format have numbers, and its labels are called 'label'."
     )
+
+
+def test_values_are_counted_over_all_files() -> None:
+    Path("a.svm").write_text("1 1:1 7:2\n-1 2:1\n")
+    Path("b.svm").write_text("1 3:1\n")
+    assert open("a.svm").n_entries == 3
+    assert open(["a.svm", "b.svm"]).n_entries == 4

@@ -11,6 +11,7 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.linear.training_data import TrainingData
+from weigh.model.counts.count_table import is_identity
 from weigh.priors.conversion import WeightPrior
 
 ColumnPriors = Mapping[str, WeightPrior | None]
@@ -126,7 +127,9 @@ class FeaturePriors:
         shape = (len(self.feature_scales),) if n_classes == 1 else (len(self.feature_scales), n_classes)
         centre, names = np.zeros(shape), self.names()
         for prior, indices in self.groups:
-            mean = prior.centre([names[index] for index in indices.tolist()]).T
+            # The names of a wide matrix are not stored, so they are not listed without need.
+            has_all = is_identity(indices, len(names))
+            mean = prior.centre(names if has_all else [names[index] for index in indices.tolist()]).T
             is_number = prior.is_centred or isinstance(prior.mean, float)
             if not is_number and mean.shape[1:] != shape[1:]:
                 theirs = _describe_classes(mean.shape[1] if mean.ndim == 2 else 1)
