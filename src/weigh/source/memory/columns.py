@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from weigh.errors import ColumnError, WeighError, first_line, quote_names
 from weigh.source.chunk import Column
-from weigh.source.memory.arrow_layout import check_layout
 from weigh.source.values import (
     array_from_list,
     complex_data_error,
@@ -180,6 +179,9 @@ def arrow_column(name: str, values: Any) -> LazyColumn:
     def read(start: int, stop: int) -> Column:
         nonlocal is_checked
         if not is_checked:  # another thread may check at the same time, which does no harm
+            # Imported here because rows without Arrow arrays do not need it.
+            from weigh.source.memory.arrow_layout import check_layout
+
             check_layout(name, values)
             is_checked = True
         part = values.slice(start, stop - start)
