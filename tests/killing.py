@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import time
@@ -55,6 +56,18 @@ def run_and_kill(
         finally:
             process.kill()
     return Ending(process.returncode, errors)
+
+
+def write_mailbox(path: Path, n_mails: int = 400) -> None:
+    """Write a mailbox whose features make a mail store fold its journal, which writes drafts."""
+    rng = random.Random(0)
+    mails = (
+        f"From a@example.org Mon Jan  1 00:00:00 2024\nSubject: {i}\n\n"
+        + " ".join(str(rng.random()) for _ in range(150))
+        + "\n\n"
+        for i in range(n_mails)
+    )
+    path.write_text("".join(mails))
 
 
 def find_drafts(folder: Path) -> list[Path]:

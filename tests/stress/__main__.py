@@ -19,7 +19,9 @@ PROCESSES = 2
 def main() -> int:
     """Run what the command line asks for; return the exit code."""
     parser = argparse.ArgumentParser(prog="python -m tests.stress", description=__doc__)
-    parser.add_argument("--seconds", type=float, default=540.0, help="time for all attacks together")
+    parser.add_argument(
+        "--seconds", type=float, default=570.0, help="time for the reproductions and all attacks together"
+    )
     parser.add_argument("--seed", type=int, default=int(time.time()), help="seed of the cases")
     parser.add_argument("--attacks", default=",".join(ATTACKS), help="comma-separated names")
     parser.add_argument("--case", help="run one case, named in an earlier report")
@@ -33,8 +35,10 @@ def main() -> int:
             case = CaseProcess(options.case.split("-")[0], Path(folder)).run(options.case, START_SECONDS)
             print(case["outcome"], case.get("detail", ""))
             return int("detail" in case)
+        start = time.monotonic()
         failed = reproductions.run_all(Path(folder))
-        results = run_attacks(options.attacks.split(","), Path(folder), options.seconds, options.seed)
+        seconds = max(0.1 * options.seconds, options.seconds - (time.monotonic() - start))
+        results = run_attacks(options.attacks.split(","), Path(folder), seconds, options.seed)
     for result in results:
         for fault in result.faults.values():
             print(f"\n{fault}")

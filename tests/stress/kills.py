@@ -9,12 +9,12 @@ import subprocess
 from pathlib import Path
 
 import weigh
-from tests.killing import WEIGH, find_drafts, run_and_kill
+from tests.killing import WEIGH, find_drafts, run_and_kill, write_mailbox
 from tests.stress.attack import Attack
 from weigh.apps.mail.store import MailStore
 
 SIGNALS = {signal.SIGTERM: "SIGTERM", signal.SIGINT: "SIGINT", signal.SIGKILL: "SIGKILL"}
-N_MAILS = 40
+N_MAILS = 400
 
 
 class KillAttack(Attack):
@@ -26,9 +26,7 @@ class KillAttack(Attack):
             f"{i % 7},{i * 0.37:.2f},{'ham' if i % 3 else 'spam'},{'word ' * (i % 5)}" for i in range(3000)
         ]
         Path("data.csv").write_text("\n".join(["a,b,y,text", *rows]))
-        for i in range(N_MAILS):
-            Path("mails").mkdir(exist_ok=True)
-            Path(f"mails/{i}.eml").write_text(f"Subject: offer {i}\n\ncheap pills {i}")
+        write_mailbox(Path("mails.mbox"), N_MAILS)
         self._finish("fit", "data.csv", "--label", "y", "-o", "model.weigh")
         self._finish("predict", "model.weigh", "data.csv", "-o", "out.csv")
         MailStore.open(self.folder / "store", create=True)
@@ -49,7 +47,7 @@ class KillAttack(Attack):
             "-o",
             "model.weigh",
             "--set",
-            f"prior={rng.random():.3f}",
+            f"prior={rng.uniform(0.1, 2):.9f}",
         )
         old = Path("model.weigh").read_bytes()
         self._end(rng, number, arguments, "model.weigh")
@@ -72,7 +70,7 @@ class KillAttack(Attack):
     def _end_mail_learn(self, rng: random.Random, number: signal.Signals) -> None:
         shutil.rmtree("store")
         MailStore.open(self.folder / "store", create=True)
-        arguments = ("mail", "learn", "--store", "store", "--spam", "mails")
+        arguments = ("mail", "learn", "--store", "store", "--spam", "mails.mbox")
         self._end(rng, number, arguments, "store")
         self._finish(*arguments)
         assert MailStore.open(self.folder / "store").status().spams == N_MAILS

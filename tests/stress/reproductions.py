@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import shlex
+import signal
 import subprocess
 import sys
 import time
@@ -32,19 +35,23 @@ class Reproduction:
         folder.mkdir(parents=True)
         path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         start = time.monotonic()
-        try:
-            done = subprocess.run(
-                ["bash", "-c", f"{LIMITS} {self.path}"],
-                cwd=folder,
-                env={**os.environ, "PATH": path},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                timeout=MAX_SECONDS,
-            )
-        except subprocess.TimeoutExpired:
-            return False, time.monotonic() - start, f"it did not end within {MAX_SECONDS} s"
-        return done.returncode == 0, time.monotonic() - start, done.stdout.decode("utf-8", "replace")
+        with subprocess.Popen(
+            ["bash", "-c", f"{LIMITS} {shlex.quote(str(self.path))}"],
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,  # so that its commands end with it
+        ) as process:
+            try:
+                output, _ = process.communicate(timeout=MAX_SECONDS)
+            except subprocess.TimeoutExpired:
+                output = f"it did not end within {MAX_SECONDS} s".encode()
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+        return process.returncode == 0, time.monotonic() - start, output.decode("utf-8", "replace")
 
 
 def find() -> list[Reproduction]:
@@ -63,7 +70,7 @@ def format_table() -> str:
 
 
 def _escape(text: str) -> str:
-    return text[0].upper() + text[1:].replace("|", "\\|").replace("<", "&lt;").replace("\\", "\\\\")
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("*", "\\*")
 
 
 def run_all(folder: Path) -> int:

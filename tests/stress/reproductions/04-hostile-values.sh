@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# attack: b"\xff" in object arrays, lists that contain themselves, dictionary codes out of range, undecodable Arrow text
+# attack: `b"\xff"` in object arrays, lists that contain themselves, dictionary codes out of range, undecodable Arrow text
 # now: each is refused with a WeighError that is also a ValueError and names the column
 # test: tests/source/memory/test_columns.py::test_values_without_a_reading_are_errors_of_weigh
 ulimit -v 4000000

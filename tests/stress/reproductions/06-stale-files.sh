@@ -15,6 +15,7 @@ until ls .weigh-* > /dev/null 2>&1 || ! kill -0 $pid 2> /dev/null; do sleep 0.00
 kill -KILL $pid
 wait $pid 2> /dev/null
 echo "after SIGKILL: $(ls -A | grep -c '^\.weigh-') left"
+ls .weigh-* > /dev/null 2>&1 || { echo "it ended before it was killed"; exit 1; }
 weigh fit rows.csv --label y -o m.weigh > /dev/null 2>&1
 left=$(ls -A | grep -c '^\.weigh-')
 echo "after the next write: $left left"
