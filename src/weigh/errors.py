@@ -305,7 +305,8 @@ WEIGHT_RANGE = f"0, or from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}"
 
 def weight_range_error(subject: str, weight: float) -> DataError:
     """Return the error for a weight that is too large or too small; `subject` says whose weight it is."""
-    return DataError(f"{subject} is {weight:.6g}; weights must be {WEIGHT_RANGE}. Divide them by their mean.")
+    advice = "Divide them by their mean." if weight > MAX_WEIGHT else "Give weight 0 to what must not count."
+    return DataError(f"{subject} is {weight:.6g}; weights must be {WEIGHT_RANGE}. {advice}")
 
 
 def zero_weights_error() -> DataError:

@@ -319,3 +319,17 @@ def test_bytes_in_any_container_are_named(texts: Any) -> None:
 def test_numbers_instead_of_texts_are_named(texts: Any, found: str) -> None:
     with pytest.raises(errors.DataError, match=rf"^Texts must be strings, got {found}\.$"):
         weigh.TextVectorizer().fit(texts)
+
+
+@pytest.mark.parametrize("missing", [[None], [float("nan")], [None, float("nan")]])
+def test_a_batch_of_missing_texts_has_no_words(missing: list[Any]) -> None:
+    vectorizer = weigh.TextVectorizer().fit(["some words", "other words"])
+    assert vectorizer.transform(missing).toarray().tolist() == [[0, 0, 0]] * len(missing)
+
+
+def test_inverse_transform_leaves_its_input_unchanged() -> None:
+    vectorizer = weigh.TextVectorizer().fit(["some words", "other words"])
+    matrix = vectorizer.transform(["words some"])
+    matrix.data[0] = 0
+    vectorizer.inverse_transform(matrix)
+    assert matrix.nnz == 2

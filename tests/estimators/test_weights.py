@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import weigh
 from weigh import errors
@@ -38,9 +39,9 @@ X = RNG.normal(size=(30, 2)) + np.c_[2.0 * (Y == "b"), -2.0 * (Y == "c")]
 def test_every_learner_refuses_weights_out_of_range(name: str, weight: float) -> None:
     with pytest.raises(errors.DataError) as excinfo:
         CLASSIFIERS[name]().fit(TABLE, LABELS, sample_weight=[1, weight, 1, weight])
+    advice = "Divide them by their mean." if weight > 1 else "Give weight 0 to what must not count."
     assert str(excinfo.value) == (
-        f"The sample weight of row 1 is {weight:.6g}; weights must be 0, or from 1e-50 to 1e+50. Divide "
-        "them by their mean."
+        f"The sample weight of row 1 is {weight:.6g}; weights must be 0, or from 1e-50 to 1e+50. {advice}"
     )
 
 
@@ -185,3 +186,17 @@ def test_a_path_leaves_out_a_class_of_weight_zero() -> None:
     learner = weigh.LogisticRegression(class_weight={"c": 0})
     without = weigh.path(weigh.LogisticRegression(), X[Y != "c"], Y[Y != "c"])
     np.testing.assert_array_equal(weigh.path(learner, X, Y).weights, without.weights)
+
+
+@pytest.mark.parametrize("learner", [weigh.Perceptron(), weigh.LogisticRegression(method="online")], ids=str)
+def test_a_batch_whose_weights_are_refused_changes_nothing(learner: Any) -> None:
+    learner = (
+        clone(learner)
+        .set_params(class_weight={"a": 1e40})
+        .partial_fit(np.eye(2), ["a", "b"], classes=["a", "b"])
+    )
+    before = learner.model_.to_bytes()
+    with pytest.raises(errors.DataError, match="A sample weight times the weight of its class is 1e"):
+        learner.partial_fit(np.eye(2), ["a", "c"], sample_weight=[1e40, 1.0])
+    assert learner.classes_.tolist() == ["a", "b"]
+    assert learner.model_.to_bytes() == before

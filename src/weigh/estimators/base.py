@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import textwrap
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from threading import RLock
 from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar
@@ -122,9 +122,9 @@ class BaseLearner(ThreadSafeEstimator):
         """Set attributes, and those that scikit-learn expects of every fitted estimator, at once."""
         if source.named:
             attributes["feature_names_in_"] = make_read_only(np.array(source.names, dtype=object))
-        else:
-            self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(attributes, n_features_in_=source.width)
+        if not source.named:
+            self.__dict__.pop("feature_names_in_", None)
 
     def __sklearn_is_fitted__(self) -> bool:
         return "model_" in vars(self)
@@ -157,10 +157,8 @@ class BaseLearner(ThreadSafeEstimator):
 
 
 def _are_counts(columns: Any) -> bool:
-    """Whether all kinds that were given for columns are counts, which cannot be negative."""
-    if isinstance(columns, Schema):
-        columns = dict(zip(columns.names, columns.kinds, strict=True))
-    kinds = columns.values() if isinstance(columns, Mapping) else [columns]
+    """Whether all columns are counts, which cannot be negative; a mapping may leave out columns."""
+    kinds = columns.kinds if isinstance(columns, Schema) else [columns]
     return bool(kinds) and all(isinstance(kind, Count) or kind == Count.name for kind in kinds)
 
 
@@ -244,7 +242,7 @@ def count_columns(y: Any) -> int:
 
 def to_finite_column(y: Any) -> Any:
     """Return labels or targets as one column, or raise LabelError in the words of scikit-learn's checks."""
-    if "polars.DataFrame" in base_type_names(y):
+    if "polars.DataFrame" in base_type_names(y) and y.shape[1]:
         y = y.to_series()
     if hasattr(y, "dictionary_encode") or "polars.Series" in base_type_names(y):
         return y  # `rows` reads it without a copy
@@ -255,7 +253,7 @@ def to_finite_column(y: Any) -> Any:
     try:
         # Other containers may support only conversion to an array.
         y = y if hasattr(y, "dtype") else np.asarray(y)
-        if y.dtype.kind == "c":
+        if getattr(y.dtype, "kind", "") == "c":
             raise errors.LabelError("Complex data not supported: the labels are complex numbers.")
         y = column_or_1d(y, warn=True, dtype=None)
     except errors.WeighError:

@@ -20,6 +20,7 @@ from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
 from weigh.engines import run
 from weigh.estimators.base import ThreadSafeEstimator, serialised
+from weigh.features.columns import is_missing
 from weigh.features.names import NameArray
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import Text
@@ -153,7 +154,7 @@ class TextVectorizer(TransformerMixin, ThreadSafeEstimator):
 
     def inverse_transform(self, X: Any) -> list[npt.NDArray[Any]]:
         """Return the words that occur in each row of a matrix, in the order of the columns."""
-        words, rows = np.array(list(self.vocabulary_)), csr_matrix(X)
+        words, rows = np.array(list(self.vocabulary_)), csr_matrix(X, copy=True)
         rows.eliminate_zeros()
         rows.sort_indices()
         return [words[part] for part in np.split(rows.indices, rows.indptr[1:-1])] if rows.shape[0] else []
@@ -180,9 +181,9 @@ class TextVectorizer(TransformerMixin, ThreadSafeEstimator):
 
 def _to_list(texts: Any) -> Any:
     """Return the texts of an iterator, a set or a view as a list; anything else unchanged."""
-    if isinstance(texts, Iterable) and not isinstance(texts, Source) and not hasattr(texts, "__getitem__"):
-        return list(texts)
-    return texts
+    is_container = any(hasattr(texts, name) for name in ("__getitem__", "__arrow_c_stream__"))
+    is_iterable = isinstance(texts, Iterable) and not isinstance(texts, Source)
+    return list(texts) if is_iterable and not is_container else texts
 
 
 def _text_source(texts: Any) -> Source:
@@ -190,11 +191,13 @@ def _text_source(texts: Any) -> Source:
         raise errors.DataError("One string was given where a list of texts is expected. Give [text].")
     is_vector = isinstance(texts, np.ndarray) and texts.ndim == 1
     if isinstance(texts, (list, tuple)) or is_vector:
-        types = set(map(type, texts))
+        types = {type(text) for text in texts if not is_missing(text)}
         if any(issubclass(each, bytes) for each in types):
             raise errors.DataError("Texts must be strings, got bytes. Decode them first: text.decode().")
         if types and all(issubclass(each, numbers.Number) for each in types):
             raise errors.DataError(f"Texts must be strings, got {types.pop().__name__}.")
+        if not types and len(texts):
+            return rows_of({"text": list(texts)})  # all missing
     return texts if isinstance(texts, Source) else rows_of(texts)
 
 

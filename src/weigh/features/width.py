@@ -13,7 +13,7 @@ from weigh.source.base import Source
 CELL_BYTES = 8  # a count or a weight
 SEPARATE_COLUMN_BYTES = 6_000  # measured: statistics, distribution and term of a column that has its own
 MAX_SMALL_MODEL_BYTES = 256 << 20  # allowed whatever the size of the data
-MAX_BYTES_PER_ENTRY = 1 << 10  # allowed for each stored value
+MAX_BYTES_PER_ENTRY = 1 << 12  # allowed for each stored value
 N_TABLES = 4  # measured: tables of counts and weights that a fit has in memory at its peak
 
 

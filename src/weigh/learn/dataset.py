@@ -257,7 +257,7 @@ def _weighted_rows(chunk: Chunk, ignored_classes: Collection[Label]) -> Mask | N
     """Return the rows that have a weight above zero and a class that counts; None means all rows."""
     is_used = np.ones(chunk.n_rows, dtype=bool) if chunk.weights is None else chunk.weights > 0
     if ignored_classes:
-        codes, labels = encode_labels(chunk)
+        codes, labels = encode_labels(chunk, allows_fractions=True)
         is_used &= ~np.isin(codes, [c for c, label in enumerate(labels) if label in ignored_classes])
     return None if is_used.all() else is_used
 

@@ -16,6 +16,7 @@ from weigh.features.columns import to_numbers
 from weigh.features.kinds import Value
 from weigh.features.schema import Schema
 from weigh.features.validation import MAX_MAGNITUDE
+from weigh.features.width import check_table_memory
 from weigh.learn.class_weights import check_class_weight_labels, zero_weight_classes
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema
@@ -101,7 +102,8 @@ class PerceptronTask:
         ignored = zero_weight_classes(self.class_weight)
         if before is None:
             dataset = SourceDataset.read(self.schema, source, progress, check, ignored)
-            state = PerceptronState(self.settings, self.find_classes(dataset))
+            classes = self.find_classes(dataset)
+            state = PerceptronState(self.settings, classes)
             training = PerceptronTraining(self.schema, dataset.feature_index, state)
         else:
             training, state = before, before.state
@@ -111,11 +113,16 @@ class PerceptronTask:
                 progress, None if check is None else partial(self._check_new_labels, state, check)
             )
             self._check_new_labels(state, check, dataset.labels)
+            classes = dataset.classes([*state.classes, *self.classes])
+        # First, because rows that cannot be learned must leave the state as it was.
+        passes = TrainingPasses(dataset, classes, self.class_weight, PERCEPTRON.owner)
+        check_table_memory(dataset.feature_index.width, len(classes))
+        if before is not None:
             state.change_settings(self.settings)
-            state.add_classes(dataset.classes([*state.classes, *self.classes]))
+            state.add_classes(classes)
         state.n_fits = 1 if check is None and before is None else state.n_fits + 1
         state.has_seen_all = check is None
-        self.run_passes(state, dataset, progress)
+        self._run_passes(state, passes, dataset.feature_index.width, progress)
         training.cached_model = None
         return training
 
@@ -141,17 +148,16 @@ class PerceptronTask:
             PERCEPTRON.owner, self.class_weight, {*labels, *state.classes, *self.classes}
         )
 
-    def run_passes(
-        self, state: PerceptronState, dataset: SourceDataset, progress: Progress | None = None
+    def _run_passes(
+        self, state: PerceptronState, passes: TrainingPasses, width: int, progress: Progress | None
     ) -> None:
         """Make passes over a data set until one changes nothing."""
-        passes = TrainingPasses(dataset, state.classes, self.class_weight, PERCEPTRON.owner)
         state.is_weighted = state.is_weighted or passes.is_weighted
         for number in range(self.max_iter):
             state.tracks_radius = number == 0
             state.begin_pass()
             for examples, order in passes.examples(self.seed if self.shuffle else None, number):
-                state.learn(examples, order, dataset.feature_index.width)
+                state.learn(examples, order, width)
                 if progress is not None and number:
                     progress(0)
             if state.converged:

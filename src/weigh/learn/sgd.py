@@ -246,7 +246,8 @@ class OnlineLogisticTask:
         ignored = zero_weight_classes(self.class_weight)
         if before is None:
             dataset = SourceDataset.read(self.schema, source, progress, check, ignored)
-            state = SgdState(self.settings, self._find_classes(dataset))
+            classes = self._find_classes(dataset)
+            state = SgdState(self.settings, classes)
             training = SgdTraining(self.schema, dataset.feature_index, state)
         else:
             training, state = before, before.state
@@ -256,13 +257,18 @@ class OnlineLogisticTask:
                 progress, None if check is None else partial(self._check_new_labels, state, check)
             )
             self._check_new_labels(state, check, dataset.labels)
+            classes = dataset.classes([*state.classes, *self.classes])
+        # First, because rows that cannot be learned must leave the state as it was.
+        passes = TrainingPasses(dataset, classes, self.class_weight, ONLINE_PARAMETERS.owner)
+        check_table_memory(dataset.feature_index.width, len(classes))
+        if before is not None:
             state.settings = self.settings
-            state.add_classes(dataset.classes([*state.classes, *self.classes]))
+            state.add_classes(classes)
         if check is None and dataset.n_rows:
             state.n_rows, state.class_totals = dataset.n_rows, {}
         for label, weight in dataset.class_totals().items():
             state.class_totals[label] = state.class_totals.get(label, 0.0) + weight
-        self._run_passes(state, dataset, progress, is_batch=check is not None)
+        self._run_passes(state, passes, dataset.feature_index.width, progress, is_batch=check is not None)
         training.cached_model = None
         return training
 
@@ -286,16 +292,19 @@ class OnlineLogisticTask:
         )
 
     def _run_passes(
-        self, state: SgdState, dataset: SourceDataset, progress: Progress | None, *, is_batch: bool
+        self,
+        state: SgdState,
+        passes: TrainingPasses,
+        width: int,
+        progress: Progress | None,
+        *,
+        is_batch: bool,
     ) -> None:
-        passes = TrainingPasses(dataset, state.classes, self.class_weight, ONLINE_PARAMETERS.owner)
         state.objective, state.converged = None, False
         for number in range(self.max_iter):
             state.passes, loss = state.passes + 1, 0.0
             for examples, order in passes.examples(self.seed if self.shuffle else None, number):
-                loss += state.learn(
-                    examples, order, dataset.feature_index.width, grows=is_batch and number == 0
-                )
+                loss += state.learn(examples, order, width, grows=is_batch and number == 0)
                 if progress is not None and number:
                     progress(0)
             # The penalty visits every weight, which would dominate the cost of a small batch.

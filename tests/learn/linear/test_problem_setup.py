@@ -249,3 +249,12 @@ def test_columns_that_do_not_occur_change_no_weight(learner: Any) -> None:
 def test_a_path_leaves_out_columns_that_do_not_occur() -> None:
     path = weigh.path(weigh.LinearRegression(weigh.Laplace("cv")), sparse_rows(6001), np.arange(40.0))
     assert list(path.features) == ["x0", "x1200", "x2400", "x3600", "x4800", "x6000"]
+
+
+@pytest.mark.parametrize("kind", ["text", "category"])
+def test_the_features_of_one_bare_column_are_named_by_their_index(kind: str) -> None:
+    words = np.array([["zeta"], ["beta"], ["alpha"], ["beta"]], dtype=object)
+    source = rows_of(words, [1.0, 2.0, 3.0, 2.0])
+    data = load_training_data(linear_schema(source, kind), source, is_regression=True)
+    rows = np.column_stack([data.X.times(unit) for unit in np.eye(3)])
+    assert [data.feature_names[int(np.argmax(row))][-4:] for row in rows] == [w[-4:] for (w,) in words]

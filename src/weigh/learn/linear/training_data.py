@@ -16,6 +16,7 @@ from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.linear.matrix import DenseMatrix, Matrix, SparseMatrix
 from weigh.learn.linear.moments import Moments
 from weigh.model.counts.bayes_counts import Label
+from weigh.model.counts.count_table import is_identity
 from weigh.source.base import Source
 from weigh.source.sparse_rows import SparseRows, concatenate_views
 
@@ -46,7 +47,7 @@ class TrainingData:
         """Feature names by feature index."""
         orders = self.feature_orders
         terms = self.feature_index.build_terms(orders, np.zeros((sum(map(len, orders)), 1)))
-        if self.schema.is_uniform and len(terms) == 1:
+        if len(terms) == 1 and is_identity(orders[0], self.feature_index.width):
             names_in_order: Sequence[str] = terms[0].features().names  # there may be millions
             return names_in_order
         names = [""] * self.feature_index.width
