@@ -16,7 +16,7 @@ CONTROL_NAMES = [
     "delete\x7f",
     "c1\x9b2J\x90\x85" + INJECTED,
     "bidi\u202egnp.exe\u202c\u2066\u2069",
-    "zero\u200bwidth\u200d\ufeff",
+    "zero\u200bwidth\u2060\ufeff",
     "separator\u2028" + INJECTED + "\u2029",
     "tag\U000e0041\ufffe\uffff",
 ]
@@ -65,4 +65,6 @@ def find_injected_lines(text: str) -> list[str]:
 
 
 def _is_control(char: str) -> bool:
+    if char in "\u200c\u200d":  # joiners, which Persian, Hindi and emoji need
+        return False
     return unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") or char in "\ufffe\uffff"

@@ -118,3 +118,8 @@ def test_a_name_in_html_is_text(name: str) -> None:
     assert not set(markup) & set("<>\"'")
     assert not find_control_characters(markup)
     assert markup.encode()
+
+
+def test_joiners_of_words_and_emoji_are_not_escaped() -> None:
+    name = "می\u200cخواهم 👩\u200d💻"
+    assert escape_control_characters(name) == name

@@ -9,8 +9,10 @@ from typing import Any
 
 # Control characters, invisible formatting (bidirectional overrides, zero-width characters), lone surrogates,
 # line and paragraph separators; but neither spaces nor characters of a later Unicode version than Python's.
+# Joiners stay: Persian, Hindi and emoji need them.
 _ESCAPED_CATEGORIES = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 _NONCHARACTERS = "\ufffe\uffff"  # invalid in XML
+_JOINERS = "\u200c\u200d"
 
 
 def escape_control_characters(text: str, quote: Callable[[str], str] = repr) -> str:
@@ -23,10 +25,11 @@ def escape_control_characters(text: str, quote: Callable[[str], str] = repr) -> 
         return text
     from unicodedata import category
 
-    return "".join(
-        quote(char)[1:-1] if category(char) in _ESCAPED_CATEGORIES or char in _NONCHARACTERS else char
-        for char in text
-    )
+    def is_escaped(char: str) -> bool:
+        is_control = category(char) in _ESCAPED_CATEGORIES or char in _NONCHARACTERS
+        return is_control and char not in _JOINERS
+
+    return "".join(quote(char)[1:-1] if is_escaped(char) else char for char in text)
 
 
 def escape_lines(text: str, quote: Callable[[str], str] = repr) -> str:
