@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.apps.mail.sample_mails import counts, ham, image, spam
-from tests.apps.mail.test_check import new_store
+from tests.apps.mail.test_check import lose_message, new_store
 from weigh.apps.mail.check import check_store
 from weigh.apps.mail.rebuild import rebuild_store
 from weigh.apps.mail.store import MailStore
@@ -65,6 +65,35 @@ def test_messages_that_were_not_found_again_are_counted(tmp_path: Path) -> None:
     # The journal still has the eight messages that were learned last.
     assert (result.hams, result.spams, result.missing) == (7, 4, 78)
     assert "78 learned messages could not be found again." in " ".join(str(result).split())
+    assert check_store(store.folder).is_intact
+
+
+def test_a_ledger_that_lost_a_message_is_not_kept(tmp_path: Path) -> None:
+    store = new_store(tmp_path / "store", "naive-bayes")
+    expected = image(store)
+    lose_message(store)
+    with pytest.raises(ModelFileError, match=r"learned messages is damaged.* Nothing was changed\."):
+        rebuild_store(store.folder)
+    assert [path.name for path in tmp_path.iterdir()] == ["store"]
+    result = rebuild_store(store.folder, learn_everything)
+    assert (result.hams, result.spams, result.missing) == (44, 44, 0)
+    assert image(MailStore.open(store.folder)) == expected
+    assert check_store(store.folder).is_intact
+    assert not rebuild_store(store.folder).damaged
+
+
+def test_a_ledger_with_other_messages_than_the_archive_is_learned_again(tmp_path: Path) -> None:
+    store = new_store(tmp_path / "store", "logistic")
+    store.fold()
+    expected = image(store)
+    path = Path(store.folder, "ledger")
+    ledger = MailStore.open(store.folder).filter().ledger
+    ledger.learn(store.settings.features.hashed_features([ham(99)]), b"\0")
+    path.write_bytes(ledger.image(type(ledger).open(str(path)).note))
+    assert not check_store(store.folder).is_intact
+    assert rebuild_store(store.folder).missing == 0
+    assert image(MailStore.open(store.folder)) == expected
+    assert check_store(store.folder).is_intact
 
 
 @pytest.mark.parametrize("learner", ["logistic", "perceptron"])
@@ -95,6 +124,7 @@ def test_a_ledger_is_kept_if_the_end_of_the_journal_is_lost(tmp_path: Path, dama
     assert (result.hams, result.spams, result.missing) == (44, 40, None)
     assert "mail that was learned last may be missing" in " ".join(str(result).split())
     assert counts(MailStore.open(store.folder)) == (44, 40)
+    assert check_store(store.folder).is_intact
     assert MailStore.open(store.folder).learn([spam(43)], "spam").new == 1
 
 
@@ -107,6 +137,7 @@ def test_a_store_with_a_damaged_table_of_keys_is_rebuilt_from_mail(tmp_path: Pat
     result = rebuild_store(store.folder, learn_everything)
     assert (result.hams, result.spams, result.missing) == (44, 44, None)
     assert image(MailStore.open(store.folder)) == expected
+    assert check_store(store.folder).is_intact
     # A process that had the store open goes on with the new one.
     store.learn([ham(99)], "ham")
     assert counts(store) == counts(MailStore.open(store.folder)) == (45, 44)
@@ -117,6 +148,7 @@ def test_a_second_rebuild_keeps_both_damaged_stores(tmp_path: Path) -> None:
     for number in (1, 2):
         flip(Path(store.folder, "ledger"), 5000)
         assert rebuild_store(store.folder, learn_everything).damaged == f"{store.folder}.damaged-{number}"
+        assert check_store(store.folder).is_intact
 
 
 def test_a_rebuild_that_was_killed_can_be_repeated(tmp_path: Path) -> None:
@@ -127,6 +159,7 @@ def test_a_rebuild_that_was_killed_can_be_repeated(tmp_path: Path) -> None:
     rebuild_store(store.folder, learn_everything)
     assert image(MailStore.open(store.folder)) == expected
     assert not Path(store.folder, "rebuild.draft").exists()
+    assert check_store(store.folder).is_intact
 
 
 def test_damaged_settings_cannot_be_rebuilt(tmp_path: Path) -> None:

@@ -105,7 +105,7 @@ def check_files(folder: str) -> StoreCheck:
     if snapshot and settings:
         archive, words = snapshot.metadata.archive, snapshot.metadata.words
         if archive.length:
-            attempt(archive.file_name(ARCHIVE_FILE), lambda: _check_archive(folder, snapshot))
+            attempt(archive.file_name(ARCHIVE_FILE), lambda: check_archive(folder, snapshot))
         if words.length:
             attempt(words.file_name(WORDS_FILE), lambda: _check_words(folder, snapshot))
         if marks:
@@ -143,7 +143,8 @@ def _check_ledger(folder: str, settings: StoreSettings | None) -> tuple[str, Led
     return f"{format_quantity(snapshot.ledger.features, 'feature')}, all blocks", snapshot
 
 
-def _check_archive(folder: str, snapshot: LedgerSnapshot) -> tuple[str, None]:
+def check_archive(folder: str, snapshot: LedgerSnapshot) -> tuple[str, None]:
+    """Check that an archive is intact and has as many messages as its ledger; return their numbers."""
     data = snapshot.metadata.archive.read(os.path.join(folder, ARCHIVE_FILE))
     counts = Counter(record.mark for record in unpack_records(data))
     labels = counts[HAM_MARK], counts[SPAM_MARK]

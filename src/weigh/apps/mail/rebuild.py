@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from weigh._core import MailLedger
 from weigh.advice import Step
-from weigh.apps.mail.check import LOCK_TIMEOUT, check_files, find_store
+from weigh.apps.mail.check import LOCK_TIMEOUT, check_archive, check_files, find_store
 from weigh.apps.mail.folder import (
     ARCHIVE_FILE,
     JOURNAL_FILE,
@@ -178,6 +178,7 @@ def _write_draft(
     """Write the new store, and return how many messages of the old one it misses, None if that is unknown."""
     is_kept = journal is not None and _keep_snapshot(folder, draft, settings, journal)
     if not is_kept:
+        shutil.rmtree(draft, ignore_errors=True)
         create_store(draft, settings)
         _learn_changes(draft, journal.changes if journal else [])
     store = MailStore(draft, settings)
@@ -221,15 +222,28 @@ def _keep_snapshot(folder: str, draft: str, settings: StoreSettings, journal: Re
     settings.write(os.path.join(draft, SETTINGS_FILE))
     save_snapshot(draft, ledger, metadata)
     journal.file.write_copy(os.path.join(draft, JOURNAL_FILE), journal.end)
-    return True
+    return _is_intact_when_folded(draft, settings)
+
+
+def _is_intact_when_folded(draft: str, settings: StoreSettings) -> bool:
+    """Fold a new store, and return whether its ledger and its journal then have the same messages."""
+    try:
+        MailStore(draft, settings).fold()
+    except FileError:
+        return False
+    return check_files(draft).is_intact
 
 
 def _intact_ledger(folder: str, settings: StoreSettings, snapshot: LedgerSnapshot) -> MailLedger:
+    """Return a stored ledger, or one learned from the archive if it is damaged or has other messages."""
+    is_ordered = LEARNERS[settings.learner].is_ordered
     try:
         check_ledger(folder)
+        if is_ordered:
+            check_archive(folder, snapshot)
         return snapshot.ledger
     except FileError:
-        if not LEARNERS[settings.learner].is_ordered:
+        if not is_ordered:
             raise
         ledger = MailLedger(settings.learner)
         learn_records(
