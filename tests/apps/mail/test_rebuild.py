@@ -162,6 +162,13 @@ def test_a_rebuild_that_was_killed_can_be_repeated(tmp_path: Path) -> None:
     assert check_store(store.folder).is_intact
 
 
+def test_what_a_killed_rebuild_left_in_an_intact_store_is_removed(tmp_path: Path) -> None:
+    store = new_store(tmp_path / "store", "naive-bayes")
+    shutil.copytree(store.folder, Path(store.folder, "rebuild.draft"))
+    assert not rebuild_store(store.folder).damaged
+    assert not Path(store.folder, "rebuild.draft").exists()
+
+
 def test_damaged_settings_cannot_be_rebuilt(tmp_path: Path) -> None:
     store = new_store(tmp_path / "store", "naive-bayes")
     flip(Path(store.folder, "settings.json"), 5)

@@ -108,8 +108,9 @@ def rebuild_store(
 
     An intact ledger is kept. Otherwise the archive of `logistic` and `perceptron` and the records of the
     journal are learned again, and `learn` is called with the new store to learn the mail that they do not
-    contain. Without `learn`, nothing is changed if messages would be missing. The settings, with the secret
-    salt, stay the same. The damaged files are kept in another folder.
+    contain. Without `learn`, nothing is changed if messages would be missing. Records after the first damage
+    of the journal are dropped; `missing` is then None. The settings, with the secret salt, stay the same. The
+    damaged files are kept in another folder.
     """
     path = find_store(folder)
     settings = read_settings(os.path.join(path, SETTINGS_FILE))
@@ -120,11 +121,12 @@ def rebuild_store(
         )
     draft = os.path.join(path, _DRAFT_FOLDER)
     with write_lock(os.path.join(path, JOURNAL_FILE), LOCK_TIMEOUT) as lock:
+        # A rebuild that was killed leaves its draft.
+        shutil.rmtree(draft, ignore_errors=True)
         if check_files(path).is_intact:
             return RebuildResult(path, "", *_count_learned(path), 0)
         try:
             with translate_os_errors(path, "written"), contextlib.ExitStack() as resources:
-                shutil.rmtree(draft, ignore_errors=True)
                 journal = _read_journal(path, resources)
                 missing = _write_draft(path, draft, settings, journal, learn)
                 counts = _count_learned(draft)
@@ -262,8 +264,8 @@ def _learn_changes(folder: str, changes: list[LabelChange]) -> None:
 def _install(folder: str, draft: str, lock: int) -> str:
     """Replace the files of a store by those of a draft, and return the folder with the replaced ones.
 
-    If the machine stops in between, ledger and journal do not belong together, which every command reports;
-    rebuilding again puts that right.
+    If the machine stops in between, ledger and journal do not belong together, which every command reports.
+    Rebuilding again, with the same mail if mail was given, puts that right.
     """
     damaged = next(path for n in itertools.count(1) if not os.path.exists(path := f"{folder}.damaged-{n}"))
     os.mkdir(damaged, 0o700)
