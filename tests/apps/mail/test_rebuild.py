@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 from tests.apps.mail.sample_mails import counts, ham, image, spam
 from tests.apps.mail.test_check import lose_message, new_store
+from weigh.apps.mail import rebuild
 from weigh.apps.mail.check import check_store
 from weigh.apps.mail.rebuild import rebuild_store
 from weigh.apps.mail.store import MailStore
@@ -107,6 +109,54 @@ def test_a_ledger_is_learned_again_from_the_archive(tmp_path: Path, learner: str
     assert image(store) == expected
     assert MailStore.open(store.folder).unlearn([ham(1)]).ham == 1
     assert check_store(store.folder).is_intact
+
+
+@pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
+@pytest.mark.parametrize("damage", ["flip", "remove"])
+def test_a_ledger_is_kept_if_only_names_are_damaged(tmp_path: Path, learner: str, damage: str) -> None:
+    store = new_store(tmp_path / "store", learner, words=True)
+    verdicts = store.judge([ham(1), spam(1)])
+    words = Path(store.folder, "words.0")
+    flip(words, 50) if damage == "flip" else words.unlink()
+    assert not check_store(store.folder).is_intact
+    result = rebuild_store(store.folder)
+    assert (result.hams, result.spams, result.missing, result.lost_names) == (44, 44, 0, True)
+    text = " ".join(str(result).split())
+    assert "No message is missing. The words of earlier mail are lost" in text
+    assert check_store(store.folder).is_intact
+    rebuilt = MailStore.open(store.folder)
+    assert rebuilt.judge([ham(1), spam(1)]) == verdicts
+    rebuilt.learn([b"Subject: zebra\n\nzebra crossing"], "spam")
+    assert "zebra" in str(rebuilt.strongest(100))
+    assert rebuilt.unlearn([ham(1)]).ham == 1
+    assert check_store(store.folder).is_intact
+
+
+def test_kept_files_are_on_disk_before_any_is_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = new_store(tmp_path / "store", "logistic")
+    flip(Path(store.folder, "ledger"), 5000)
+    flushed: list[str | int] = []
+    flush_to_disk, replace = rebuild.flush_to_disk, os.replace
+
+    def flush(descriptor: int) -> None:
+        flush_to_disk(descriptor)
+        flushed.append(os.fstat(descriptor).st_ino)
+
+    def check_flushed(source: str, target: str) -> None:
+        if os.path.dirname(target) == store.folder:
+            assert f"{store.folder}.damaged-1" in flushed
+            assert str(tmp_path) in flushed
+            if os.path.basename(target).startswith("archive"):
+                assert flushed[0] == os.stat(source).st_ino
+        replace(source, target)
+
+    monkeypatch.setattr(rebuild, "flush_to_disk", flush)
+    monkeypatch.setattr(rebuild, "fsync_folder", flushed.append)
+    monkeypatch.setattr(os, "replace", check_flushed)
+    rebuild_store(store.folder)
+    assert len(flushed) > 3
 
 
 @pytest.mark.parametrize("damage", ["flip", "truncate"])

@@ -77,6 +77,7 @@ def test_a_damaged_store_is_rebuilt_from_mail(damaged: Run, folder: Path) -> Non
         "hams": 4,
         "spams": 4,
         "missing": 0,
+        "lost_names": False,
     }
     assert damaged("check").exit_code == 0
     assert damaged("filter", "-q", input=spam(1)).exit_code == 0

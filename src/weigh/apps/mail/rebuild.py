@@ -30,6 +30,7 @@ from weigh.apps.mail.storage import (
     NOT_LEARNED,
     LabelChange,
     LedgerSnapshot,
+    SnapshotMetadata,
     check_ledger,
     count_labels,
     decode_changes,
@@ -47,7 +48,7 @@ from weigh.journal.journal import (
     write_acknowledged,
     write_lock,
 )
-from weigh.journal.storage import KEY_BYTES, Position, unpack_records
+from weigh.journal.storage import KEY_BYTES, Position, flush_to_disk, unpack_records
 from weigh.result import Result, Section
 from weigh.text import format_quantity
 
@@ -64,6 +65,7 @@ class RebuildResult(Result):
     damaged : the folder with the files that were replaced; empty if the store was intact
     hams, spams : numbers of messages that it has learned
     missing : number of messages that had been learned and were not found again; None if that is unknown
+    lost_names : whether names of features, which only `strongest` needs, were damaged and are lost
     """
 
     folder: str
@@ -71,6 +73,7 @@ class RebuildResult(Result):
     hams: int
     spams: int
     missing: int | None
+    lost_names: bool = False
 
     def sections(self) -> list[Section]:
         """Return what was done in sentences."""
@@ -81,6 +84,8 @@ class RebuildResult(Result):
             f"The store was rebuilt and has learned {counts}. {self._describe_loss()}",
             f"The damaged files are in {self.damaged}.",
         ]
+        if self.lost_names:
+            lines.insert(1, "The words of earlier mail are lost: only those of new mail can be listed.")
         return [Section("rebuilt", lines)]
 
     def _describe_loss(self) -> str:
@@ -89,6 +94,13 @@ class RebuildResult(Result):
         if not self.missing:
             return "No message is missing."
         return f"{format_quantity(self.missing, 'learned message')} could not be found again."
+
+
+class DraftContents(NamedTuple):
+    """How many messages of the old store a new one misses, None if unknown, and whether it lost names."""
+
+    missing: int | None
+    lost_names: bool
 
 
 class ReadableJournal(NamedTuple):
@@ -106,11 +118,11 @@ def rebuild_store(
 ) -> RebuildResult:
     """Replace a damaged store by one made from its intact files, and from mail if they are not enough.
 
-    An intact ledger is kept. Otherwise the archive of `logistic` and `perceptron` and the records of the
-    journal are learned again, and `learn` is called with the new store to learn the mail that they do not
-    contain. Without `learn`, nothing is changed if messages would be missing. Records after the first damage
-    of the journal are dropped; `missing` is then None. The settings, with the secret salt, stay the same. The
-    damaged files are kept in another folder.
+    An intact ledger is kept, even if the names of its features are damaged and lost. Otherwise the archive of
+    `logistic` and `perceptron` and the records of the journal are learned again, and `learn` is called with
+    the new store to learn the mail that they do not contain. Without `learn`, nothing is changed if messages
+    would be missing. Records after the first damage of the journal are dropped; `missing` is then None. The
+    settings, with the secret salt, stay the same. The damaged files are kept in another folder.
     """
     path = find_store(folder)
     settings = read_settings(os.path.join(path, SETTINGS_FILE))
@@ -128,9 +140,9 @@ def rebuild_store(
         try:
             with translate_os_errors(path, "written"), contextlib.ExitStack() as resources:
                 journal = _read_journal(path, resources)
-                missing = _write_draft(path, draft, settings, journal, learn)
+                contents = _write_draft(path, draft, settings, journal, learn)
                 counts = _count_learned(draft)
-                return RebuildResult(path, _install(path, draft, lock), *counts, missing)
+                return RebuildResult(path, _install(path, draft, lock), *counts, *contents)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
 
@@ -176,10 +188,10 @@ def _write_draft(
     settings: StoreSettings,
     journal: ReadableJournal | None,
     learn: Callable[[MailStore], object] | None,
-) -> int | None:
-    """Write the new store, and return how many messages of the old one it misses, None if that is unknown."""
-    is_kept = journal is not None and _keep_snapshot(folder, draft, settings, journal)
-    if not is_kept:
+) -> DraftContents:
+    """Write the new store, and return what of the old one it misses."""
+    kept = _keep_snapshot(folder, draft, settings, journal) if journal else None
+    if not kept:
         shutil.rmtree(draft, ignore_errors=True)
         create_store(draft, settings)
         _learn_changes(draft, journal.changes if journal else [])
@@ -189,14 +201,15 @@ def _write_draft(
     store.fold()
     learned = _learned_keys(Journal(os.path.join(draft, JOURNAL_FILE)).marks())
     missing = len(_learned_keys(journal.marks) - learned) if journal else None
-    if not learn and not is_kept and missing != 0:
+    if not learn and not kept and missing != 0:
         what = "the learned messages" if missing is None else format_quantity(missing, "learned message")
         raise ModelFileError(
             f"{folder}: what the store knew of {what} is damaged, and can only be learned again from the "
             "mail itself. Nothing was changed.",
             hint=("Give this mail: ", Step("mail to rebuild from", "rebuild_store(folder, learn=...).")),
         )
-    return missing if journal and journal.is_complete else None
+    is_known = journal is not None and journal.is_complete
+    return DraftContents(missing if is_known else None, bool(kept and kept.lost_names))
 
 
 def _learned_keys(marks: MarkIndex) -> set[bytes]:
@@ -204,27 +217,52 @@ def _learned_keys(marks: MarkIndex) -> set[bytes]:
     return {table[KEY_BYTES * i : KEY_BYTES * (i + 1)] for i in range(n_keys)}
 
 
-def _keep_snapshot(folder: str, draft: str, settings: StoreSettings, journal: ReadableJournal) -> bool:
-    """Start the new store with the snapshot and the journal of the old one; return whether that is possible.
+class KeptSnapshot(NamedTuple):
+    """A snapshot for the new store, and whether it lost the names of features."""
+
+    ledger: MailLedger
+    metadata: SnapshotMetadata
+    lost_names: bool
+
+
+def _keep_snapshot(
+    folder: str, draft: str, settings: StoreSettings, journal: ReadableJournal
+) -> KeptSnapshot | None:
+    """Start the new store with the snapshot and the journal of the old one; return None if they are unusable.
 
     A damaged ledger is learned again from an intact archive.
     """
     try:
-        ledger, metadata = snapshot = load_snapshot(folder, settings.learner)
-        metadata.check_files(folder)
-        if not journal.file.contains(metadata.position):
-            return False
-        ledger = _intact_ledger(folder, settings, snapshot)
+        kept = _intact_snapshot(folder, settings)
     except FileError:
-        return False
+        return None
+    metadata = kept.metadata
+    if not journal.file.contains(metadata.position):
+        return None
     prepare_folder(draft)
     for sidecar, name in ((metadata.archive, ARCHIVE_FILE), (metadata.words, WORDS_FILE)):
         if sidecar.length:
-            shutil.copy(sidecar.file_name(os.path.join(folder, name)), draft)
+            path = sidecar.file_name(os.path.join(folder, name))
+            _copy_file(path, os.path.join(draft, os.path.basename(path)))
     settings.write(os.path.join(draft, SETTINGS_FILE))
-    save_snapshot(draft, ledger, metadata)
+    save_snapshot(draft, kept.ledger, metadata)
     journal.file.write_copy(os.path.join(draft, JOURNAL_FILE), journal.end)
-    return _is_intact_when_folded(draft, settings)
+    return kept if _is_intact_when_folded(draft, settings) else None
+
+
+def _intact_snapshot(folder: str, settings: StoreSettings) -> KeptSnapshot:
+    """Load a snapshot, without its names of features if they are damaged; raise if anything else is."""
+    snapshot = load_snapshot(folder, settings.learner)
+    metadata = snapshot.metadata
+    with translate_os_errors(folder, "read"):
+        metadata.archive.check(os.path.join(folder, ARCHIVE_FILE))
+    ledger = _intact_ledger(folder, settings, snapshot)
+    try:
+        with translate_os_errors(folder, "read"):
+            metadata.words.check(os.path.join(folder, WORDS_FILE))
+    except FileError:
+        return KeptSnapshot(ledger, metadata._replace(words=metadata.words.next_version()), True)
+    return KeptSnapshot(ledger, metadata, False)
 
 
 def _is_intact_when_folded(draft: str, settings: StoreSettings) -> bool:
@@ -272,6 +310,9 @@ def _install(folder: str, draft: str, lock: int) -> str:
     for entry in os.scandir(folder):
         if entry.is_file():
             _keep_file(entry.path, os.path.join(damaged, entry.name))
+    # The kept names must be on disk before the first file is replaced.
+    fsync_folder(damaged)
+    fsync_folder(os.path.dirname(damaged))
     names = set(os.listdir(draft))
     sidecars = {name for name in names if name.split(".")[0] in (ARCHIVE_FILE, WORDS_FILE)}
     for name in (*sorted(sidecars), LEDGER_FILE):
@@ -290,10 +331,17 @@ def _install(folder: str, draft: str, lock: int) -> str:
 def _keep_file(path: str, copy: str) -> None:
     """Give a file that will be replaced a second name; copy one that is written in place."""
     if path.endswith(".lock"):
-        shutil.copy2(path, copy)
+        _copy_file(path, copy)
         return
     try:
         os.link(path, copy)
     except OSError:
         # The file system has no hard links.
-        shutil.copy2(path, copy)
+        _copy_file(path, copy)
+
+
+def _copy_file(path: str, copy: str) -> None:
+    """Copy a file, and flush the copy to disk."""
+    shutil.copy2(path, copy)
+    with open(copy, "rb") as file:
+        flush_to_disk(file.fileno())
