@@ -15,9 +15,9 @@ SECTIONS = {
     """,
     "What is kept": """
         The settings and the key; the ledger if it is intact; for --learner logistic and
-        perceptron, all mail if the archive is intact; and what the journal contains.
-        Only if that is not enough, the mail itself is needed. The damaged files are kept
-        in a folder beside the store.
+        perceptron, all mail if the archive and the first 4,096 bytes of the ledger are
+        intact; and what the journal contains. Only if that is not enough, the mail itself
+        is needed. The damaged files are kept in a folder beside the store.
     """,
 }
 
