@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.apps.mail.sample_mails import counts, ham, image, spam
+from weigh._core import MailLedger
+from weigh.apps.mail.filter import Filter
 from weigh.apps.mail.storage import SidecarFile
 from weigh.apps.mail.store import MailStore
 from weigh.errors import FileError, JournalError, ModelFileError
@@ -152,3 +155,45 @@ def test_a_long_sidecar_file_is_checked_block_by_block(tmp_path: Path) -> None:
                 use(str(path))
         flip_bit(tmp_path / "archive.0", offset)
     sidecar.check(str(path))
+
+
+@pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
+def test_a_filter_of_a_damaged_store_names_the_file_and_changes_nothing(tmp_path: Path, learner: str) -> None:
+    store = MailStore.open(tmp_path / "store", create=True, learner=learner)
+    known = [ham(number) for number in range(200)]
+    store.learn(known, "ham")
+    store.learn([spam(number) for number in range(200)], "spam")
+    store.fold()
+    ledger = Path(store.folder, "ledger")
+    expected = MailStore.open(store.folder).judge(known)
+    flip_bit(ledger, 9000)
+    opened = MailStore.open(store.folder).filter()
+
+    calls: list[Callable[[], object]] = [
+        lambda: opened.judge(known),
+        lambda: [opened.explain(content) for content in known],
+        lambda: [opened.brief(content, 3) for content in known],
+        lambda: opened.learn([ham(number) for number in range(500, 700)], "ham"),
+    ]
+    if learner not in ORDERED:
+        calls.append(lambda: opened.unlearn(known, "ham"))
+    for call in calls:
+        with pytest.raises(ModelFileError, match=r"ledger cannot be used: its bytes 8192 to .* or rebuild"):
+            call()
+    assert (opened.ledger.hams, opened.ledger.spams) == (200, 200)
+    flip_bit(ledger, 9000)
+    assert opened.judge(known) == expected
+    opened.learn([ham(500)], "ham")
+    assert opened.ledger.hams == 201
+
+
+def test_a_filter_without_a_store_reports_a_damaged_ledger(tmp_path: Path) -> None:
+    path = tmp_path / "ledger"
+    written = Filter()
+    written.learn([ham(1), spam(1)], ["ham", "spam"])
+    path.write_bytes(written.ledger.image(b""))
+    flip_bit(path, 5000)
+    with pytest.raises(
+        ModelFileError, match=r"^The ledger cannot be used: its bytes 4096 to \d+ are damaged"
+    ):
+        Filter(ledger=MailLedger.open(str(path))).learn([ham(2)], "ham")

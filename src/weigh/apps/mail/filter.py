@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import contextlib
+from collections.abc import Iterable, Iterator, Sequence
 
-from weigh._core import MailLedger
+from weigh._core import DamagedLedgerError, MailLedger
 from weigh.apps.mail.features import VIEWS, FeatureExtractor, ParsedMail
 from weigh.apps.mail.learners import LEARNERS
 from weigh.apps.mail.verdict import HAM, SPAM, Costs, Explanation, FeatureContribution, Verdict
 from weigh.errors import (
     DataError,
     LabelError,
+    ModelFileError,
     ParameterError,
     Unsupported,
     did_you_mean,
@@ -44,6 +46,7 @@ class Filter:
     features : the feature extractor
     ledger : what has been learned so far; by default an empty naive Bayes ledger
     costs : the costs of mistakes, which determine the verdicts
+    folder : the store that the ledger comes from, which an error names if its file turns out to be damaged
 
     Examples
     --------
@@ -58,10 +61,13 @@ class Filter:
         features: FeatureExtractor | None = None,
         ledger: MailLedger | None = None,
         costs: Costs | None = None,
+        folder: str | None = None,
     ) -> None:
         self.features = features or FeatureExtractor()
         self.ledger = new_ledger("naive-bayes") if ledger is None else ledger
         self.costs = costs or Costs()
+        self.folder = folder
+        self._is_loaded = False
 
     def judge(self, contents: Sequence[bytes]) -> list[Verdict]:
         """Return the verdict on each message."""
@@ -69,7 +75,8 @@ class Filter:
 
     def judge_hashed(self, hashed: list[bytes]) -> list[Verdict]:
         """Return the verdict on each message from its hashed features."""
-        return [self.costs.verdict(score) for score in self.ledger.judge(hashed)]
+        with self._translate_damage():
+            return [self.costs.verdict(score) for score in self.ledger.judge(hashed)]
 
     def explain(self, content: bytes) -> Explanation:
         """Return the verdict on a message with the contribution of every known feature."""
@@ -77,7 +84,7 @@ class Filter:
 
     def explain_parsed(self, mail: ParsedMail) -> Explanation:
         """Return the explanation of a message that has been parsed."""
-        contributions = self.ledger.evidence(mail.hashed_features)
+        contributions = self._evidence(mail)
         names = mail.names({(view, key) for view, key, _ in contributions})
         reasons = [
             FeatureContribution(names[view, key], VIEWS[view], nats)
@@ -102,7 +109,7 @@ class Filter:
 
     def brief_parsed(self, mail: ParsedMail, most: int) -> tuple[Verdict, tuple[FeatureContribution, ...]]:
         """Return the verdict on a message that has been parsed, and its `most` strongest reasons."""
-        contributions = self.ledger.evidence(mail.hashed_features)
+        contributions = self._evidence(mail)
         magnitudes = sorted((abs(nats) for _, key, nats in contributions if key), reverse=True)
         # Reasons as strong as the last one are all kept: ties are broken by name.
         threshold = magnitudes[most - 1] if 0 < most <= len(magnitudes) else 0.0
@@ -116,7 +123,9 @@ class Filter:
 
     def learn(self, contents: Sequence[bytes], labels: Iterable[str]) -> None:
         """Learn messages in order; `labels` has "ham" or "spam" for each message, or is one label for all."""
-        self.ledger.learn(self.features.hashed_features(contents), _encode_labels(labels, len(contents)))
+        hashed, codes = self.features.hashed_features(contents), _encode_labels(labels, len(contents))
+        self._load_ledger()
+        self.ledger.learn(hashed, codes)
 
     def unlearn(self, contents: Sequence[bytes], labels: Iterable[str]) -> None:
         """Unlearn messages as if they had never been learned; on an error none is unlearned."""
@@ -126,6 +135,7 @@ class Filter:
                 "other messages again from scratch, or use 'naive-bayes'."
             )
         hashed, codes = self.features.hashed_features(contents), _encode_labels(labels, len(contents))
+        self._load_ledger()
         try:
             self.ledger.unlearn(hashed, codes)
         except ValueError as error:
@@ -133,6 +143,30 @@ class Filter:
                 "One of these messages was not learned under the given label, so none was unlearned. "
                 "Give exactly the messages and labels that were learned."
             ) from error
+
+    def _evidence(self, mail: ParsedMail) -> list[tuple[int, int, float]]:
+        with self._translate_damage():
+            return self.ledger.evidence(mail.hashed_features)
+
+    def _load_ledger(self) -> None:
+        """Read and verify all blocks of the ledger's file, so that no change stops at a damaged one."""
+        if not self._is_loaded:
+            with self._translate_damage():
+                # Counting the features reads all blocks, which then stay in memory.
+                _ = self.ledger.features
+            self._is_loaded = True
+
+    @contextlib.contextmanager
+    def _translate_damage(self) -> Iterator[None]:
+        """Raise errors of the ledger's file as errors of its store."""
+        try:
+            yield
+        except DamagedLedgerError as error:
+            if self.folder is None:
+                raise ModelFileError(f"The ledger cannot be used: {error}") from error
+            from weigh.apps.mail.storage import unusable_ledger_error
+
+            raise unusable_ledger_error(self.folder, error) from error
 
 
 def _sort_by_strength(reasons: Iterable[FeatureContribution]) -> tuple[FeatureContribution, ...]:

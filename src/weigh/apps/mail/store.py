@@ -224,9 +224,10 @@ class MailStore:
         mail = self.settings.features.parse(content)
         return self._filter_for([mail.hashed_features]).brief_parsed(mail, most)
 
+    @advise_repair
     def filter(self) -> Filter:
         """Return a filter based on everything learned so far; it changes when this store learns."""
-        return Filter(self.settings.features, self._current_state().ledger, self.costs)
+        return Filter(self.settings.features, self._current_state().ledger, self.costs, self.folder)
 
     @advise_repair
     def strongest(self, k: int = 10) -> StrongestWords:
@@ -387,7 +388,7 @@ class MailStore:
             return self.filter()
         keys = feature_keys(hashed)
         state, _ = replay_journal(self.folder, self.settings.learner, self._journal, keys=keys)
-        return Filter(self.settings.features, state.ledger, self.costs)
+        return Filter(self.settings.features, state.ledger, self.costs, self.folder)
 
     def _current_state(self) -> LedgerState:
         """Return the up-to-date ledger."""
