@@ -9,6 +9,7 @@ import pytest
 
 from tests.journal.ledger import Entries, Ledger, key, plain, record
 from weigh.errors import DamagedJournal, JournalError, LostPlace
+from weigh.journal.journal import Journal
 from weigh.journal.storage import HEADER_BYTES, JOURNAL_START, Position
 
 
@@ -166,6 +167,23 @@ def test_a_missing_journal_is_reported(ledger: Ledger) -> None:
     with pytest.raises(DamagedJournal, match="journal is missing"):
         ledger.append(record("d"))
     assert not os.path.exists(ledger.path)
+
+
+def test_a_removed_journal_begins_anew_as_the_error_says(tmp_path: Path) -> None:
+    path = os.path.realpath(tmp_path / "journal")
+    with Journal(path).transaction() as transaction:
+        transaction.append([record("a")])
+    os.unlink(path)
+    with pytest.raises(DamagedJournal) as caught, Journal(path).transaction():
+        pass
+    assert str(caught.value) == (
+        f"{path} is missing. Restore it and its lock file from a copy, or remove {path}.lock to begin an "
+        "empty journal."
+    )
+    os.unlink(f"{path}.lock")
+    with Journal(path).transaction() as transaction:
+        transaction.append([record("b")])
+    assert list(Journal(path).records()) == [record("b")]
 
 
 def test_a_journal_with_another_history_is_reported(ledger: Ledger, tmp_path: Path) -> None:

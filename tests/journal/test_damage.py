@@ -159,7 +159,7 @@ def test_a_flipped_byte_in_the_table_of_keys_is_reported_to_writers(ledger: Ledg
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", "is not a journal of weigh"),
+        (b"", r"is not a journal of weigh\. Move it and its lock file away, or use another path\."),
         (b"From nobody\n" * 9, "is not a journal of weigh"),
         (b"weigh\x00jr\x01", "is truncated in its header"),
         (b"weigh\x00jr\x02" + bytes(99), "has format 2; this version of weigh reads formats up to 1"),

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from weigh.errors import CutJournal, JournalError, LostPlace, parameter_error
+from weigh.errors import CutJournal, DamagedJournal, JournalError, LostPlace, parameter_error
 from weigh.journal.generation import Generation, MarkIndex, MarkTable, open_generation, write_generation
 from weigh.journal.storage import (
     JOURNAL_START,
@@ -18,7 +18,6 @@ from weigh.journal.storage import (
     JournalRecord,
     Position,
     check_record,
-    damaged_journal,
     pack_record,
     translate_os_errors,
 )
@@ -291,7 +290,13 @@ class WriteTransaction:
         self._is_closed = False
         acknowledged = read_acknowledged(path)
         if acknowledged and not os.path.exists(path):
-            raise damaged_journal(f"{path} is missing.")
+            raise DamagedJournal(
+                f"{path} is missing.",
+                hint=(
+                    "Restore it and its lock file from a copy, or remove "
+                    f"{path}.lock to begin an empty journal."
+                ),
+            )
         self._file = _open_or_create(path)
         try:
             with translate_os_errors(path, "read"):

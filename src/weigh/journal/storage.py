@@ -91,7 +91,9 @@ class JournalHeader(NamedTuple):
 def unpack_header(data: bytes, path: str) -> JournalHeader:
     """Parse and verify the header of a file."""
     if data[: len(FILE_MAGIC)] != FILE_MAGIC:
-        raise DamagedJournal(f"{path} is not a journal of weigh.", hint="Move it away, or use another path.")
+        raise DamagedJournal(
+            f"{path} is not a journal of weigh.", hint="Move it and its lock file away, or use another path."
+        )
     if len(data) < HEADER_BYTES:
         raise damaged_journal(f"{path} is truncated in its header.")
     _, version, generation, start, start_checksum, snapshot, snapshot_checksum, n_keys, checksum = (
