@@ -105,6 +105,23 @@ def test_a_ledger_that_lost_a_message_does_not_agree_with_the_journal(tmp_path: 
     )
 
 
+@pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
+def test_a_removed_ledger_is_reported(tmp_path: Path, learner: str) -> None:
+    store = MailStore.open(tmp_path / "store", create=True, learner=learner)
+    store.learn([ham(1)], "ham")
+    assert check_store(store.folder).checks[2].contents == "not written yet"
+    assert check_store(store.folder).is_intact
+    store.fold()
+    ledger = tmp_path / "store" / "ledger"
+    ledger.unlink()
+    check = check_store(store.folder)
+    problems = {each.name: each.problem for each in check.checks if each.problem}
+    assert (check.is_intact, problems) == (False, {"ledger": f"{ledger} is missing."})
+    Path(store.folder, "journal").write_bytes(b"")
+    names = [each.name for each in check_store(store.folder).checks if each.problem]
+    assert names == ["journal"]
+
+
 def test_there_must_be_a_store_to_check(tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match="there is no mail store"):
         check_store(tmp_path)

@@ -193,6 +193,17 @@ def test_a_store_with_a_damaged_table_of_keys_is_rebuilt_from_mail(tmp_path: Pat
     assert counts(store) == counts(MailStore.open(store.folder)) == (45, 44)
 
 
+@pytest.mark.parametrize("learner", ["naive-bayes", "logistic"])
+def test_a_removed_ledger_is_learned_again_from_mail(tmp_path: Path, learner: str) -> None:
+    store = new_store(tmp_path / "store", learner)
+    Path(store.folder, "ledger").unlink()
+    with pytest.raises(ModelFileError, match=r"learned messages is damaged.* Nothing was changed\."):
+        rebuild_store(store.folder)
+    result = rebuild_store(store.folder, learn_everything)
+    assert (result.hams, result.spams, result.missing) == (44, 44, 0)
+    assert check_store(store.folder).is_intact
+
+
 def test_a_second_rebuild_keeps_both_damaged_stores(tmp_path: Path) -> None:
     store = new_store(tmp_path / "store", "naive-bayes")
     for number in (1, 2):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections import Counter
 from collections.abc import Callable
@@ -30,9 +31,9 @@ from weigh.apps.mail.storage import (
     read_feature_names,
 )
 from weigh.errors import FileError, ModelFileError, WeighError
-from weigh.journal.generation import MarkIndex
+from weigh.journal.generation import MarkIndex, open_generation
 from weigh.journal.journal import Journal, write_lock
-from weigh.journal.storage import unpack_records
+from weigh.journal.storage import JOURNAL_START, unpack_records
 from weigh.result import LINE_WIDTH, Result, Section, Table
 from weigh.text import format_count, format_quantity, truncate
 
@@ -134,13 +135,27 @@ def _check_journal(folder: str) -> tuple[str, MarkIndex]:
 
 
 def _check_ledger(folder: str, settings: StoreSettings | None) -> tuple[str, LedgerSnapshot | None]:
+    path = os.path.join(folder, LEDGER_FILE)
+    is_missing = not os.path.exists(path)
+    if is_missing and _is_folded(folder):
+        raise ModelFileError(f"{path} is missing.")
     check_ledger(folder)
     if settings is None:
-        return "all blocks", None
+        return "not written yet" if is_missing else "all blocks", None
     snapshot = load_snapshot(folder, settings.learner)
-    if not os.path.exists(os.path.join(folder, LEDGER_FILE)):
+    if is_missing:
         return "not written yet", snapshot
     return f"{format_quantity(snapshot.ledger.features, 'feature')}, all blocks", snapshot
+
+
+def _is_folded(folder: str) -> bool:
+    """Return whether the journal says that a ledger was written; False if the journal is damaged."""
+    with contextlib.suppress(FileError):
+        file = open_generation(os.path.join(folder, JOURNAL_FILE), os.O_RDONLY)
+        if file:
+            with contextlib.closing(file):
+                return file.header.snapshot_position != JOURNAL_START
+    return False
 
 
 def check_archive(folder: str, snapshot: LedgerSnapshot) -> tuple[str, None]:
