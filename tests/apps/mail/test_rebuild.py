@@ -15,6 +15,7 @@ from weigh.apps.mail.check import check_store
 from weigh.apps.mail.rebuild import rebuild_store
 from weigh.apps.mail.store import MailStore
 from weigh.errors import DamagedJournal, ModelFileError
+from weigh.journal.storage import flush_to_disk
 
 
 def flip(path: Path, at: int) -> None:
@@ -138,7 +139,7 @@ def test_kept_files_are_on_disk_before_any_is_replaced(
     store = new_store(tmp_path / "store", "logistic")
     flip(Path(store.folder, "ledger"), 5000)
     flushed: list[str | int] = []
-    flush_to_disk, replace = rebuild.flush_to_disk, os.replace
+    replace = os.replace
 
     def flush(descriptor: int) -> None:
         flush_to_disk(descriptor)
