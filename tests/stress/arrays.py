@@ -40,8 +40,11 @@ class ArrayAttack(Attack):
 
     def run_case(self, rng: random.Random) -> str:
         """Fit a learner to a hostile X or y, predict and explain; only an error of ours may end this."""
-        X: Any = rng.choice(CONTAINERS)(rng)
-        y: Any = rng.choice(LABELS)(rng)
+        try:
+            X: Any = rng.choice(CONTAINERS)(rng)
+            y: Any = rng.choice(LABELS)(rng)
+        except (pa.ArrowException, TypeError, ValueError):
+            return "refused by its own library"
         learner = rng.choice((*LEARNERS, weigh.LinearRegression))()
         if rng.random() < 0.3:
             learner.set_params(columns=rng.choice(("category", "number", "count", "flag", "text", "tokens")))
