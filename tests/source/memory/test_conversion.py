@@ -146,3 +146,8 @@ def test_numbers_are_converted_to_native_byte_order(kind: str) -> None:
     assert values.dtype.isnative
     assert values.dtype.itemsize <= 8
     assert values.tolist() == [1, 2]
+
+
+def test_a_list_of_texts_with_an_array_in_it_is_refused() -> None:
+    with pytest.raises(DataError, match="row 0 has a single value, row 1 has 2 values"):
+        rows(["a b", np.array([1, 2]), float("nan")])

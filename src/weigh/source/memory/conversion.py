@@ -94,8 +94,8 @@ def _are_strings(values: Any) -> bool:
     if hasattr(values, "type"):
         return "string" in str(values.type)
     types = set(map(type, values)) - {type(None)}
-    if float in types:
-        types = {type(value) for value in values if value is not None and value == value}
+    if float in types and all(value != value for value in values if type(value) is float):
+        types.discard(float)  # NaN is a missing text
     return bool(types) and all(issubclass(value_type, str) for value_type in types)
 
 
