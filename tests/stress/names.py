@@ -34,7 +34,8 @@ PIECES = [
     "\\pwned{x}", "\\end{align*}", "{", "}", "$", "#", "_", "^", "~", '\\', "[bold]", "[/]",
     "[link=pwned]", "\r\nPwned: yes", "a", "b", "%s", "{0}",
 ]  # fmt: skip
-FORMULA = re.compile(r"[\s\"'\ufeff]*[=+\-@\t\r＝＋－＠]")
+# A single quote in front makes a cell text.
+FORMULA = re.compile(r"[\s\"\ufeff]*[=+\-@\t\r＝＋－＠]")
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$", re.IGNORECASE)
 LATEX_COMMAND = re.compile(r"\\([A-Za-z]+)")
 

@@ -295,8 +295,8 @@ def test_weight_errors_name_the_row() -> None:
         "their mean."
     )
     assert error_message(DataError, [[1], [2]], None, [5e-324, 0]) == (
-        "The sample weight of row 0 is 4.94066e-324; weights must be 0, or from 1e-50 to 1e+50. Divide them "
-        "by their mean."
+        "The sample weight of row 0 is 4.94066e-324; weights must be 0, or from 1e-50 to 1e+50. Give "
+        "weight 0 to what must not count."
     )
 
 
