@@ -15,6 +15,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 CASE_SECONDS = 20.0
 START_SECONDS = 60.0
+CASES_PER_PROCESS = 2_000  # memory fragments over thousands of cases, which is no fault of the next one
 
 
 @dataclass
@@ -96,9 +97,11 @@ def run_attack(
             process, patience = CaseProcess(name, folder), START_SECONDS
         case = process.run(f"{name}-{seed}-{number}", patience)
         result.add(case)
-        if case["outcome"] == "crash":
-            process = None
         number += 1
+        if case["outcome"] != "crash" and number % CASES_PER_PROCESS == 0:
+            process.close()
+        if case["outcome"] == "crash" or number % CASES_PER_PROCESS == 0:
+            process = None
     if process is not None:
         process.close()
     return result
