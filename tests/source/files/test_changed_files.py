@@ -7,13 +7,16 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import weigh
 from weigh.errors import SourceError
 from weigh.source.base import Source
+from weigh.source.files.text_files import open_text
 
 # More than the 10,000 first rows, from which the types of the columns are inferred.
 N_ROWS = 15_000
@@ -136,3 +139,15 @@ def test_truncating_a_file_whose_rows_are_being_parsed_does_not_end_the_process(
     )
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.startswith(f"{path} changed while it was read: ")
+
+
+def test_windows_share_memory_only_after_the_earlier_one_is_gone(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_bytes(bytes(range(256)) * 2_000)
+    with closing(open_text(path, "utf-8")) as text:
+        first, second = (text.window(start, 200_000)[0][10:] for start in (0, 1))
+        assert not np.shares_memory(first, second)
+        assert (first[1:] == second[:-1]).all()
+        address = first.__array_interface__["data"][0]
+        del first
+        assert text.window(3, 200_000)[0][10:].__array_interface__["data"][0] == address

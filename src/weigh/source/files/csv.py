@@ -42,6 +42,7 @@ from weigh.source.paths import READ_ERRORS
 
 # The number of blocks of a short file, so that threads can share it.
 SHORT_FILE_BLOCKS = 3
+HEADER_BYTES = 1 << 16  # read at first to find the end of the header; most are shorter
 MIN_ROW_LIKE_SHARE = 0.99  # of the lines look like rows if quotes are stray; few lines of real texts do
 
 
@@ -267,7 +268,7 @@ class CsvSource(FileSource):
     def _read_rows(self, text: TextReader, start: int, n: int) -> tuple[Bytes, int, int]:
         """Return bytes that contain the first n rows (or 32 MB), the end of these rows and their number."""
         syntax = self.dialect.delimiter, self.dialect.quotes
-        size = 2 * self.dialect.block
+        size = 2 * self.dialect.block if n > 1 else min(HEADER_BYTES, self.dialect.block)
         while True:
             data, is_last = self._window(text, start, size)
             end, n_rows = _core.scan_csv_records(data, *syntax, n, is_last)

@@ -7,7 +7,9 @@ import io
 import json
 import lzma
 import os
+import weakref
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
@@ -108,7 +110,7 @@ class PlainTextReader(TextReader):
     """An uncompressed UTF-8 file.
 
     Windows are copies, because a mapping ends the process with SIGBUS if the file is truncated. Copying is as
-    fast: the allocator reuses the memory of earlier windows, and mapping costs a page fault per page.
+    fast if the memory of earlier windows is reused: new memory and mappings cost a page fault per page.
     """
 
     def __init__(self, path: Path, size: int | None) -> None:
@@ -119,7 +121,7 @@ class PlainTextReader(TextReader):
     def window(self, offset: int, size: int) -> tuple[Bytes, bool]:
         """Return `size` bytes at an offset, fewer at the end, and whether the end is reached."""
         end = min(offset + size, self._size)
-        data = np.empty(max(end - offset, 0), dtype=np.uint8)
+        data = _allocate_window(max(end - offset, 0))
         self._file.seek(offset)
         n_bytes = self._file.readinto(data.data)
         check_file_size(self._path, self._size, self._file.fileno())
@@ -132,6 +134,25 @@ class PlainTextReader(TextReader):
     def close(self) -> None:
         """Close the file."""
         self._file.close()
+
+
+_WINDOW_BYTES = 2 << 20
+_MIN_REUSED_BYTES = 1 << 17  # the allocator itself reuses smaller memory
+_free_windows: deque[bytearray] = deque(maxlen=4)  # its methods are atomic, so threads may share it
+
+
+def _allocate_window(size: int) -> Bytes:
+    """Return uninitialised bytes, in memory that is used again when nothing refers to them any more."""
+    if not _MIN_REUSED_BYTES <= size <= _WINDOW_BYTES:
+        return np.empty(size, dtype=np.uint8)
+    try:
+        memory = _free_windows.pop()
+    except IndexError:
+        memory = bytearray(_WINDOW_BYTES)
+    window = np.frombuffer(memory, dtype=np.uint8)
+    # Every slice refers to this array.
+    weakref.finalize(window, _free_windows.append, memory).atexit = False
+    return window[:size]
 
 
 class StreamTextReader(TextReader):
