@@ -15,7 +15,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 CASE_SECONDS = 20.0
 START_SECONDS = 60.0
-CASES_PER_PROCESS = 2_000  # memory fragments over thousands of cases, which is no fault of the next one
 
 
 @dataclass
@@ -98,9 +97,7 @@ def run_attack(
         case = process.run(f"{name}-{seed}-{number}", patience)
         result.add(case)
         number += 1
-        if case["outcome"] != "crash" and number % CASES_PER_PROCESS == 0:
-            process.close()
-        if case["outcome"] == "crash" or number % CASES_PER_PROCESS == 0:
+        if case["outcome"] == "crash":
             process = None
     if process is not None:
         process.close()

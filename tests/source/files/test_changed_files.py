@@ -11,6 +11,7 @@ from contextlib import closing
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import weigh
@@ -141,7 +142,7 @@ def test_truncating_a_file_whose_rows_are_being_parsed_does_not_end_the_process(
     assert run.stdout.startswith(f"{path} changed while it was read: ")
 
 
-def test_windows_share_memory_only_after_the_earlier_one_is_gone(tmp_path):
+def test_windows_share_memory_only_after_the_earlier_one_is_gone(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_bytes(bytes(range(256)) * 2_000)
     with closing(open_text(path, "utf-8")) as text:
@@ -151,3 +152,15 @@ def test_windows_share_memory_only_after_the_earlier_one_is_gone(tmp_path):
         address = first.__array_interface__["data"][0]
         del first
         assert text.window(3, 200_000)[0][10:].__array_interface__["data"][0] == address
+
+
+@pytest.mark.parametrize("codec", ["zstd", "lz4"])
+def test_a_file_that_cannot_be_decompressed_leaks_no_memory(tmp_path: Path, codec: str) -> None:
+    packed = pa.compress(csv_rows(200), codec, asbytes=True)
+    path = write(tmp_path / f"d.csv.{'zst' if codec == 'zstd' else codec}", packed[: len(packed) // 2])
+    sizes = []
+    for _ in range(60):
+        with pytest.raises(SourceError, match="cannot be read"):
+            weigh.open(path, "label")
+        sizes.append(int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE"))
+    assert sizes[-1] - sizes[9] < 20e6

@@ -103,7 +103,9 @@ def open_decompressing(path: Path) -> tuple[Any, Any]:
         return raw, raw
     import pyarrow as pa
 
-    return pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec), raw
+    stream = pa.CompressedInputStream(pa.PythonFile(raw, mode="r"), codec)
+    # The buffered reader calls `readinto`: Arrow's `read` leaks its result if the file is damaged.
+    return io.BufferedReader(stream), raw
 
 
 class PlainTextReader(TextReader):
