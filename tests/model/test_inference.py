@@ -49,8 +49,11 @@ def test_with_several_classes_only_the_strongest_weights_are_printed(shift: floa
     assert names == strongest[:MAX_DISPLAY_WEIGHTS]
 
 
-def test_a_summary_lists_the_strongest_of_very_many_weights(monkeypatch: pytest.MonkeyPatch) -> None:
-    model = weigh.LinearRegression(None).fit(X, TARGETS).model_
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_summary_lists_the_strongest_of_very_many_weights(
+    monkeypatch: pytest.MonkeyPatch, sign: int
+) -> None:
+    model = weigh.LinearRegression(None).fit(X, sign * TARGETS).model_
     every = model.summary()
     monkeypatch.setattr(inference, "MAX_LISTED_WEIGHTS", 50)
     summary = model.summary()
