@@ -73,10 +73,15 @@ class Table:
     def to_text(self) -> str:
         """Format as text; the first column is truncated if lines are too long, unless it names facts."""
         rows, excess = self._shown_rows(self.widths), self.width - LINE_WIDTH
-        if excess > 0 and self.has_header:
-            width = max(display_width(row[0]) for row in rows) - excess
-            rows = [[self.shorten(row[0], max(MIN_NAME_WIDTH, width)), *row[1:]] for row in rows]
-        return text_table(rows, self.left, self.indent)
+        if excess <= 0 or not self.has_header:
+            return text_table(rows, self.left, self.indent)
+        width = max(display_width(row[0]) for row in rows) - excess
+        # The number of hidden rows is not a name that could be truncated.
+        names, hidden = (rows[:-1], rows[-1:]) if self._n_hidden > 0 else (rows, [])
+        names = [[self.shorten(row[0], max(MIN_NAME_WIDTH, width)), *row[1:]] for row in names]
+        return "\n".join(
+            [text_table(names, self.left, self.indent), *(self.indent + row[0] for row in hidden)]
+        )
 
     def to_html(self, title: str = "") -> str:
         """Format as an HTML table."""
@@ -91,11 +96,15 @@ class Table:
             [*map(self.shorten, row, widths), *map(escape_control_characters, row[len(widths) :])]
             for row in self.rows[:n_shown]
         ]
-        n_hidden = self.n_hidden + max(0, len(self.rows) - n_shown)
-        if n_hidden > 0:
+        if self._n_hidden > 0:
             n_columns = len(self.rows[0]) if self.rows else 1
-            rows.append([f"… and {n_hidden:,} more", *[""] * (n_columns - 1)])
+            rows.append([f"… and {self._n_hidden:,} more", *[""] * (n_columns - 1)])
         return rows
+
+    @property
+    def _n_hidden(self) -> int:
+        n_cut = 0 if self.most is None else max(0, len(self.rows) - self.most - self.has_header)
+        return self.n_hidden + n_cut
 
 
 @dataclass(frozen=True)
