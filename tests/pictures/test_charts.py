@@ -132,6 +132,13 @@ def test_backslashes_in_names_are_neither_escapes_nor_code(kind: str, name: str,
     assert ElementTree.fromstring(drawn) is not None
 
 
+@pytest.mark.parametrize("kind", SAMPLES)
+@pytest.mark.parametrize("name", ["a" + "😀" * 80, "😀" * 6], ids=["long", "short"])
+def test_names_of_astral_characters_can_be_drawn(kind: str, name: str, tmp_path: Path) -> None:
+    pictures.image(sample(kind, name), tmp_path / "x.svg")
+    assert "\ufffd" not in (tmp_path / "x.svg").read_text("utf-8")
+
+
 def test_the_description_defaults_to_the_titles() -> None:
     rows = [{"name": "a", "value": 1}]
     assert (

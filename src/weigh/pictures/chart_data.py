@@ -12,6 +12,7 @@ from weigh.text import truncate
 ChartRows = list[dict[str, Any]]
 ChartTable = Iterable[Mapping[str, Any]]
 MAX_NAME_LENGTH = 200  # characters of a name in a tooltip
+MAX_UNCUT_LENGTH = 6  # characters of a name that fits into every axis and legend
 UNIT_TOLERANCE = 1e-9
 MAX_TITLE_LENGTH = 90  # characters
 
@@ -34,12 +35,24 @@ def check_rows(
         got = f"rows without {errors.quote_names(missing)}" if rows else "no rows"
         raise errors.DataError(f"{what} are drawn from rows with {errors.quote_names(required)}, got {got}.")
     return [
-        {name: truncate(row[name], MAX_NAME_LENGTH) for name in text_fields}
+        {name: format_name(row[name]) for name in text_fields}
         | {name: _require_finite(what, row, name, at) for name in numbers}
         | {name: _finite_or_none(row[name]) for name in ("low", "high") if name in row}
         | {name: bool(row.get(name)) for name in flags}
         for at, row in enumerate(rows)
     ]
+
+
+def format_name(name: object, width: int = MAX_NAME_LENGTH) -> str:
+    """Return a name or a title for a chart, which Vega may truncate again to fit an axis or a legend.
+
+    Vega counts UTF-16 units and fails where it would halve a character of two, so that long names have a box
+    in place of such characters.
+    """
+    text = truncate(name, width)
+    if len(text) <= MAX_UNCUT_LENGTH:
+        return text
+    return "".join("□" if char > "\uffff" else char for char in text)
 
 
 def check_unit_interval(what: str, rows: ChartRows, *names: str) -> None:
@@ -116,7 +129,7 @@ def round_to_digits(number: float, digits: int = 5) -> float:
 def shorten_titles(*titles: str, width: int = MAX_TITLE_LENGTH) -> list[str]:
     """Truncate titles to fit a chart, and replace characters that are invalid in it."""
     # Vega-Lite copies the titles of axes and tooltips into expressions without escaping backslashes.
-    return [truncate(title, width).replace("\\", "∖") for title in titles]
+    return [format_name(title, width).replace("\\", "∖") for title in titles]
 
 
 def fixed_decimals_format(numbers: Iterable[float]) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh import errors
-from weigh.pictures.chart_data import MAX_NAME_LENGTH, shorten_titles
+from weigh.pictures.chart_data import format_name, shorten_titles
 from weigh.pictures.geometry import XY, ViewBox
 from weigh.pictures.style import (
     COLOURS,
@@ -19,7 +19,6 @@ from weigh.pictures.style import (
     chart_from_rows,
     import_altair,
 )
-from weigh.text import truncate
 
 CROSS_PATH = "M-1,-1L1,1M-1,1L1,-1"
 
@@ -69,7 +68,7 @@ def animate_plane(
         raise errors.parameter_error("animate_plane", "at", f"a step from 1 to {len(steps)}", at)
     alt = import_altair()
     titles = shorten_titles(*axes)
-    labels = (truncate(labels[0], MAX_NAME_LENGTH), truncate(labels[1], MAX_NAME_LENGTH))
+    labels = (format_name(labels[0]), format_name(labels[1]))
     box = ViewBox.around([(point.x, point.y) for point in points], SQUARE_SIZE)
     slider = alt.binding_range(min=1, max=len(steps), step=1, name="step ")
     current = alt.param(name="step", value=at, bind=slider)
@@ -133,7 +132,7 @@ def _class_half_plane(box: ViewBox, w: XY, b: float, code: int) -> list[XY]:
 
 def _points_layer(alt: Any, points: Sequence[LabelledPoint], labels: tuple[str, str], x: Any, y: Any) -> Any:
     rows = [
-        {"x": point.x, "y": point.y, "label": truncate(point.label, MAX_NAME_LENGTH), "row": at}
+        {"x": point.x, "y": point.y, "label": format_name(point.label), "row": at}
         for at, point in enumerate(points)
     ]
     legend = alt.Legend(title=None, orient="bottom", symbolSize=110)
@@ -178,9 +177,7 @@ def _step_layers(
         yOffset=-15,
     ).encode(x=x, y=y)
     for field, size, y_offset in (("caption", 14, -34), ("detail", 13, -14)):
-        texts = [
-            {"s": s, "t": truncate(getattr(step, field), MAX_NAME_LENGTH)} for s, step in enumerate(steps, 1)
-        ]
+        texts = [{"s": s, "t": format_name(getattr(step, field))} for s, step in enumerate(steps, 1)]
         yield (
             chart_from_rows(alt, texts)
             .mark_text(align="left", baseline="middle", fontSize=size, color=GREY)
