@@ -18,7 +18,7 @@ import pytest
 import weigh
 from tests.killing import find_drafts
 from weigh import atomic_files
-from weigh.atomic_files import atomic_write, remove_own_drafts, remove_stale_drafts
+from weigh.atomic_files import atomic_write, nearest_folder, remove_own_drafts, remove_stale_drafts
 
 TABLE = {"x": [1.0, 2.0, 3.0, 4.0], "y": ["a", "b", "a", "b"]}
 
@@ -288,7 +288,7 @@ def test_a_link_to_nothing_and_a_cyclic_link_are_refused(tmp_path: Path) -> None
             model.save(tmp_path / name)
         assert str(raised.value) == (
             f"{tmp_path / name} cannot be written: {reason}. "
-            "Check that its folder exists and may be written to, and that the disk has room."
+            "Check that its folder may be written to, and that the disk has room."
         )
     assert sorted(os.listdir(tmp_path)) == ["cycle", "dangling"]
 
@@ -299,3 +299,42 @@ def test_a_pipe_is_reached_through_the_link_of_its_descriptor() -> None:
     assert os.read(reading, 100) == b"through"
     os.close(reading)
     os.close(writing)
+
+
+def test_folders_are_created_only_on_request_and_stay_after_success(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "file"
+    with pytest.raises(FileNotFoundError), atomic_write(path):
+        pass
+    assert os.listdir(tmp_path) == []
+    with atomic_write(path, creates_folders=True) as file:
+        file.write(b"content")
+    assert path.read_bytes() == b"content"
+
+
+def test_a_failed_write_removes_only_the_folders_that_it_created(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    with (
+        pytest.raises(ZeroDivisionError),
+        atomic_write(tmp_path / "a" / "b" / "c" / "file", creates_folders=True) as file,
+    ):
+        file.write(bytes(1 // 0))
+    assert os.listdir(tmp_path) == ["a"]
+    assert os.listdir(tmp_path / "a") == []
+
+
+def test_a_model_is_saved_in_a_new_folder(tmp_path: Path) -> None:
+    path = tmp_path / "new" / "folder" / "m.weigh"
+    weigh.NaiveBayes().fit(TABLE, "y").model_.save(path)
+    assert weigh.load(path).classes == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("path", "folder"), [("m", "."), ("new/m", "."), ("file/m", "file"), ("old/new/m", "old")]
+)
+def test_the_nearest_folder_is_where_new_folders_are_created(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, path: str, folder: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "old").mkdir()
+    (tmp_path / "file").touch()
+    assert nearest_folder(path) == folder

@@ -46,7 +46,7 @@ _write_context: WriteContext = _no_context
 
 
 @contextlib.contextmanager
-def atomic_write(path: StrPath) -> Iterator[BinaryIO]:
+def atomic_write(path: StrPath, *, creates_folders: bool = False) -> Iterator[BinaryIO]:
     """Open a temporary file, the draft, that replaces `path` once it is complete and on disk.
 
     A failure leaves the old file unchanged. The new file keeps the old one's permissions, and its owner where
@@ -54,6 +54,7 @@ def atomic_write(path: StrPath) -> Iterator[BinaryIO]:
     written to directly. If `path` is a symbolic link, its target is replaced, not the link.
 
     A process that is killed leaves its draft behind; the next write in the same folder removes it.
+    `creates_folders` says whether folders that do not exist are created; a failure removes them again.
     """
     mode = file_mode(path)
     if mode is not None and not stat.S_ISREG(mode):
@@ -66,7 +67,11 @@ def atomic_write(path: StrPath) -> Iterator[BinaryIO]:
     permissions = None if mode is None else stat.S_IMODE(mode)
     folder = os.path.dirname(target)
     remove_stale_drafts(folder)
-    with _write_context(os.fspath(path), target), _create_draft(folder, permissions) as (draft, handle):
+    with (
+        _create_folders(folder) if creates_folders else contextlib.nullcontext(),
+        _write_context(os.fspath(path), target),
+        _create_draft(folder, permissions) as (draft, handle),
+    ):
         if permissions is not None:
             _copy_owner(draft, target)
             # os.open applied the umask.
@@ -79,6 +84,41 @@ def atomic_write(path: StrPath) -> Iterator[BinaryIO]:
             handle.close()
         os.replace(draft, target)
     fsync_folder(folder)
+
+
+@contextlib.contextmanager
+def _create_folders(folder: str) -> Iterator[None]:
+    """Create a folder and those that contain it; if the block fails, remove the ones created, if empty."""
+    created: list[str] = []
+    try:
+        for path in reversed(_missing_folders(folder)):
+            # Another process may create it at the same time.
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(path)
+                created.append(path)
+        yield
+    except BaseException:
+        for path in reversed(created):
+            with contextlib.suppress(OSError):
+                os.rmdir(path)
+        raise
+
+
+def _missing_folders(folder: str) -> list[str]:
+    """Return the folders of an absolute path that do not exist, the innermost first."""
+    missing = []
+    while not os.path.lexists(folder):
+        missing.append(folder)
+        folder = os.path.dirname(folder)
+    return missing
+
+
+def nearest_folder(path: StrPath) -> str:
+    """Return the innermost part of a path that exists, in which the folders of a new file are created."""
+    folder = os.path.dirname(path)
+    while folder and not os.path.lexists(folder):
+        folder = os.path.dirname(folder)
+    return folder or "."
 
 
 @contextlib.contextmanager

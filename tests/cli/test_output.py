@@ -71,10 +71,15 @@ def test_a_folder_is_refused_in_a_sentence(fitted, tmp_path):
     assert "folder is a folder. Give the name of a file in it." in found.output
 
 
-def test_a_folder_that_does_not_exist_is_refused_in_a_sentence(fitted):
-    found = predicted(fitted, "nowhere/out.csv")
+def test_a_folder_that_does_not_exist_is_created(fitted, tmp_path):
+    assert predicted(fitted, "new/folder/out.csv").exit_code == 0
+    assert os.listdir(tmp_path / "new" / "folder") == ["out.csv"]
+
+
+def test_a_folder_below_a_file_is_refused_in_a_sentence(fitted):
+    found = predicted(fitted, "new.csv/out.csv")
     assert found.exit_code == 1
-    assert "nowhere/out.csv cannot be written: No such file or directory. Check its folder." in found.output
+    assert "new.csv/out.csv cannot be written: Not a directory. Check its folder." in found.output
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")

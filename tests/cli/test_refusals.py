@@ -41,8 +41,8 @@ PROGRAM = [sys.executable, "-m", "weigh.cli.main"]
             "There is no file none.weigh. Check its name, or save a model there first.",
         ),
         (
-            ("predict", "mails.weigh", "new.csv", "-o", "no/where.csv"),
-            "no/where.csv cannot be written: No such file or directory. Check its folder.",
+            ("predict", "mails.weigh", "new.csv", "-o", "new.csv/where.csv"),
+            "new.csv/where.csv cannot be written: Not a directory. Check its folder.",
         ),
         (
             ("explain", "mails.weigh", "new.csv", "--row", "2"),

@@ -210,11 +210,10 @@ def test_words_of_the_data_cannot_leave_the_script_of_a_page() -> None:
 
 
 def test_a_failed_write_is_reported_and_leaves_no_file(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     with pytest.raises(errors.FileError) as refusal:
-        trace(perceptron(), AND, "both").to_html(tmp_path / "nowhere" / "page.html")
-    assert str(refusal.value).endswith(
-        "page.html cannot be written: No such file or directory. Check its folder."
-    )
+        trace(perceptron(), AND, "both").to_html(tmp_path / "file" / "page.html")
+    assert str(refusal.value).endswith("page.html cannot be written: Not a directory. Check its folder.")
 
 
 def test_a_single_step_can_be_plotted() -> None:

@@ -227,8 +227,9 @@ def test_invalid_charts_are_rejected(ask: Any, error: Any, told: str) -> None:
 
 
 def test_a_failed_image_write_is_reported(tmp_path: Path) -> None:
-    with pytest.raises(errors.FileError, match=r"plane.png cannot be written: No such file or directory"):
-        pictures.image(plane(), tmp_path / "nowhere" / "plane.png")
+    (tmp_path / "file").touch()
+    with pytest.raises(errors.FileError, match=r"plane.png cannot be written: Not a directory"):
+        pictures.image(plane(), tmp_path / "file" / "plane.png")
 
 
 def test_a_missing_altair_is_reported_with_the_install_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,7 +179,7 @@ def test_a_page_is_saved_atomically(spam: weigh.Report, tmp_path: Path) -> None:
     spam.save(path)
     assert path.read_text("utf-8") == spam.html
     with pytest.raises(errors.FileError, match=r"cannot be written: .*Check its folder\."):
-        spam.save(tmp_path / "none" / "report.html")
+        spam.save(path / "report.html")
 
 
 def test_a_notebook_shows_the_page_in_a_frame(attacked: weigh.Report) -> None:

@@ -155,7 +155,10 @@ def check_output_path(path: str, option: str) -> None:
         raise click.BadParameter(
             f"{path!r} is a folder. Give the name of a file in it.", param_hint=f"'{option}'"
         )
-    folder = os.path.dirname(path) or "."
+    from weigh.atomic_files import nearest_folder
+
+    # Folders that do not exist are created.
+    folder = nearest_folder(path)
     if not os.access(folder, os.W_OK | os.X_OK):
         why = "is not writable" if os.path.isdir(folder) else "is not a folder"
         raise click.BadParameter(f"{path!r} cannot be written: {folder!r} {why}.", param_hint=f"'{option}'")
@@ -216,5 +219,5 @@ def _open_replacement(path: str) -> Iterator[BinaryIO]:
     mode = file_mode(path)
     if mode is not None and stat.S_ISDIR(mode):
         raise errors.FileError(f"{path} is a folder. Give the name of a file in it.")
-    with atomic_write(path) as raw:
+    with atomic_write(path, creates_folders=True) as raw:
         yield raw

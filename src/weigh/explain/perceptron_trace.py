@@ -226,7 +226,7 @@ class Trace(Result):
         page = trace_html_page(self)
         if path is not None:
             try:
-                with atomic_write(path) as file:
+                with atomic_write(path, creates_folders=True) as file:
                     file.write(page.encode("utf-8", "replace"))
             except OSError as cause:
                 raise errors.FileError(

@@ -82,7 +82,7 @@ def image(chart: Any, path: str | os.PathLike[str]) -> None:
     import_altair()
     content = ENCODERS[name.lower()[name.rindex(".") :]](chart)
     try:
-        with atomic_write(name) as file:
+        with atomic_write(name, creates_folders=True) as file:
             file.write(content)
     except OSError as cause:
         raise errors.FileError(

@@ -50,7 +50,7 @@ class Report(Result):
         """Write the page to a file atomically."""
         data = self.html.encode("utf-8", "replace")
         try:
-            with atomic_write(path) as file:
+            with atomic_write(path, creates_folders=True) as file:
                 file.write(data)
         except OSError as cause:
             message = f"{os.fspath(path)} cannot be written: {error_reason(cause)}. Check its folder."

@@ -63,7 +63,7 @@ def test_shortfall_warning_is_shown_once(run: Run) -> None:
     ("arguments", "code", "message"),
     [
         ([], 2, "Missing argument 'CORPUS...'."),
-        (["texts", "-o", "nowhere/x.weigh"], 2, "'nowhere/x.weigh' cannot be written"),
+        (["texts", "-o", "texts/0.txt/x"], 2, "'texts/0.txt/x' cannot be written: 'texts/0.txt' is not"),
         (["texts", "-o", ""], 2, "the path is empty."),
         (["texts/0.txt", "-o", "texts/0.txt"], 1, "texts/0.txt is also an input of this command."),
         (["texts", "--sets", "klingon"], 1, "There is no list 'klingon'"),

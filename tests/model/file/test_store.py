@@ -410,17 +410,18 @@ def test_reading_a_missing_file_a_folder_or_a_pipe_gives_different_errors(tmp_pa
         store.read(tmp_path / "pipe")
 
 
-def test_writing_to_a_folder_a_pipe_or_a_missing_folder_is_an_error(tmp_path: Path) -> None:
+def test_writing_to_a_folder_a_pipe_or_below_a_file_is_an_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     with pytest.raises(ModelFileError, match="is a folder"):
         store.write(tmp_path, META, ARRAYS)
-    with pytest.raises(ModelFileError, match="cannot be written: No such file"):
-        store.write(tmp_path / "none" / "m.weigh", META, ARRAYS)
+    with pytest.raises(ModelFileError, match="cannot be written: Not a directory"):
+        store.write(tmp_path / "file" / "m.weigh", META, ARRAYS)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(ModelFileError, match="is not an ordinary file"):
         store.write(tmp_path / "pipe", META, ARRAYS)
     with pytest.raises(ModelFileError, match="cannot be written"):
         store.write(tmp_path / "a\0b", META, ARRAYS)
-    assert os.listdir(tmp_path) == ["pipe"]
+    assert sorted(os.listdir(tmp_path)) == ["file", "pipe"]
 
 
 def raise_on_call(error: BaseException) -> Callable[..., NoReturn]:

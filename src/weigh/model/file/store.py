@@ -57,12 +57,12 @@ def write(path: StrPath, meta: Mapping[str, Any], arrays: Mapping[str, NDArray[A
         mode = file_mode(path)
         if mode is not None:
             _check_regular_file(os.path.realpath(path), mode)
-        with atomic_write(path) as handle:
+        with atomic_write(path, creates_folders=True) as handle:
             handle.writelines(parts)
     except (OSError, ValueError) as error:
         raise ModelFileError(
             f"{os.fspath(path)} cannot be written: {error_reason(error)}. "
-            "Check that its folder exists and may be written to, and that the disk has room."
+            "Check that its folder may be written to, and that the disk has room."
         ) from error
 
 
