@@ -285,11 +285,6 @@ def _() -> object:
     return fit(PETS).predict({"weight": 3.0})
 
 
-@case("At prediction, a column is unknown")
-def _() -> object:
-    return fit(PETS).predict({"legs": "four", "weight": 3.0, "colour": "grey"})
-
-
 @case("At prediction, an array of another width")
 def _() -> object:
     return fit(np.ones((4, 3)) * [[1], [2], [3], [4]], [0, 1, 0, 1]).predict(np.ones((1, 2)))

@@ -23,6 +23,7 @@ Their messages carry advice as data, see `weigh.advice`.
     WeighWarning
     ├── CutJournal           an incomplete group at the end of a journal was removed
     ├── DependentColumns     redundant columns make naive Bayes overconfident
+    ├── ExtraColumns         columns that a model was not trained on are ignored
     ├── FlatColumns          a number column is constant within a class
     ├── LittleText           too little text to bound the rate of false alarms
     ├── MissingNumbers       a regression treats missing numbers as zero
@@ -145,6 +146,10 @@ class CutJournal(WeighWarning):
 
 class DependentColumns(WeighWarning):
     """Columns are redundant, so naive Bayes counts the same evidence twice."""
+
+
+class ExtraColumns(WeighWarning):
+    """The rows have columns that the model was not trained on, which are ignored."""
 
 
 class FlatColumns(WeighWarning):

@@ -15,6 +15,7 @@ import numpy as np
 
 from weigh import _core, errors
 from weigh.advice import Step
+from weigh.deduplicated_warnings import warn
 from weigh.features import kinds as kd
 from weigh.features.blocks import ConstantSequence, NumberedNames, SparseBlock
 from weigh.features.derived_columns import add_derived_columns
@@ -32,6 +33,7 @@ from weigh.source.sparse_rows import SparseRows
 DOCUMENTS_PER_CHUNK = 4_096
 MAX_PRODUCT_CELLS = 1_000_000
 MAX_DENSE_CELLS = 10_000_000
+MAX_QUOTED_COLUMNS = 3
 
 
 @dataclass(frozen=True)
@@ -136,7 +138,7 @@ class Schema(Immutable):
         """Yield readers of a source, with its columns checked and renamed to this schema's names."""
         source = self.align_source(source)
         max_rows = min(max_rows, self.chunk_rows, self._max_dense_rows(source))
-        readers = source.chunk_readers(self.kinds_by_column, max_rows)
+        readers = source.chunk_readers(self.kinds_to_read(source), max_rows)
         if not (self.named and source.named):
             readers = (reader.then(_name_columns, self) for reader in readers)
         if self.made:
@@ -169,9 +171,9 @@ class Schema(Immutable):
         return source
 
     def check(self, source: Source) -> None:
-        """Raise ColumnError if the columns of a source differ from this schema's."""
+        """Raise ColumnError if a source lacks columns of this schema; warn of columns that it has besides."""
         if self.named and source.named:
-            given, known = set(source.names), self._accepted_names
+            given = set(source.names)
             absent = [n for n in self._required_names if n not in given]
             if absent:
                 raise errors.ColumnError(
@@ -179,17 +181,23 @@ class Schema(Immutable):
                     f"they have {errors.quote_names(source.names)}.",
                     hint=Step("missing value", "Use None for missing values."),
                 )
-            extra = [n for n in source.names if n not in known]
-            if extra:
-                raise errors.ColumnError(
-                    f"The rows have the column {errors.quote_names(extra)} that the model was not trained "
-                    f"on; it knows {errors.quote_names(self.names)}. Drop the column, or train again with it."
-                )
+            _warn_of_extra_columns(self.extra_columns(source))
         elif source.width != len(self.names):
             raise errors.ColumnError(
                 f"X has {source.width} features, but weigh is expecting {len(self.names)} features "
                 f"as input, as in training: {errors.quote_names(self.names)}."
             )
+
+    def extra_columns(self, source: Source) -> list[str]:
+        """Return the columns of a source that this schema does not read."""
+        if not (self.named and source.named):
+            return []
+        return [name for name in source.names if name not in self._accepted_names]
+
+    def kinds_to_read(self, source: Source) -> Mapping[str, str]:
+        """Return the kind of every column of a source; columns that this schema does not read are skipped."""
+        extra = self.extra_columns(source)
+        return {**self.kinds_by_column, **dict.fromkeys(extra, "skip")} if extra else self.kinds_by_column
 
     @cached_property
     def _required_names(self) -> list[str]:
@@ -241,6 +249,22 @@ class Schema(Immutable):
         if not isinstance(data["label"], str | None):
             raise ValueError(f"the label {data['label']!r}")
         return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made)
+
+
+def _warn_of_extra_columns(names: Sequence[str]) -> None:
+    if not names:
+        return
+    quoted, pronoun = (
+        errors.quote_names(names, MAX_QUOTED_COLUMNS),
+        "it is" if len(names) == 1 else "they are",
+    )
+    columns = "column" if len(names) == 1 else "columns"
+    warn(
+        errors.ExtraColumns(
+            f"The rows have the {columns} {quoted} that the model was not trained on; {pronoun} ignored."
+        ),
+        names,
+    )
 
 
 def _name_columns(chunk: Chunk, schema: Schema) -> Chunk:
