@@ -41,7 +41,7 @@ def test_predict_writes_json_lines_equal_to_the_models_answers(fitted):
 
 
 def test_predict_writes_a_file_only_when_all_is_well(fitted, tmp_path):
-    assert fitted("predict", "mails.weigh", "new.csv", "-o", "out.csv").output == ""
+    assert fitted("predict", "mails.weigh", "new.csv", "-o", "out.csv").stdout == ""
     before = (tmp_path / "out.csv").read_text()
     (tmp_path / "bad.csv").write_text("CS373\n1\n")
     assert fitted("predict", "mails.weigh", "bad.csv", "-o", "out.csv").exit_code == 1

@@ -102,13 +102,20 @@ def command(
 
 def _row_from_json(model: Any, values: str) -> dict[str, Any]:
     """Parse one row; absent columns are missing."""
+    from weigh import errors
+
     try:
         row = json.loads(values)
     except ValueError as cause:
         raise click.BadParameter(f"not JSON: {cause}", param_hint="'--values'") from None
     if not isinstance(row, dict):
         raise click.BadParameter('must be one row: {"column": value, ...}', param_hint="'--values'")
-    return dict.fromkeys(model.schema.names) | row
+    known = model.schema.names
+    for name in row:
+        # In a row that was typed, an unknown column is a slip.
+        if model.schema.named and name not in known and name != model.label:
+            raise errors.unknown_column_error(name, known, "The model")
+    return dict.fromkeys(known) | row
 
 
 def _row_from_file(model: Any, data: str | None, row: int | None, written: dict[str, Any]) -> Any:

@@ -7,8 +7,8 @@ import os
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar, cast
 
 import click
 
@@ -190,19 +190,35 @@ def check_output_is_not_input(output: str | None, *inputs: str) -> None:
 
 @contextmanager
 def open_output(path: str | None) -> Iterator[TextIO]:
-    """Open standard output, or a file that is replaced only when it is complete."""
+    """Open standard output, or a file that is replaced only when it is complete; .gz is compressed."""
     if path is None or path == "-":
         yield sys.stdout
         return
+    with open_binary_output(path) as raw, _compress(raw, path) as data:
+        file = io.TextIOWrapper(data, encoding="utf-8", errors="backslashreplace", newline="")
+        yield file
+        # Flush the text, and leave closing to the context manager.
+        file.detach()
+
+
+def _compress(raw: BinaryIO, path: str) -> AbstractContextManager[BinaryIO]:
+    if not path.lower().endswith(".gz"):
+        return nullcontext(raw)
+    from gzip import GzipFile
+
+    # Without a name and a time, equal rows give equal bytes.
+    return cast(AbstractContextManager[BinaryIO], GzipFile("", "wb", 6, raw, 0))
+
+
+@contextmanager
+def open_binary_output(path: str) -> Iterator[BinaryIO]:
+    """Open a file that is replaced only when it is complete."""
     from weigh import errors
     from weigh.atomic_files import error_reason
 
     try:
         with _open_replacement(path) as raw:
-            file = io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", newline="")
-            yield file
-            # Flush the text, and leave closing to the context manager.
-            file.detach()
+            yield raw
     except BrokenPipeError:
         raise
     except OSError as cause:

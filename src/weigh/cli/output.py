@@ -87,8 +87,8 @@ class CsvWriter:
     characters never reach a terminal.
     """
 
-    def __init__(self, file: TextIO, raw: bool) -> None:
-        self._file, self._escapes_formulas = file, not raw
+    def __init__(self, file: TextIO, raw: bool, delimiter: str = ",") -> None:
+        self._file, self._escapes_formulas, self._delimiter = file, not raw, delimiter
         self._escapes_controls = not raw or file.isatty()
 
     def field(self, cell: Any) -> str:
@@ -108,7 +108,7 @@ class CsvWriter:
 
     def write_fields(self, rows: Iterable[Iterable[str]]) -> None:
         """Write rows of numbers, and of cells that `field` returned."""
-        self._file.writelines([",".join(row) + "\n" for row in rows])
+        self._file.writelines([self._delimiter.join(row) + "\n" for row in rows])
 
 
 def output_error(cause: OSError) -> CliError:

@@ -1,10 +1,9 @@
-"""`weigh predict`: stream predictions for the rows of a file."""
+"""`weigh predict`: stream predictions for the rows of files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Any, TextIO
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,15 +14,20 @@ from weigh.cli.options import (
     data_file_options,
     json_option,
     model_argument,
-    open_output,
     open_source_for_model,
     raw_option,
 )
-from weigh.cli.output import CsvWriter, print_text, to_json_text
+from weigh.cli.output import print_text
+
+if TYPE_CHECKING:
+    from weigh.source.base import Source
 
 SECTIONS = {
     "Examples": """
         weigh predict income.weigh new.csv
+        weigh predict income.weigh new.csv --keep id -o predictions.xlsx
+        weigh predict income.weigh 'new-*.csv' --keep all -o predictions.parquet
+        weigh predict stars.weigh reviews.csv --top 3 --reasons 2
         weigh predict income.weigh new.csv --proba -o predictions.csv
         weigh predict spam.weigh mails.csv --unsure 0.1          # 'unsure' below 90 %
         weigh predict spam.weigh mails.csv --cost ham:spam=20    # lost ham costs 20
@@ -35,9 +39,25 @@ SECTIONS = {
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
-@click.argument("data", metavar="DATA")
-@click.option("-o", "--output", metavar="FILE", help="Output file. [default: standard output]")
+@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@click.option(
+    "-o",
+    "--output",
+    metavar="FILE",
+    help="Output file: .csv, .tsv, .jsonl (also .gz), .parquet or .xlsx. [default: standard output]",
+)
+@click.option("--rows", is_flag=True, help="Also write the number of every row; the first is 0.")
+@click.option(
+    "--keep",
+    multiple=True,
+    metavar="COLUMN",
+    help="Copy a column of the input, with the row number; 'all' copies all. Repeatable.",
+)
 @click.option("--proba", is_flag=True, help="Also write the probability of every class.")
+@click.option("--top", type=click.IntRange(1), metavar="K", help="Also write the K most probable classes.")
+@click.option(
+    "--reasons", type=click.IntRange(1), metavar="N", help="Also write the N strongest reasons of every row."
+)
 @click.option("--unsure", type=click.FloatRange(0), metavar="COST", help="Cost of the answer 'unsure'.")
 @click.option(
     "--cost", "costs", multiple=True, metavar="TRUE:SAID=COST", help="Cost of an error; others cost 1."
@@ -49,80 +69,149 @@ SECTIONS = {
 @json_option
 def command(
     model: str,
-    data: str,
+    data: tuple[str, ...],
     output: str | None,
+    rows: bool,
+    keep: tuple[str, ...],
+    raw: bool,
+    as_json: bool,
     proba: bool,
+    top: int | None,
+    reasons: int | None,
     unsure: float | None,
     costs: tuple[str, ...],
     check: bool,
     std: bool,
-    raw: bool,
-    as_json: bool,
     **written: Any,
 ) -> None:
-    """Write a prediction and its probability for every row of a file, as CSV.
+    """Write a prediction and its probability for every row of one or more files.
 
     A perceptron has no probabilities and writes the lead over the next class instead. A linear regression
     writes the predicted number, with --std also its standard deviation.
 
-    The rows need the columns of the training data; a label column is ignored. With --json every row is one
-    line of JSON.
+    The rows need the columns of the training data; others are ignored. Every row gets one line, in the order
+    of the rows. With --rows or --keep, a line begins with the row's number, and with several files also with
+    the name of its file. With --json every row is one line of JSON.
 
     In CSV, control characters in names become escapes, and names that a spreadsheet would run as formulas,
     such as =1+1, get a single quote in front. --raw writes all names unchanged, except that control
-    characters never reach a terminal.
+    characters never reach a terminal. Excel sheets hold names as strings, which are never run.
     """
-    from weigh import errors
-    from weigh.cli.progress import show_row_progress
+    from weigh.cli.table_output import table_format
     from weigh.model.base import Model
-    from weigh.model.decision import Decision
     from weigh.model.file.loading import load
 
-    check_output_is_not_input(output, model, data)
+    check_output_is_not_input(output, model, *data)
+    format = table_format(output, as_json)
     loaded = load(model)
-    if not isinstance(loaded, Model):
-        from weigh.cli.predict_regression import write_regression_predictions
+    predictor: Any
+    if isinstance(loaded, Model):
+        from weigh.cli.predict_classes import ClassPredictor
 
-        if check:
-            _make_detector(loaded)  # raises the error that says why this is not possible
-        unsupported = {"--proba": proba, "--unsure": unsure is not None, "--cost": costs}
-        write_regression_predictions(
-            loaded, open_source_for_model(loaded, data, **written), output, std, as_json, unsupported
-        )
-        return
+        _refuse_std(std)
+        table = dict(_parse_cost(text, loaded.classes) for text in costs)
+        predictor = ClassPredictor.build(loaded, proba, top, reasons, table, unsure, check)
+    else:
+        from weigh.cli.predict_regression import RegressionPredictor
+
+        used = {
+            "--proba": proba,
+            "--top": top,
+            "--unsure": unsure is not None,
+            "--cost": costs,
+            "--check": check,
+        }
+        predictor = RegressionPredictor.build(loaded, std, reasons, [name for name in used if used[name]])
+    sources = [(path, _open_source(loaded, path, written)) for path in _list_files(data)]
+    write_predictions(predictor, sources, output, format, keep, raw, rows)
+    if predictor.note:
+        print_text(predictor.note, err=True)
+
+
+def _refuse_std(std: bool) -> None:
+    from weigh import errors
+
     if std:
         raise errors.Unsupported(
             "--std is for regressions, and this model predicts classes. --proba writes the probability of "
             "each class."
         )
-    table = dict(_parse_cost(text, loaded.classes) for text in costs)
-    decision = Decision(costs=table or None, unsure=unsure) if table or unsure is not None else None
-    if not loaded.has_probabilities and (proba or decision is not None):
-        raise errors.Unsupported(
-            "This model has no probabilities, which --proba, --unsure and --cost need. Train naive-bayes or "
-            "logistic instead."
-        )
-    detector = _make_detector(loaded) if check else None
-    opened = open_source_for_model(loaded, data, **written)
-    # Raises an error before anything is written.
-    opened = loaded.schema.align_source(opened)
-    with open_output(output) as file, show_row_progress(opened, not file.isatty()) as source:
-        confidence_name = "probability" if loaded.has_probabilities else "lead"
-        writer = (
-            _JsonLinesWriter(file, proba, confidence_name)
-            if as_json
-            else _PredictionCsvWriter(CsvWriter(file, raw), loaded.classes, proba, check, confidence_name)
-        )
-        for batch in _predict_batches(loaded, source, decision, detector):
-            writer.write(batch)
-    if detector is not None and detector.n_rows:
-        print_text(detector.summary(), err=True)
 
 
-def _make_detector(model: Any) -> Any:
-    from weigh.explain.novelty_detection import NoveltyDetector
+def _list_files(data: Sequence[str]) -> list[str]:
+    """Return the files that the arguments name; patterns stand for several."""
+    from weigh.source.paths import STDIN_PATH, resolve_paths
 
-    return NoveltyDetector(model)
+    return [
+        file
+        for path in data
+        for file in ([path] if path == STDIN_PATH else [str(found) for found in resolve_paths(path)])
+    ]
+
+
+def _open_source(model: Any, path: str, written: dict[str, Any]) -> Source:
+    """Open a file, and raise an error before anything is written if the model cannot read its columns."""
+    aligned: Source = model.schema.align_source(open_source_for_model(model, path, **written))
+    return aligned
+
+
+def write_predictions(
+    predictor: Any,
+    sources: Sequence[tuple[str, Source]],
+    output: str | None,
+    format: str,
+    keep: Sequence[str],
+    raw: bool,
+    has_rows: bool,
+) -> None:
+    """Write the predictions for all rows of all files, and say how many there are if they are in a file."""
+    import sys
+
+    from weigh.cli.progress import show_row_progress
+    from weigh.cli.table_output import OutputColumn, open_table
+
+    has_files = len(sources) > 1
+    identity = ["file"] * has_files + ["row"] * (has_rows or has_files or bool(keep))
+    own_names = [*identity, *(column.name for column in predictor.columns)]
+    names = _select_columns(keep, sources, own_names) if keep else []
+    columns = [*map(OutputColumn, [*identity, *names]), *predictor.columns]
+    is_file = output is not None and output != "-"
+    is_terminal = not is_file and sys.stdout.isatty()
+    row = 0
+    with open_table(output, format, columns, raw) as writer:
+        for path, opened in sources:
+            kept = _read_columns(opened, names, format) if names else None
+            with show_row_progress(opened, not is_terminal) as source:
+                for values in predictor.predict(source):
+                    n = len(values[0])
+                    known = {"file": [path] * n, "row": range(row, row + n)}
+                    writer.write(
+                        [*(known[name] for name in identity), *(kept.take(n) if kept else []), *values]
+                    )
+                    row += n
+    if is_file:
+        from weigh.text import escape_control_characters, format_quantity
+
+        counted = f"{format_quantity(row, 'row')} -> {escape_control_characters(str(output))}"
+        print_text(f"{counted}: {predictor.summary()}", err=True)
+
+
+def _select_columns(
+    keep: Sequence[str], sources: Sequence[tuple[str, Source]], own_names: Sequence[str]
+) -> Sequence[str]:
+    """Return the columns to keep, which all files must have."""
+    from weigh.cli.kept_columns import select_columns
+
+    names = keep
+    for _, source in sources:
+        names = select_columns(names, source, own_names)
+    return names
+
+
+def _read_columns(source: Source, names: Sequence[str], format: str) -> Any:
+    from weigh.cli.kept_columns import KeptColumns
+
+    return KeptColumns(source, names, is_typed=format not in ("csv", "tsv"))
 
 
 def _parse_cost(text: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
@@ -139,111 +228,3 @@ def _parse_cost(text: str, classes: list[Any]) -> tuple[tuple[Any, Any], float]:
         for name in pair.split(":", 1):
             class_by_name(name, classes, "--cost")
     raise click.BadParameter(f"{text!r} is not TRUE:SAID=COST.", param_hint="'--cost'")
-
-
-@dataclass(frozen=True, eq=False)
-class _PredictionBatch:
-    """Verdicts, posteriors or scores [rows, classes], and reasons by index of unfamiliar rows."""
-
-    classes: list[Any]
-    verdicts: list[Any]
-    posteriors: Any
-    unfamiliar: dict[int, list[str]] = field(default_factory=dict)
-    leads: list[float] | None = None
-
-    def confidences(self) -> list[float]:
-        """Return the probability or lead of each verdict; 'unsure' has that of the best class."""
-        if self.leads is not None:
-            return self.leads
-        index = {label: at for at, label in enumerate(self.classes)}
-        codes = [index.get(verdict, -1) for verdict in self.verdicts]
-        probabilities = self.posteriors[range(len(codes)), codes]
-        if -1 in codes:
-            best = self.posteriors.max(axis=1)
-            probabilities = [
-                top if c < 0 else p for c, p, top in zip(codes, probabilities, best, strict=True)
-            ]
-        return [float(p) for p in probabilities]
-
-    def rows(self) -> Iterator[tuple[Any, float, list[float], list[str]]]:
-        """Yield verdict, its probability, all probabilities and reasons."""
-        columns = zip(self.verdicts, self.confidences(), self.posteriors.tolist(), strict=True)
-        for row, (verdict, share, shares) in enumerate(columns):
-            yield verdict, share, shares, self.unfamiliar.get(row, [])
-
-
-def _predict_batches(model: Any, source: Any, decision: Any, detector: Any) -> Iterator[_PredictionBatch]:
-    import numpy as np
-
-    from weigh.model.decision import log_softmax
-
-    def predict(chunk: Any) -> tuple[Any, list[Any], Any, list[float] | None]:
-        scores = model.scores(chunk)
-        if decision is None:
-            verdicts = model.labels[model.best(scores)]
-        else:
-            verdicts = decision.verdicts(scores, model.log_prior, model.classes)
-        if not model.has_probabilities:
-            return chunk, verdicts.tolist(), scores, model.leads(scores).tolist()
-        return chunk, verdicts.tolist(), np.exp(log_softmax(scores)), None
-
-    for chunk, verdicts, posteriors, leads in model.map_chunks(predict, source):
-        yield _PredictionBatch(model.classes, verdicts, posteriors, _unfamiliar_rows(detector, chunk), leads)
-
-
-def _unfamiliar_rows(detector: Any, chunk: Any) -> dict[int, list[str]]:
-    if detector is None:
-        return {}
-    return {
-        row.row - chunk.first_row: [str(reason) for reason in row.reasons]
-        for row in detector.flag_rows(chunk)
-    }
-
-
-class _PredictionCsvWriter:
-    """Writes predictions as CSV."""
-
-    def __init__(
-        self, writer: CsvWriter, classes: list[Any], proba: bool, check: bool, confidence_name: str
-    ) -> None:
-        from weigh.model.decision import UNSURE
-
-        self._writer, self._proba, self._check = writer, proba, check
-        self._verdicts = {label: writer.field(label) for label in (*classes, UNSURE)}
-        shares = [f"P({label})" for label in classes] if proba else []
-        writer.write_row(["prediction", confidence_name, *shares, *["unfamiliar"] * check])
-
-    def write(self, batch: _PredictionBatch) -> None:
-        """Write a batch."""
-        if not self._proba and not self._check:
-            confidences = [f"{share:.6g}" for share in batch.confidences()]
-            verdicts = map(self._verdicts.__getitem__, batch.verdicts)
-            self._writer.write_fields(zip(verdicts, confidences, strict=True))
-            return
-        self._writer.write_fields(
-            [
-                self._verdicts[verdict],
-                f"{share:.6g}",
-                *([f"{p:.6g}" for p in shares] if self._proba else []),
-                *([self._writer.field("; ".join(odd))] if self._check else []),
-            ]
-            for verdict, share, shares, odd in batch.rows()
-        )
-
-
-class _JsonLinesWriter:
-    """Writes predictions as JSON lines."""
-
-    def __init__(self, file: TextIO, proba: bool, confidence_name: str) -> None:
-        self._file, self._proba, self._confidence_key = file, proba, confidence_name
-
-    def write(self, batch: _PredictionBatch) -> None:
-        """Write a batch."""
-        names = [str(label) for label in batch.classes]
-        for verdict, share, shares, odd in batch.rows():
-            row: dict[str, Any] = {"prediction": verdict, self._confidence_key: share}
-            if self._proba:
-                row["probabilities"] = dict(zip(names, shares, strict=True))
-            if odd:
-                row["unfamiliar"] = odd
-            self._file.write(to_json_text(row) + "\n")

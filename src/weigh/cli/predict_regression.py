@@ -1,59 +1,82 @@
-"""Stream the predictions of a regression, with standard deviations on request."""
+"""The columns that `weigh predict` writes for a regression."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
-from typing import Any, TextIO
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 from weigh import errors
-from weigh.cli.options import open_output
-from weigh.cli.progress import show_row_progress
+from weigh.cli.table_output import OutputColumn
 from weigh.model.regression import RegressionModel
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
+from weigh.text import format_float
+
+DIGITS = 10
 
 
-def write_regression_predictions(
-    model: RegressionModel,
-    opened: Source,
-    output: str | None,
-    std: bool,
-    as_json: bool,
-    unsupported: Mapping[str, Any],
-) -> None:
-    """Write predictions as CSV or JSON lines; raise Unsupported if an `unsupported` option is set."""
-    used = [option for option, value in unsupported.items() if value]
-    if used:
-        raise errors.Unsupported(
-            f"A regression predicts numbers, not classes, so {' and '.join(used)} cannot be used. --std "
-            f"writes the standard deviation of its predictions."
-        )
-    if std:
-        # Raises an error before anything is written.
-        _ = model.posterior
-    opened = model.schema.align_source(opened)
-    with open_output(output) as file, show_row_progress(opened, not file.isatty()) as source:
-        (_write_json_lines if as_json else _write_csv)(file, _prediction_rows(model, source, std), std)
+class RegressionPredictor:
+    """Predicts numbers, with standard deviations and the strongest contributions on request."""
 
+    note = ""
 
-def _prediction_rows(model: RegressionModel, source: Source, std: bool) -> Iterator[tuple[float, ...]]:
-    """Yield the prediction of each row, with its standard deviation if `std`."""
+    def __init__(self, model: RegressionModel, std: bool, reasons: int) -> None:
+        self._model, self._std, self._reasons = model, std, reasons
+        self._n, self._sum, self._low, self._high = 0, 0.0, math.inf, -math.inf
+        self.columns = [
+            OutputColumn("prediction", DIGITS),
+            *[OutputColumn("std", DIGITS)] * std,
+            *(OutputColumn(f"reason_{k}") for k in range(1, reasons + 1)),
+        ]
 
-    def predict(chunk: Chunk) -> list[Any]:
-        columns = model.predict(chunk, return_std=True) if std else (model.predict(chunk),)
-        return [column.tolist() for column in columns]
+    @classmethod
+    def build(
+        cls, model: RegressionModel, std: bool, reasons: int | None, unsupported: Sequence[str]
+    ) -> RegressionPredictor:
+        """Return the predictor for the options, or raise Unsupported if a regression cannot do that."""
+        if "--check" in unsupported:
+            from weigh.explain.novelty_detection import NoveltyDetector
 
-    for columns in model.map_chunks(predict, source):
-        yield from zip(*columns, strict=True)
+            NoveltyDetector(model)  # raises the error that says why this is not possible
+        if unsupported:
+            raise errors.Unsupported(
+                f"A regression predicts numbers, not classes, so {' and '.join(unsupported)} cannot be used. "
+                f"--std writes the standard deviation of its predictions."
+            )
+        if std:
+            # Raises an error before anything is written.
+            _ = model.posterior
+        return cls(model, std, reasons or 0)
 
+    def predict(self, source: Source) -> Iterator[list[Sequence[Any]]]:
+        """Yield the values of all columns, batch by batch."""
+        for values in self._model.map_chunks(self._predict_chunk, source):
+            predictions = values[0]
+            self._n += len(predictions)
+            self._sum += math.fsum(predictions)
+            self._low = min([self._low, *predictions])
+            self._high = max([self._high, *predictions])
+            yield values
 
-def _write_csv(file: TextIO, rows: Iterator[tuple[float, ...]], std: bool) -> None:
-    file.write("prediction,std\n" if std else "prediction\n")
-    file.writelines(",".join(f"{number:.10g}" for number in row) + "\n" for row in rows)
+    def _predict_chunk(self, chunk: Chunk) -> list[Sequence[Any]]:
+        model = self._model
+        columns = model.predict(chunk, return_std=True) if self._std else (model.predict(chunk),)
+        values: list[Sequence[Any]] = [column.tolist() for column in columns]
+        if self._reasons:
+            from weigh.cli.predict_classes import feature_rows, format_reasons, transpose
 
+            values += transpose(
+                [
+                    format_reasons([row for row in feature_rows(each, each.table) if row.nats], self._reasons)
+                    for each in model.explain(chunk)
+                ]
+            )
+        return values
 
-def _write_json_lines(file: TextIO, rows: Iterator[tuple[float, ...]], std: bool) -> None:
-    names = ["prediction", *["std"] * std]
-    for row in rows:
-        file.write(json.dumps(dict(zip(names, row, strict=True))) + "\n")
+    def summary(self) -> str:
+        """Return the range and the mean of the predictions."""
+        if not self._n:
+            return "nothing to predict"
+        low, high, mean = map(format_float, (self._low, self._high, self._sum / self._n))
+        return f"from {low} to {high}, mean {mean}"

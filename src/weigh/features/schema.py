@@ -15,7 +15,6 @@ import numpy as np
 
 from weigh import _core, errors
 from weigh.advice import Step
-from weigh.deduplicated_warnings import warn
 from weigh.features import kinds as kd
 from weigh.features.blocks import ConstantSequence, NumberedNames, SparseBlock
 from weigh.features.derived_columns import add_derived_columns
@@ -254,6 +253,9 @@ class Schema(Immutable):
 def _warn_of_extra_columns(names: Sequence[str]) -> None:
     if not names:
         return
+    # Imported here because few rows have such columns.
+    from weigh.deduplicated_warnings import warn
+
     quoted, pronoun = (
         errors.quote_names(names, MAX_QUOTED_COLUMNS),
         "it is" if len(names) == 1 else "they are",

@@ -106,6 +106,10 @@ class Source(ABC):
         added = tuple(marker for marker in missing if marker not in self.missing)
         return self._with_missing(self.missing + added) if added else self
 
+    def without_markers(self) -> Source:
+        """Return the same rows without markers of missing values, which are then ordinary values."""
+        return self._with_missing(()) if self.missing else self
+
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
         """Return the same rows with exactly these markers; sources without markers return themselves."""
         del missing

@@ -178,7 +178,7 @@ class ConcatenatedSource(Source):
         return ConcatenatedSource([source.with_columns(names) for source in self._sources])
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
-        return ConcatenatedSource([source.with_missing(missing) for source in self._sources])
+        return ConcatenatedSource([source._with_missing(missing) for source in self._sources])
 
     def with_storage(self, storage: ColumnKinds) -> Source:
         """Return the same files with columns read as `storage` says."""
