@@ -27,6 +27,7 @@ SECTIONS = {
     "Examples": """
         weigh fit mails.csv --label spam
         weigh fit adult.csv --label income --missing '?' -o income.weigh
+        weigh fit adult.csv --label income --hold-out 0.2        # evaluate on a fifth
         weigh fit adult.csv --label income --kind fnlwgt=skip --kind age=number:bins=16
         weigh fit sms.tsv --names label,text --no-quotes --label label
         weigh fit sms.csv --label label --kind text=text:ngrams=1-2,min_count=2
@@ -64,6 +65,13 @@ SECTIONS = {
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
 @click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="Kind of a column; see below.")
 @click.option("--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'.")
+@click.option(
+    "--hold-out",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Train without this share of the rows, and evaluate on them.",
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of --hold-out.")
 @click.option("--threads", type=click.IntRange(1), help="Number of threads. [default: all cores]")
 @data_file_options
 @json_option
@@ -75,6 +83,8 @@ def command(
     settings: tuple[str, ...],
     kinds: tuple[str, ...],
     missing: tuple[str, ...],
+    hold_out: float | None,
+    seed: int,
     threads: int | None,
     as_json: bool,
     **written: Any,
@@ -104,15 +114,45 @@ def command(
             )
         if learner != "linear":
             _warn_if_numeric_labels(source)
+        test_rows = None
+        if hold_out is not None:
+            source, test_rows = _hold_out(source, hold_out, seed, learner == "linear")
         model = _fit_model(learner, source, settings, kinds, missing, threads)
     replaced = os.path.exists(target)
     model.save(target)
     notes = list(dict.fromkeys(to_command_line(each.message) for each in caught))
     facts = summarise_fit(model, learner, data) | {"notes": notes, "model": target}
+    evaluation = ""
+    if test_rows is not None:
+        found = _evaluate(model, test_rows)
+        evaluation = str(found)
+        facts["held_out"] = {
+            "share": hold_out,
+            "seed": seed,
+            "rows": test_rows.n_rows,
+            "evaluation": found.to_dict(),
+        }
     if as_json:
         print_json(facts)
     else:
-        print_text(format_fit_summary(facts, replaced))
+        print_text(format_fit_summary(facts, replaced, evaluation))
+
+
+def _hold_out(source: Source, share: float, seed: int, is_regression: bool) -> tuple[Source, Source]:
+    """Return the training rows and the held-out rows; every class has the same share of them."""
+    from weigh.cli.split import read_labels
+    from weigh.learn.train_test_split import encode_values, stratified_split
+    from weigh.source.selected_rows import SelectedRows
+
+    labels = read_labels(source)
+    is_test = stratified_split(encode_values([None] * len(labels) if is_regression else labels), share, seed)
+    return SelectedRows(source, ~is_test), SelectedRows(source, is_test)
+
+
+def _evaluate(model: Any, test_rows: Source) -> Any:
+    from weigh.judge.metrics.evaluation import evaluate
+
+    return evaluate(model, test_rows.with_storage(model.storage))
 
 
 def _default_name(data: str) -> str:

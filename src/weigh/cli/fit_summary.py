@@ -92,8 +92,8 @@ def _column_summaries(model: Any) -> Iterator[tuple[str, str]]:
         yield model.column, f"≤ {format_float(model.cut)}: {left}, else {right}"
 
 
-def format_fit_summary(facts: dict[str, Any], replaced: bool) -> str:
-    """Return the summary as text of at most 80 columns."""
+def format_fit_summary(facts: dict[str, Any], replaced: bool, evaluation: str = "") -> str:
+    """Return the summary as text of at most 80 columns, with the evaluation on held-out rows if any."""
     total = _row_count(facts)
     files = facts["data"][0] if len(facts["data"]) == 1 else format_quantity(len(facts["data"]), "file")
     files = "standard input" if files == "-" else escape_control_characters(files)
@@ -114,7 +114,11 @@ def format_fit_summary(facts: dict[str, Any], replaced: bool) -> str:
         number = f" {format_float(calibration['T'])}" if "T" in calibration else ""
         parts.append(f"Calibrated by {calibration['method']}{number} on leave-one-out scores.")
     parts += [wrap_text(f"Note: {note}") for note in facts["notes"]]
-    parts.append(format_location("The model", facts["model"], " (replaced)" * replaced))
+    location = format_location("The model", facts["model"], " (replaced)" * replaced)
+    if evaluation:
+        parts += [evaluation, f"{location} It was trained without the held-out rows."]
+        return "\n\n".join(parts)
+    parts.append(location)
     return "\n\n".join(parts)
 
 

@@ -28,6 +28,7 @@ from weigh.cli.output import (
 # In the order in which the help lists them.
 COMMANDS = {
     "demo": "A one-minute tour.",
+    "split": "Divide rows into training and test rows.",
     "fit": "Train a model from files.",
     "predict": "Write predictions for the rows of a file.",
     "evaluate": "Measure a model on labelled rows.",

@@ -194,14 +194,15 @@ def open_output(path: str | None) -> Iterator[TextIO]:
     if path is None or path == "-":
         yield sys.stdout
         return
-    with open_binary_output(path) as raw, _compress(raw, path) as data:
+    with open_binary_output(path) as raw, compress(raw, path) as data:
         file = io.TextIOWrapper(data, encoding="utf-8", errors="backslashreplace", newline="")
         yield file
         # Flush the text, and leave closing to the context manager.
         file.detach()
 
 
-def _compress(raw: BinaryIO, path: str) -> AbstractContextManager[BinaryIO]:
+def compress(raw: BinaryIO, path: str) -> AbstractContextManager[BinaryIO]:
+    """Return a file that compresses what is written to it if the path ends in .gz."""
     if not path.lower().endswith(".gz"):
         return nullcontext(raw)
     from gzip import GzipFile

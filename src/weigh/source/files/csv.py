@@ -42,6 +42,7 @@ from weigh.source.paths import READ_ERRORS
 
 # The number of blocks of a short file, so that threads can share it.
 SHORT_FILE_BLOCKS = 3
+MAX_LINE_ENDING_SEARCH = 1 << 16
 HEADER_BYTES = 1 << 16  # read at first to find the end of the header; most are shorter
 MIN_ROW_LIKE_SHARE = 0.99  # of the lines look like rows if quotes are stray; few lines of real texts do
 
@@ -143,10 +144,44 @@ class CsvSource(FileSource):
         with closing(self._open()) as text:
             self.bytes_read = text.file_position(self._head.end)
             yield from ChunkReader.split(head.n_rows, size, head.slice)
-            yield from self._blocks(text, wanted, size)
+            for data, offset, n_rows, first_row in self._blocks(text, size):
+                yield ChunkReader(n_rows, self._parse_chunk, data, offset, wanted, n_rows, first_row)
         self.bytes_read = self.bytes_total or 0
 
-    def _blocks(self, text: TextReader, wanted: Mapping[str, str], size: int) -> Iterator[ChunkReader]:
+    def header_text(self) -> bytes:
+        """Return what precedes the first record, in UTF-8 and without its line ending."""
+        with closing(self._open()) as text:
+            header = self._window(text, 0, self._head.start)[0].tobytes() if self._head.start else b""
+        return header.rstrip(b"\r\n")
+
+    def line_ending(self) -> bytes:
+        """Return the line ending of the first lines."""
+        with closing(self._open()) as text:
+            start = self._window(text, 0, MAX_LINE_ENDING_SEARCH)[0].tobytes()
+        return next((ending for ending in (b"\r\n", b"\n", b"\r") if ending in start), b"\n")
+
+    def record_texts(self) -> Iterator[list[bytes]]:
+        """Yield the records as they are written, in UTF-8 and without line endings, block by block."""
+        head = self._head
+        with closing(self._open()) as text:
+            yield self._split_records(self._window(text, head.start, head.end - head.start)[0])
+            for data, *_ in self._blocks(text, CHUNK_ROWS):
+                yield self._split_records(data)
+
+    def _split_records(self, data: Bytes) -> list[bytes]:
+        syntax = self.dialect.delimiter, self.dialect.quotes
+        records, start = [], 0
+        while start < len(data):
+            end, n_rows = _core.scan_csv_records(data[start:], *syntax, 1, True)
+            if n_rows == 0:
+                break
+            # The scan ends after the first of two characters of a line ending.
+            records.append(data[start : start + end].tobytes().strip(b"\r\n"))
+            start += end
+        return records
+
+    def _blocks(self, text: TextReader, size: int) -> Iterator[tuple[Bytes, int, int, int]]:
+        """Yield whole records after the head: text, its offset, number of records and first row."""
         offset, first_row, is_done = self._head.end, self._head.n_rows, False
         block = default_block = self._block_size(text)
         while not is_done:
@@ -164,7 +199,7 @@ class CsvSource(FileSource):
             block = default_block
             self.bytes_read = text.file_position(offset + end)
             if n_rows:
-                yield ChunkReader(n_rows, self._parse_chunk, data[:end], offset, wanted, n_rows, first_row)
+                yield data[:end], offset, n_rows, first_row
             offset += end
             first_row += n_rows
 

@@ -150,14 +150,14 @@ class ConcatenatedSource(Source):
         known = [source.n_entries for source in sources if source.n_entries is not None]
         self.n_entries = sum(known) if len(known) == len(sources) else None
         self.bytes_total = sum(source.bytes_total or 0 for source in sources)
-        self._sources = sources
+        self.sources = sources
 
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
         """Yield the chunk readers of all files, with row numbers that count across files."""
         self.bytes_read = n_rows = n_bytes = 0
-        for source in self._sources:
+        for source in self.sources:
             n_rows_before = n_rows
             for reader in source.chunk_readers(kinds, size):
                 self.bytes_read = n_bytes + source.bytes_read
@@ -167,22 +167,22 @@ class ConcatenatedSource(Source):
         self.bytes_read = n_bytes
 
     def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
-        return self._sources[0].prefix(n, kinds)
+        return self.sources[0].prefix(n, kinds)
 
     def with_label(self, name: str) -> Source:
         """Return the same files with another label column."""
-        return ConcatenatedSource([source.with_label(name) for source in self._sources])
+        return ConcatenatedSource([source.with_label(name) for source in self.sources])
 
     def with_columns(self, names: Sequence[str]) -> Source:
         """Return the same files, each with all these columns."""
-        return ConcatenatedSource([source.with_columns(names) for source in self._sources])
+        return ConcatenatedSource([source.with_columns(names) for source in self.sources])
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
-        return ConcatenatedSource([source._with_missing(missing) for source in self._sources])
+        return ConcatenatedSource([source._with_missing(missing) for source in self.sources])
 
     def with_storage(self, storage: ColumnKinds) -> Source:
         """Return the same files with columns read as `storage` says."""
-        return ConcatenatedSource([source.with_storage(storage) for source in self._sources])
+        return ConcatenatedSource([source.with_storage(storage) for source in self.sources])
 
 
 def _shift_first_row(chunk: Chunk, n_rows_before: int) -> Chunk:
