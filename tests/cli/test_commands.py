@@ -233,7 +233,25 @@ def test_diff_prints_what_changed(fitted):
     assert json.loads(fitted("diff", "mails.weigh", "two.weigh", "--json").output)["same"] is False
 
 
-@pytest.mark.parametrize("command", ["demo", "fit", "predict", "evaluate", "explain", "verify", "diff"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *(
+            "demo",
+            "split",
+            "fit",
+            "tune",
+            "predict",
+            "evaluate",
+            "explain",
+            "learn",
+            "forget",
+            "merge",
+            "verify",
+        ),
+        "diff",
+    ],
+)
 def test_help_fits_80_columns_and_teaches_by_examples(run, command):
     result = run(command, "--help")
     assert result.exit_code == 0

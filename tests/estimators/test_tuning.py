@@ -182,3 +182,12 @@ def test_a_damaged_sparse_matrix_is_refused() -> None:
     matrix.coords = (np.full(matrix.nnz, 1_000_000, np.int32), matrix.coords[1])
     with pytest.raises(errors.DataError, match="The sparse matrix is damaged"):
         weigh.tune(weigh.NaiveBayes(columns="count"), {"prior": [1, 2]}, matrix, Y[:40])
+
+
+def test_any_learner_is_tuned_on_a_file_and_on_a_mapping_as_on_a_frame(tmp_path):
+    frame = pd.DataFrame({"x": [k % 7 for k in range(200)], "y": ["ab"[k % 7 > 3] for k in range(200)]})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    grid = {"prior": [1, 100]}
+    expected = weigh.tune(weigh.NaiveBayes({"x": "category"}), grid, frame, "y").to_dict()
+    for rows in (weigh.open(tmp_path / "t.csv"), frame.to_dict("list")):
+        assert weigh.tune(weigh.NaiveBayes({"x": "category"}), grid, rows, "y").to_dict() == expected

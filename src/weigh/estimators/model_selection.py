@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.utils import _safe_indexing
 
 from weigh import errors
@@ -26,7 +26,9 @@ from weigh.source.base import Source
 from weigh.source.memory.columns import base_type_names
 from weigh.source.memory.matrices import is_sparse
 from weigh.source.memory.sparse_layout import to_csr
+from weigh.source.memory.table import rows as rows_of
 from weigh.source.missing import to_markers
+from weigh.source.selected_rows import SelectedRows
 from weigh.text import truncate
 
 MAX_SHOWN_ROWS = 30
@@ -93,10 +95,9 @@ class TuningResult(TabularResult):
 
     def sections(self) -> list[Section]:
         """Return the best trials."""
-        header = [*self.trials[0].settings, "accuracy"]
+        header = [*self.trials[0].settings, "R²" if is_regressor(self.learner) else "accuracy"]
         rows = [
-            [*(truncate(value, 24) for value in trial.settings.values()), f"{trial.accuracy:.4f}"]
-            for trial in self.trials
+            [*map(_format_value, trial.settings.values()), f"{trial.accuracy:.4f}"] for trial in self.trials
         ]
         return [Section("trials", [Table([header, *rows], indent="  ", most=MAX_SHOWN_ROWS)])]
 
@@ -191,32 +192,52 @@ def _score_by_refitting(
     learner: Any, combinations: Sequence[dict[str, Any]], X: Any, y: Any, fraction: float, seed: int
 ) -> list[float]:
     """Return held-out accuracies; the kinds of the columns are inferred from all rows."""
-    # Imported here because it is slow and perceptrons do not need it.
-    from sklearn.model_selection import ShuffleSplit
-
-    rows, labels = _split_labels(X, y)
-    train, test = next(ShuffleSplit(1, test_size=fraction, random_state=seed).split(rows, labels))
+    rows, labels, training, validation = _hold_out(X, y, fraction, seed)
 
     def score(settings: dict[str, Any]) -> float:
         candidate = fix_schema(clone(learner).set_params(**settings), rows, labels)
-        candidate.fit(_safe_indexing(rows, train), _safe_indexing(labels, train))
-        return float(candidate.score(_safe_indexing(rows, test), _safe_indexing(labels, test)))
+        return float(candidate.fit(*training).score(*validation))
 
     return [score(settings) for settings in combinations]
 
 
+def _hold_out(X: Any, y: Any, fraction: float, seed: int) -> tuple[Any, Any, Any, Any]:
+    """Return rows and labels, and the pairs of both for training and for validation."""
+    # Imported here because it is slow and perceptrons do not need it.
+    from sklearn.model_selection import ShuffleSplit
+
+    split = ShuffleSplit(1, test_size=fraction, random_state=seed).split
+    if isinstance(X, Source | Mapping):
+        source = X if isinstance(X, Source) and y is None else rows_of(X, y)
+        n_rows = sum(reader.n_rows for reader in source.chunk_readers())
+        is_held_out = np.zeros(n_rows, dtype=np.bool_)
+        is_held_out[next(split(is_held_out))[1]] = True
+        training, validation = (SelectedRows(source, mask) for mask in (~is_held_out, is_held_out))
+        return source, None, (training, None), (validation, None)
+    rows, labels = _split_labels(X, y)
+    parts = [
+        tuple(_safe_indexing(each, part) for each in (rows, labels)) for part in next(split(rows, labels))
+    ]
+    return rows, labels, parts[0], parts[1]
+
+
 def _split_labels(X: Any, y: Any) -> tuple[Any, Any]:
     """Separate the label column of a table from the rows, as scikit-learn requires."""
-    if not isinstance(y, str) and not isinstance(X, Source | Mapping):
+    if not isinstance(y, str):
         # scikit-learn cannot select rows of pandas arrays outside a Series.
         is_pandas_array = base_type_names(y) & {"pandas.ExtensionArray", "pandas.Index"}
         return to_csr(X) if is_sparse(X) else X, np.asarray(y) if is_pandas_array else y
     if isinstance(y, str) and hasattr(X, "drop") and hasattr(X, "columns"):
         return X.drop(columns=y) if hasattr(X, "loc") else X.drop(y), X[y]
     raise errors.Unsupported(
-        "tune splits the data for this learner with scikit-learn, which needs frames or arrays. Give a "
-        "pandas or polars frame, or X and y."
+        "tune cannot take the labels from this table by their name. Give a pandas or polars frame, or X and "
+        "y."
     )
+
+
+def _format_value(value: Any) -> str:
+    # Priors describe themselves at length in their text.
+    return truncate(value if isinstance(value, str) else repr(value), 24)
 
 
 def _is_number(value: Any) -> bool:

@@ -1,0 +1,115 @@
+"""What `weigh learn`, `forget` and `merge` share: models of counts, and the rows before and after."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from weigh import errors
+from weigh.cli.output import format_location, print_json, print_text, show_note
+from weigh.text import format_count, format_quantity, text_table, truncate
+
+if TYPE_CHECKING:
+    from weigh.model.count_model import CountModel
+
+MAX_LISTED_CLASSES = 25
+
+# What a model that does not follow from counts would need instead.
+_REASONS = {
+    "perceptron": "its file has the weights and not the state of their training",
+    "voted": "its file has the hypotheses and not the state of their training",
+    "logistic": "its weights depend on all rows together",
+    "regression": "its weights depend on all rows together",
+    "threshold": "its cut depends on all rows together",
+}
+
+
+def load_count_model(path: str, verb: str) -> CountModel:
+    """Load a model whose rows can be added and subtracted; a calibration is dropped with a note."""
+    from weigh.model.count_model import CountModel
+    from weigh.model.file.loading import load
+
+    loaded = load(path)
+    model: CountModel | Any = loaded.uncalibrated
+    if not isinstance(model, CountModel):
+        reason = _REASONS.get(model.type_name, "it does not follow from counts")
+        raise errors.Unsupported(
+            f"{path} is a {model.type_name} model, which cannot {verb}: {reason}.",
+            hint="Train it again on the rows that it should know: weigh fit DATA... Only naive-bayes and "
+            "joint models can.",
+        )
+    if model is not loaded:
+        show_note(
+            f"The calibration of {path} is dropped, because it is valid only for the rows it was fitted to. "
+            f"Calibrate the new model with `weigh calibrate`."
+        )
+    counted: CountModel = model
+    return counted
+
+
+def label_of(model: CountModel, label: str | None) -> str:
+    """Return the label column to read, or raise LabelError if nothing names it."""
+    name = label or model.label
+    if name is None:
+        raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
+    return name
+
+
+def save_update(
+    title: str,
+    before: CountModel | None,
+    after: CountModel,
+    target: str,
+    facts: dict[str, Any],
+    as_json: bool,
+) -> None:
+    """Save a model and print how many rows of each class it has, and had before."""
+    replaced = os.path.exists(target)
+    after.save(target)
+    old = _count_rows(before) if before is not None else {}
+    new = _count_rows(after)
+    classes = list(dict.fromkeys([*old, *new]))
+    facts = {
+        "model": target,
+        "replaced": replaced,
+        **facts,
+        **({"rows_before": _total(old)} if before is not None else {}),
+        "rows": _total(new),
+        "classes": [
+            {"class": each, **({"before": old.get(each, 0)} if old else {}), "rows": new.get(each, 0)}
+            for each in classes
+        ],
+    }
+    if as_json:
+        print_json(facts)
+        return
+    location = format_location("The model", target, " (replaced)" * replaced)
+    print_text(f"{title}\n\n{_format_classes(facts['classes'])}\n\n{location}")
+
+
+def _count_rows(model: CountModel) -> dict[Any, Any]:
+    return dict(zip(model.classes, model.counts.rows.tolist(), strict=True))
+
+
+def _total(rows: dict[Any, Any]) -> Any:
+    return sum(rows.values())
+
+
+def changed_rows(before: CountModel, after: CountModel) -> str:
+    """Return the difference of the numbers of rows, such as '1,000 rows'."""
+    return format_quantity(abs(_total(_count_rows(after)) - _total(_count_rows(before))), "row")
+
+
+def _format_classes(classes: list[dict[str, Any]]) -> str:
+    has_before = any("before" in each for each in classes)
+    rows = [
+        [
+            truncate(each["class"], 40),
+            *([format_count(each.get("before", 0))] if has_before else []),
+            format_count(each["rows"]),
+        ]
+        for each in classes[:MAX_LISTED_CLASSES]
+    ]
+    if len(classes) > MAX_LISTED_CLASSES:
+        rows.append([f"… and {len(classes) - MAX_LISTED_CLASSES:,} more", *[""] * (1 + has_before)])
+    return text_table([["class", *["rows before"] * has_before, "rows"], *rows])
