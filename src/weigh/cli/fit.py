@@ -71,7 +71,9 @@ SECTIONS = {
     metavar="SHARE",
     help="Train without this share of the rows, and evaluate on them.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of --hold-out.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of --hold-out."
+)
 @click.option("--threads", type=click.IntRange(1), help="Number of threads. [default: all cores]")
 @data_file_options
 @json_option

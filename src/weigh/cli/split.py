@@ -36,11 +36,20 @@ share_type = click.FloatRange(0, 1, min_open=True, max_open=True)
 @click.argument("data", nargs=-1, required=True, metavar="DATA...")
 @click.option("--train", required=True, metavar="FILE", help="The file for the training rows.")
 @click.option("--test", required=True, metavar="FILE", help="The file for the test rows.")
-@click.option("--share", type=share_type, default=0.2, show_default=True, help="Share of the test rows.")
+@click.option(
+    "--share",
+    type=share_type,
+    default=0.2,
+    show_default=True,
+    metavar="SHARE",
+    help="Share of the test rows.",
+)
 @click.option("--label", metavar="COLUMN", help="Give every class the same share of test rows.")
 @click.option("--time", metavar="COLUMN", help="The latest rows by this column are the test rows.")
 @click.option("--group", metavar="COLUMN", help="Keep the rows of a group, such as a person, together.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draw.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of the draw."
+)
 @data_file_options
 @json_option
 def command(

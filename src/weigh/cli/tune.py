@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 SECTIONS = {
     "Examples": """
         weigh tune mails.csv --label spam --grid prior=0.1,1,10
-        weigh tune mails.csv --label spam --learner perceptron --grid margin=0,0.1,1 \\\\
+        weigh tune mails.csv --label spam --learner perceptron --grid margin=0,1 \\
             --grid max_iter=5,20 --set scale=unit -o best.weigh
         weigh tune mails.csv --label spam --grid 'prior=dirichlet:1/2;beta:2,2'
-        weigh tune homes.csv --label price --learner linear --grid prior=normal:1,laplace:1
+        weigh tune homes.csv --label price --learner linear \\
+            --grid prior=normal:1,laplace:1
     """,
     **{
         f"--grid and --set, for {table.name} (with defaults)": setting_rows(table)
@@ -67,10 +68,13 @@ SECTIONS = {
     "--share",
     type=click.FloatRange(0, 1, min_open=True, max_open=True),
     default=0.25,
-    show_default=True,
+    show_default="0.25",
+    metavar="SHARE",
     help="Share of the rows to hold out.",
 )
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the draw.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of the draw."
+)
 @click.option("-o", "--output", metavar="MODEL", help="Save the best, trained on all rows.")
 @plot_option
 @data_file_options
