@@ -811,7 +811,11 @@ def _() -> object:
 @case("Text that is not UTF-8")
 def _() -> object:
     return fit(
-        weigh.open(write_file("legs,pet\ntwo,oiseau\nfour,chien bâtard\n".encode("latin-1")), label="pet"),
+        weigh.open(
+            write_file("legs,pet\ntwo,oiseau\nfour,chien bâtard\n".encode("latin-1")),
+            label="pet",
+            encoding="utf-8",
+        ),
         None,
     )
 

@@ -21,6 +21,7 @@ Their messages carry advice as data, see `weigh.advice`.
     └── Unsupported          not defined for this model            (also a TypeError)
 
     WeighWarning
+    ├── AssumedEncoding      a file is not UTF-8, and its encoding was assumed
     ├── CutJournal           an incomplete group at the end of a journal was removed
     ├── DependentColumns     redundant columns make naive Bayes overconfident
     ├── ExtraColumns         columns that a model was not trained on are ignored
@@ -138,6 +139,10 @@ class Unsupported(WeighError, TypeError):
 
 class WeighWarning(Advised, UserWarning):
     """Base class of the warnings that weigh issues."""
+
+
+class AssumedEncoding(WeighWarning):
+    """A text file is not UTF-8 and does not tell its encoding, which was therefore assumed."""
 
 
 class CutJournal(WeighWarning):

@@ -139,7 +139,7 @@ def test_no_temporary_file_of_standard_input_remains(
             "csv",
             "standard input, line 3 has 1 field, the header has 2. A field that contains",
         ),
-        (b"n,y\n1,\xe9\n", "csv", "standard input, line 2 is not UTF-8 text."),
+        (b"n,y\n1,\xc3\xa9\xe9\n", "csv", "standard input, line 2 is not UTF-8 text."),
         (b'{"n": 1\n', "json", "standard input, line 1 is not JSON: Expecting ',' delimiter."),
         (b"PAR1", "parquet", "standard input is not a complete Parquet file: "),
         (b"1 | a\nx | b\n", "vw", "standard input, line 2, column 1: the label 'x' is not a number."),

@@ -67,6 +67,7 @@ class Source(ABC):
     n_entries : number of stored values if the rows are sparse, otherwise None
     kinds : kinds implied by the file format, by column name
     missing : markers of missing values; reading further rows of the same data requires them too
+    file_dialect : settings with which a file was read, where they differ from the defaults; see `weigh.open`
     bytes_total, bytes_read : size of the file and progress of the latest pass
     """
 
@@ -79,6 +80,7 @@ class Source(ABC):
     n_entries: int | None = None
     kinds: ColumnKinds = MappingProxyType({})
     missing: tuple[Marker, ...] = ()
+    file_dialect: Mapping[str, Any] = MappingProxyType({})
     bytes_total: int | None = None
     bytes_read: int = 0
     _prefix: tuple[int, Chunk] | None = None  # the number of rows requested, and the rows

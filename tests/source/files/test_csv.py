@@ -240,17 +240,17 @@ def test_kinds_of_empty_files_are_distinguished(write: Write) -> None:
 
 
 def test_other_encodings_are_reported_with_a_line_and_a_suggestion(write: Write) -> None:
-    message = "is not UTF-8 text. Give encoding='latin-1' if it is that."
-    assert read_error(write(b"a,\xe9\n1,2\n")) == (f"data.csv, line 1 {message}", 1)
-    assert read_error(write(b"a,b\n1,\xe9\n")) == (f"data.csv, line 2 {message}", 2)
+    message = "is not UTF-8 text. Give encoding='cp1252' if it is that."
+    assert read_error(write(b"a,\xe9\n1,2\n"), encoding="utf-8") == (f"data.csv, line 1 {message}", 1)
+    assert read_error(write(b"a,b\n1,\xe9\n"), encoding="utf-8") == (f"data.csv, line 2 {message}", 2)
     assert read_error(write(b"a,b\n" + ROW * 300_000 + b"1,\xe9\n")) == (
         f"data.csv, line 300,002 {message}",
         300_002,
     )
-    assert "encoding='utf-16'" in read_error(write("a,b\n1,2\n".encode("utf-16")))[0]
+    assert "encoding='utf-16'" in read_error(write("a,b\n1,2\n".encode("utf-16")), encoding="utf-8")[0]
     assert read_error(write(b"a,b\n1,2\n"), encoding="nonsense")[0] == (
         "data.csv: 'nonsense' is not an encoding Python knows. "
-        "Give encoding='utf-8' or 'latin-1', for example."
+        "Give encoding='utf-8' or 'cp1252', for example."
     )
 
 
@@ -301,7 +301,7 @@ def test_missing_label_columns_are_reported_with_the_existing_ones(write: Write)
     assert read_error(path, label="span")[0] == (
         "data.csv has no column 'span'; it has 'spam', 'b'. Did you mean 'spam'?"
     )
-    assert read_error(write(b"a;y\n1;2\n"), label="y")[0] == (
+    assert read_error(write(b"a;y\n1;2\n"), label="y", delimiter=",")[0] == (
         "data.csv has no column 'y'; it has 'a;y'. Give delimiter=';' if that separates its columns."
     )
     assert read_error(write(b"y\n1\n"), label="y")[0] == "data.csv has no column besides the label 'y'."

@@ -114,7 +114,7 @@ def test_several_folders_are_one_table() -> None:
 
 def test_a_file_in_another_encoding_is_reported_with_advice() -> None:
     Path("mails/spam/z.txt").write_bytes("eins\nfür alle".encode("latin-1"))
-    message = "mails/spam/z.txt, line 2 is not UTF-8 text. Give encoding='latin-1' if it is that."
+    message = "mails/spam/z.txt, line 2 is not UTF-8 text. Give encoding='cp1252' if it is that."
     assert error_message("mails") == (message, "mails/spam/z.txt")
     assert read(open("mails", encoding="latin-1"))[-1]["text"] == "eins\nfür alle"
 

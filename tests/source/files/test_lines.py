@@ -169,7 +169,7 @@ def test_empty_files_are_reported(name: str, read_error: ErrorReader) -> None:
 def test_undecodable_bytes_are_reported_with_their_line(name: str, read_error: ErrorReader) -> None:
     lines = "\n".join([*LINES[name], LINES[name][1]]).encode("utf-8")
     wrong = lines[::-1].replace("é".encode()[::-1], b"\xe9", 1)[::-1]
-    message = f"{name}, line 4 is not UTF-8 text. Give encoding='latin-1' if it is that."
+    message = f"{name}, line 4 is not UTF-8 text. Give encoding='cp1252' if it is that."
     assert read_error(name, wrong) == (message, 4)
 
 

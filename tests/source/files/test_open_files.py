@@ -95,10 +95,10 @@ def test_markers_are_missing_in_every_format(name: str) -> None:
 
 
 def test_the_format_can_be_specified() -> None:
-    Path("t.dat").write_text(CSV)
-    assert open("t.dat", format="csv").names == ("n", "x", "s", "y")
-    assert read_error("t.dat")[0] == (
-        "The ending of t.dat does not tell its format. "
+    Path("t.data").write_text(CSV)
+    assert open("t.data", format="csv").names == ("n", "x", "s", "y")
+    assert read_error("t.data")[0] == (
+        "The ending of t.data does not tell its format. "
         "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'."
     )
 
@@ -196,8 +196,8 @@ def test_invalid_json_is_reported_with_its_line() -> None:
         "t.jsonl, line 1 is not a JSON object. Write one object {...} per line.",
         1,
     )
-    assert read_error("t.jsonl", good + b'{"a": 1, "b": "\xe9"}\n') == (
-        "t.jsonl, line 2 is not text in utf-8. Give encoding='latin-1' if it is that.",
+    assert read_error("t.jsonl", good + '{"a": 1, "b": "é'.encode() + b'\xe9"}\n') == (
+        "t.jsonl, line 2 is not text in utf-8. Give encoding='cp1252' if it is that.",
         2,
     )
     assert read_error("t.jsonl", b"")[0] == "t.jsonl is empty."

@@ -8,7 +8,7 @@ import os
 from abc import abstractmethod
 from collections.abc import Generator, Iterator
 from contextlib import closing, contextmanager
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,11 @@ from weigh.source.files.base import (
     TARGET_CHUNK_BYTES,
     TARGET_CHUNK_ROWS,
     FileSource,
+    encoding_dialect,
 )
 from weigh.source.files.text_files import (
     ROW_TOO_LONG,
+    UTF8_BOM,
     check_file_size,
     check_json_line,
     compression_codec,
@@ -141,6 +143,7 @@ class JsonLinesSource(ArrowFileSource):
         super().__init__(path, missing)
         self.encoding = encoding
         self.block = block
+        self.file_dialect = encoding_dialect(encoding)
         if self.bytes_total == 0:
             raise SourceError(f"{path} is empty.", path)
         head = self._first_rows(None, PREFIX_ROWS)  # Arrow infers the types from them
@@ -215,7 +218,8 @@ class JsonLinesSource(ArrowFileSource):
         """Yield the lines that are not blank, updating `bytes_read` if requested."""
         stream, raw = self._open_stream()
         with raw, io.BufferedReader(stream) as reader:
-            for line in read_line_parts(reader, self._max_line_bytes + 1):
+            lines = read_line_parts(reader, self._max_line_bytes + 1)
+            for line in chain([next(lines, b"").removeprefix(UTF8_BOM)], lines):
                 if track_progress:
                     self.bytes_read = raw.tell()
                 if line.strip():

@@ -99,6 +99,11 @@ class FileSource(Source):
             )
 
 
+def encoding_dialect(encoding: str) -> dict[str, str]:
+    """Return the encoding as a dialect, which is empty for the default."""
+    return {} if encoding == "utf-8" else {"encoding": encoding}
+
+
 class TextSource(FileSource):
     """A source of a format in which every row has a label; `label` only names the label column."""
 
@@ -110,6 +115,7 @@ class TextSource(FileSource):
         self.block = block
         self.label_column = label or DEFAULT_LABEL_COLUMN
         self.file_errors = TextFileErrors(path, encoding)
+        self.file_dialect = encoding_dialect(encoding)
 
     def with_storage(self, storage: ColumnKinds) -> Source:
         """Return the same rows with labels read as "string" or "mixed"."""

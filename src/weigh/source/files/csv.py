@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -106,6 +106,18 @@ class CsvSource(FileSource):
         self.set_columns(
             {name: "number" if kind == "real" else kind for name, kind in inferred.items()}, label
         )
+        self.file_dialect = self._list_settings()
+
+    def _list_settings(self) -> dict[str, Any]:
+        """Return the settings that differ from the defaults, and the names of columns without a header."""
+        settings = {
+            field.name: getattr(self.dialect, field.name)
+            for field in fields(CsvDialect)
+            if field.name not in {"missing", "block"} and getattr(self.dialect, field.name) != field.default
+        }
+        if not self.dialect.has_header and self.named:
+            settings["names"] = list(self.types)
+        return settings
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
         """Open the file again, because markers affect the inferred types."""
@@ -268,7 +280,7 @@ class CsvSource(FileSource):
         _, natives, fault = _core.parse_csv(data[:end], ["string"] * width, *syntax, [], 1)
         if fault is not None:
             raise self._file_errors.record_error(CsvFault(*fault), start, ["string"] * width)
-        names = [values[0] if values else "" for _, _, values in natives]
+        names = [values[0].strip() if values else "" for _, _, values in natives]
         return names, start + end if self.dialect.has_header else start
 
     def _read_head(

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from contextlib import closing
 from pathlib import Path
 
 from weigh.advice import Step
 from weigh.errors import SourceError
-from weigh.source.files.text_files import UTF8_BOM, compression_codec, open_text
-from weigh.source.paths import READ_ERRORS, SpooledStdin
+from weigh.source.files.dialect_detection import TableSample, TextSample, detect_encoding, is_table
+from weigh.source.files.text_files import compression_codec, is_utf8
+from weigh.source.paths import SpooledStdin
 
 FORMATS = ("csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder", "mail")
 _FORMAT_BY_SUFFIX = {
@@ -29,13 +29,18 @@ _FORMAT_BY_SUFFIX = {
     ".mbox": "mail",
     ".eml": "mail",
 }
+_UNSPECIFIC_SUFFIXES = {".txt", ".dat"}
 LABEL_PREFIX = b"__label__"
 _FORMATS = Step("formats", "format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'")
 _FORMAT_HINT = ("Give ", _FORMATS, ".")
 
 
-def detect_format(path: Path, encoding: str) -> str:
-    """Return the format of a file by its suffix or, for .txt, by its first word."""
+def detect_format(path: Path, encoding: str | None, *, is_delimited: bool = False) -> str:
+    """Return the format of a file by its suffix or, for .txt and .dat, by its first lines.
+
+    Such a file is fastText if it begins with a label, and CSV if a delimiter splits it into equal records or
+    if the user gave one (`is_delimited`).
+    """
     if isinstance(path, SpooledStdin):
         raise SourceError("Standard input has no ending that tells its format.", path, hint=_FORMAT_HINT)
     if path.is_dir():
@@ -45,8 +50,8 @@ def detect_format(path: Path, encoding: str) -> str:
         return "mail" if is_maildir(path) else "folder"
     suffix = _uncompressed_suffix(path)
     file_format = _FORMAT_BY_SUFFIX.get(suffix)
-    if file_format is None and suffix == ".txt" and _starts_with_label(path, encoding):
-        return "fasttext"
+    if file_format is None and suffix in _UNSPECIFIC_SUFFIXES:
+        file_format = _format_of_text(path, encoding, is_delimited)
     if file_format is None:
         raise SourceError(f"The ending of {path} does not tell its format.", path, hint=_FORMAT_HINT)
     return file_format
@@ -67,12 +72,14 @@ def _uncompressed_suffix(path: Path) -> str:
     return uncompressed.suffix.lower()
 
 
-def _starts_with_label(path: Path, encoding: str) -> bool:
-    if path.stat().st_size == 0:
-        return False
+def _format_of_text(path: Path, encoding: str | None, is_delimited: bool) -> str | None:
+    sample = TextSample.read(path)
+    encoding = encoding or detect_encoding(sample)
     try:
-        with closing(open_text(path, encoding)) as text:
-            start = text.window(0, len(UTF8_BOM) + len(LABEL_PREFIX))[0].tobytes()
-    except (*READ_ERRORS, LookupError):
-        return False
-    return start.removeprefix(UTF8_BOM).startswith(LABEL_PREFIX)
+        is_utf8(encoding)
+    except LookupError:
+        return "csv" if is_delimited else None
+    text = sample.decode(encoding)
+    if text.startswith(LABEL_PREFIX.decode()):
+        return "fasttext"
+    return "csv" if is_delimited or is_table(TableSample(text, sample.is_whole)) else None

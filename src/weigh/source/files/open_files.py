@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from weigh.errors import DataError, parameter_error, quote_names
+from weigh.errors import DataError, SourceError, parameter_error, quote_names
 from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
 from weigh.source.chunk import Chunk
+from weigh.source.dialect import is_delimiter
 from weigh.source.files.base import DEFAULT_BLOCK_BYTES, FileSource
 from weigh.source.files.csv import CsvDialect, CsvSource
+from weigh.source.files.dialect_detection import (
+    LONG_SAMPLE_BYTES,
+    TableSample,
+    TextSample,
+    detect_delimiter,
+    detect_encoding,
+    note_assumed_encoding,
+)
 from weigh.source.files.formats import FORMATS, detect_format
 from weigh.source.missing import Marker, to_markers
 from weigh.source.paths import PathLike, check_readable, resolve_paths
@@ -24,12 +33,13 @@ def open(
     *,
     format: str | None = None,
     missing: Marker | Iterable[Marker] = ("",),
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     delimiter: str | None = None,
-    has_header: bool = True,
+    has_header: bool | None = None,
     names: Sequence[str] | None = None,
     strings: Sequence[str] = (),
-    quotes: bool = True,
+    quotes: bool | None = None,
+    like: Any = None,
     block: int = DEFAULT_BLOCK_BYTES,
 ) -> Source:
     """Open data files as a source of chunks, read in bounded memory.
@@ -45,26 +55,53 @@ def open(
         "vw" (`label |namespace feature:value`), "libsvm" (`label index:value`), "folder" or
         "mail" (mailboxes and folders of messages); None detects it from the file name
     missing : markers of missing values in text and numbers; "" is always missing in CSV
-    encoding : text encoding of the files
-    delimiter : field separator of a CSV file; None is a comma, or a tab in TSV
-    has_header : whether the first line of a CSV file holds the column names
+    encoding : text encoding of the files; None or "auto" detects it: byte order marks, UTF-16, UTF-8, else
+        Windows-1252 with a warning
+    delimiter : field separator of a CSV file; None detects it in the first rows, among , ; tab and |
+    has_header : whether the first line of a CSV file holds the column names, as usual
     names : column names of a CSV file without a header, None for x0, x1, ...; or all namespaces of
         a VW file, None for those of the first 10,000 rows
     strings : columns of a CSV file to read as text although they look like numbers
-    quotes : whether '"' quotes the fields of a CSV file; False treats it as an ordinary character
+    quotes : whether '"' quotes the fields of a CSV file, as usual; False treats it as an ordinary character
+    like : a model; the file is read as its training file was, with the same names, quotes and markers of
+        missing values. Other arguments take precedence, and so do the delimiter and the encoding that the
+        file evidently has
     block : bytes of text to read at a time; also the maximum size of a row, which is 32 MB by default
     """
     if format is not None and format not in FORMATS:
         raise parameter_error("open", "format", f"one of {', '.join(map(repr, FORMATS))}", format)
     if block < 1:
         raise parameter_error("open", "block", "at least 1", block)
-    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n'):
+    if delimiter is not None and not is_delimiter(delimiter):
         raise parameter_error(
             "open", "delimiter", "one ASCII character, no quote and no end of line", delimiter
         )
-    dialect = CsvDialect(delimiter or ",", encoding, has_header, to_markers(missing), block, quotes)
-    options = _OpenOptions(format, label, dialect, delimiter is not None, names, strings)
-    return concatenate_files([options.open_path(file) for file in resolve_paths(path)])
+    stored = StoredDialect.of(like)
+    settings: dict[str, Any] = dict(stored.settings) | {
+        name: value
+        for name, value in (("has_header", has_header), ("quotes", quotes), ("names", names))
+        if value is not None
+    }
+    dialect = CsvDialect(
+        has_header=settings.get("has_header", True),
+        missing=tuple(dict.fromkeys((*to_markers(missing), *stored.missing))),
+        block=block,
+        quotes=settings.get("quotes", True),
+    )
+    has_new_names = names is not None or has_header is not None
+    options = _OpenOptions(
+        format,
+        label,
+        dialect,
+        delimiter,
+        None if encoding == "auto" else encoding,
+        names if has_new_names else settings.get("names"),
+        strings,
+        stored,
+        has_new_names,
+    )
+    source = concatenate_files([options.open_path(file) for file in resolve_paths(path)])
+    return source.with_storage(stored.storage) if stored.storage else source
 
 
 # Module and class of each reader but that of CSV; a reader is imported when a file needs it.
@@ -79,38 +116,128 @@ _READERS = {
 }
 
 
+# Formats without text, or whose parts have encodings of their own.
+_BINARY_FORMATS = {"parquet", "folder", "mail"}
+
+
+@dataclass(frozen=True)
+class StoredDialect:
+    """How a model's training file was read: its dialect, markers, label and storage of columns."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    missing: tuple[Marker, ...] = ()
+    label: str | None = None
+    storage: ColumnKinds = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, model: Any) -> StoredDialect:
+        """Return what a model, or an estimator that has one, knows about its file."""
+        if model is None:
+            return cls()
+        model = getattr(model, "model_", model)
+        schema = model.schema
+        return cls(dict(schema.dialect), tuple(schema.missing), schema.label, model.storage)
+
+
 @dataclass(frozen=True)
 class _OpenOptions:
-    """The options of `open`."""
+    """The options of `open`; a delimiter or encoding of None is to be detected."""
 
     format: str | None
     label: str | None
     dialect: CsvDialect
-    has_delimiter: bool  # whether the user set the delimiter
+    delimiter: str | None
+    encoding: str | None
     names: Sequence[str] | None
     strings: Sequence[str]
+    stored: StoredDialect
+    has_new_names: bool  # whether the user said what the first line is
 
     def open_path(self, path: Path) -> FileSource:
         """Open one file or folder as a source."""
         if not (path.is_dir() and self.format in {None, "folder", "mail"}):
             check_readable(path)
-        file_format = self.format or detect_format(path, self.dialect.encoding)
+        file_format = self.format or detect_format(
+            path, self.encoding, is_delimited=self.delimiter is not None
+        )
         self._check_names(file_format)
+        if file_format in _BINARY_FORMATS:
+            return self._open_as(path, file_format, self.encoding or "utf-8")
+        if self.encoding is not None:
+            return self._open_as(path, file_format, self.encoding)
+        return self._open_detected(path, file_format)
+
+    def _open_detected(self, path: Path, file_format: str) -> FileSource:
+        """Open a file in the encoding that its first bytes show, or else those of its first rows."""
+        preferred = self.stored.settings.get("encoding")
+        encoding = detect_encoding(TextSample.read(path), preferred)
+        try:
+            source = self._open_as(path, file_format, encoding)
+        except SourceError:
+            if encoding != "utf-8":
+                raise
+            encoding = detect_encoding(TextSample.read(path, LONG_SAMPLE_BYTES), preferred)
+            if encoding == "utf-8":
+                raise
+            source = self._open_as(path, file_format, encoding)
+        if encoding != preferred:
+            note_assumed_encoding(path, encoding)
+        return source
+
+    def _open_as(self, path: Path, file_format: str, encoding: str) -> FileSource:
         if file_format in _READERS:
             module, name = _READERS[file_format]
             reader = getattr(import_module(f"weigh.source.{module}"), name)
-            source: FileSource = reader(path, self.label, self.dialect.missing, **self._options(file_format))
+            options = self._options(file_format, encoding)
+            source: FileSource = reader(path, self.label, self.dialect.missing, **options)
             return source
-        use_tab = file_format == "tsv" and not self.has_delimiter
-        dialect = replace(self.dialect, delimiter="\t") if use_tab else self.dialect
-        return CsvSource(path, self.label, dialect, names=self.names, strings=self.strings)
+        dialect, names = self._complete_dialect(path, file_format, encoding)
+        return CsvSource(path, self.label, dialect, names=names, strings=self.strings)
 
-    def _options(self, file_format: str) -> dict[str, Any]:
+    def _options(self, file_format: str, encoding: str) -> dict[str, Any]:
         """Return the options of a reader."""
         if file_format == "parquet":
             return {}
-        text_options = {"encoding": self.dialect.encoding, "block": self.dialect.block}
+        text_options = {"encoding": encoding, "block": self.dialect.block}
         return {**text_options, "namespaces": self.names} if file_format == "vw" else text_options
+
+    def _complete_dialect(
+        self, path: Path, file_format: str, encoding: str
+    ) -> tuple[CsvDialect, Sequence[str] | None]:
+        """Return the dialect of a CSV file and the names of its columns if it has no header."""
+        names = self.names
+        dialect = replace(self.dialect, encoding=encoding, delimiter=self.delimiter or ",")
+        has_stored_names = names is not None and not self.has_new_names
+        if self.delimiter is not None and not has_stored_names:
+            return dialect, names
+        sample = self._sample(path, encoding)
+        if self.delimiter is None:
+            default = self.stored.settings.get("delimiter", "\t" if file_format == "tsv" else ",")
+            dialect = replace(dialect, delimiter=detect_delimiter(sample, default, self._header_check()))
+        if names is None or not has_stored_names:
+            return dialect, names
+        # The new file may have a header, or lack the label.
+        header, label = sample.split(dialect.delimiter).header, self.stored.label
+        features = [name for name in names if name != label]
+        if set(features) <= set(header):
+            return replace(dialect, has_header=True), None
+        return dialect, features if len(header) == len(features) else names
+
+    def _sample(self, path: Path, encoding: str) -> TableSample:
+        start = TextSample.read(path)
+        try:
+            text = "" if not start.data else start.decode(encoding)
+        except LookupError:  # which the reader reports
+            text = ""
+        return TableSample(text, start.is_whole, self.dialect.quotes)
+
+    def _header_check(self) -> Callable[[Sequence[str]], bool] | None:
+        """Return a function that says whether the first record can be right, if anything is known of it."""
+        if not self.dialect.has_header:
+            names = self.names
+            return None if names is None else lambda record: len(record) == len(names)
+        label = self.label
+        return None if label is None else lambda record: label in record
 
     def _check_names(self, file_format: str) -> None:
         has_names = file_format == "vw" or (file_format in {"csv", "tsv"} and not self.dialect.has_header)
@@ -146,6 +273,7 @@ class ConcatenatedSource(Source):
         first = sources[0]
         self.names, self.width, self.named, self.label = first.names, first.width, first.named, first.label
         self.kinds, self.missing, self.start = first.kinds, first.missing, first.start
+        self.file_dialect = first.file_dialect
         self.n_rows = None
         known = [source.n_entries for source in sources if source.n_entries is not None]
         self.n_entries = sum(known) if len(known) == len(sources) else None

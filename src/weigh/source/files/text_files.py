@@ -297,9 +297,9 @@ def find_invalid_json_line(
         if len(line) > max_bytes:
             return number, join(": ", ROW_TOO_LONG, ".")
         try:
-            row = json.loads(line.decode(encoding))
+            row = json.loads(line.decode(encoding).removeprefix("\ufeff"))
         except UnicodeDecodeError:
-            advice = ("Give ", Setting("encoding", "latin-1"), " if it is that.")
+            advice = ("Give ", Setting("encoding", "cp1252"), " if it is that.")
             return number, (f" is not text in {encoding}. ", *advice)
         except RecursionError:
             return number, " is nested too deeply. Write fields side by side."
@@ -366,7 +366,7 @@ class TextFileErrors:
             return SourceError(
                 f"{self.path}: {self.encoding!r} is not an encoding Python knows.",
                 self.path,
-                hint=("Give ", Setting("encoding", "utf-8"), " or 'latin-1', for example."),
+                hint=("Give ", Setting("encoding", "utf-8"), " or 'cp1252', for example."),
             )
         if isinstance(error, UnicodeError):
             return self.encoding_error()
@@ -381,8 +381,10 @@ class TextFileErrors:
         line = find_undecodable_line(self.path, self.encoding)
         with self.path.open("rb") as file:
             start = file.read(2)
-        suggestion = "utf-16" if start in {b"\xff\xfe", b"\xfe\xff"} else "latin-1"
         name = "UTF-8" if is_utf8(self.encoding) else self.encoding
+        suggestion = "cp1252" if name == "UTF-8" else "latin-1"
+        if start in {b"\xff\xfe", b"\xfe\xff"}:
+            suggestion = "utf-16"
         return self.line_error(
             f" is not {name} text.", line, ("Give ", Setting("encoding", suggestion), " if it is that.")
         )
