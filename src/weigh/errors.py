@@ -30,6 +30,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── MissingNumbers       a regression treats missing numbers as zero
     ├── NotOptimal           a solver stopped before it reached its tolerance
     ├── OddClasses           classes too rare for the folds, or labels that look like measurements
+    ├── OddSheet             a spreadsheet has several sheets, or columns without a name
     ├── OddValues            the inferred kind of a column may be wrong
     ├── SeenRows             a model is calibrated or evaluated on its training rows
     ├── SkippedFiles         files of a folder are not text and were skipped
@@ -163,6 +164,10 @@ class FlatColumns(WeighWarning):
 
 class OddClasses(WeighWarning):
     """Classes are rarer than the number of folds, or the labels are numbers that look like measurements."""
+
+
+class OddSheet(WeighWarning):
+    """A spreadsheet has several sheets with cells, or columns without a name."""
 
 
 class OddValues(WeighWarning):

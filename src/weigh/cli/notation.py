@@ -89,7 +89,7 @@ OPTIONS: dict[str, Callable[[str, Any], str]] = {
     "seen": lambda _, value: "--seen" if value else "--unseen",
     "loss": lambda _, value: f"--loss {value}",
     "strings": lambda _, value: f"--strings {','.join(value)}",
-    **dict.fromkeys(("delimiter", "encoding", "label", "names", "reference"), _write_flag),
+    **dict.fromkeys(("delimiter", "encoding", "label", "names", "reference", "sheet"), _write_flag),
 }
 
 # Parameters of functions that an option names.
@@ -105,7 +105,7 @@ STEPS = {
     "derived function": "Use the model in Python, which can pass the function.",
     "evaluation": "Look at `weigh evaluate`.",
     "facts alone": "The facts alone (--json)",
-    "formats": "--format csv, tsv, parquet, json, fasttext, vw, libsvm or mail",
+    "formats": "--format csv, tsv, excel, parquet, json, fasttext, vw, libsvm or mail",
     "keep averaged": "Train with --set keep=averaged.",
     "largest errors": "`weigh evaluate` lists the rows with the largest errors.",
     "minimum of occurrences": "--at-least",

@@ -66,6 +66,7 @@ class ProgressSource(Source):
     def __init__(self, source: Source, bar: RowProgress) -> None:
         self.names, self.width, self.named = source.names, source.width, source.named
         self.label, self.n_rows, self.missing = source.label, source.n_rows, source.missing
+        self.file_dialect = source.file_dialect
         self._source, self._bar = source, bar
 
     def chunk_readers(

@@ -178,7 +178,9 @@ def _score_perceptrons(
     for i, candidate in enumerate(candidates):
         marked = candidate._source(X, y, None, markers[i]) if candidate.missing else source
         task = candidate._online_task(marked, None)
-        groups.setdefault(json.dumps(task.schema.to_json(), default=repr), []).append((i, task))
+        groups.setdefault(json.dumps(task.schema.without_dialect().to_json(), default=repr), []).append(
+            (i, task)
+        )
     accuracies = [0.0] * len(candidates)
     for group in groups.values():
         marked = source.with_missing(markers[group[0][0]])

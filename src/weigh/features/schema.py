@@ -26,6 +26,7 @@ from weigh.features.words import Block
 from weigh.immutable import Immutable
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, Source
 from weigh.source.chunk import Chunk, is_text
+from weigh.source.dialect import check_dialect
 from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
 
@@ -63,6 +64,7 @@ class Schema(Immutable):
     label: str | None = None
     missing: tuple[Marker, ...] = ()
     made: Mapping[str, kd.Kind] = field(default_factory=dict)
+    dialect: Mapping[str, Any] = field(default_factory=dict, compare=False)  # of the file, as it was read
 
     @cached_property
     def column_groups(self) -> tuple[ColumnGroup, ...]:
@@ -213,6 +215,10 @@ class Schema(Immutable):
             return [encode_sparse_rows(chunk.sparse, self.kinds[0], self.names)]
         return [group.kind.encode(chunk.columns, group.names, self.missing) for group in self.column_groups]
 
+    def without_dialect(self) -> Schema:
+        """Return the same columns, whatever file they came from."""
+        return replace(self, dialect={}) if self.dialect else self
+
     def to_json(self) -> dict[str, Any]:
         """Return the schema as plain data."""
         columns: Any
@@ -228,6 +234,7 @@ class Schema(Immutable):
             "label": self.label,
             "missing": list(self.missing),
             "made": [[name, kind.to_json()] for name, kind in self.made.items()],
+            **({"dialect": dict(self.dialect)} if self.dialect else {}),
         }
 
     @classmethod
@@ -247,7 +254,8 @@ class Schema(Immutable):
             raise ValueError("a column occurs twice")
         if not isinstance(data["label"], str | None):
             raise ValueError(f"the label {data['label']!r}")
-        return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made)
+        dialect = check_dialect(data.get("dialect", {}))
+        return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made, dialect)
 
 
 def _warn_of_extra_columns(names: Sequence[str]) -> None:

@@ -140,7 +140,7 @@ class CountModel(Model):
             )
         if not (self.has_rows and other.has_rows):
             raise errors.MergeError("A model from stated numbers has no rows, so it cannot merge.")
-        if self.schema.to_json() != other.schema.to_json():
+        if self.schema.without_dialect().to_json() != other.schema.without_dialect().to_json():
             raise errors.MergeError(
                 f"The models cannot merge: {_schema_difference(self.schema, other.schema)}.",
                 hint=Step(

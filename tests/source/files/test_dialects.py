@@ -98,7 +98,7 @@ def test_a_given_delimiter_is_used_without_detection(write: Write) -> None:
 
 
 def test_a_text_without_a_table_still_needs_a_format(write: Write) -> None:
-    with pytest.raises(SourceError, match="^The ending of t.txt does not tell its format. Give format="):
+    with pytest.raises(SourceError, match=r"^The ending of t\.txt does not tell its format\. Give format="):
         weigh.open(write("Dear all,\n\nplease come, all of you, today.\n", "t.txt"))
 
 

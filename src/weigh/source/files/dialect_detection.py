@@ -83,7 +83,8 @@ def detect_encoding(sample: TextSample, preferred: str | None = None) -> str:
         if data.startswith(mark):
             return encoding
     if b"\0" in data:
-        return _detect_utf16(data) or "utf-8"
+        utf16 = _detect_utf16(data)
+        return utf16 if utf16 and sample.is_valid(utf16) else "utf-8"
     if data.isascii() or sample.is_valid("utf-8") or _BINARY.search(data) or _is_mostly_utf8(sample):
         return "utf-8"
     candidates = [*([preferred] if preferred else []), *_FALLBACKS]
@@ -177,16 +178,17 @@ def detect_delimiter(
 ) -> str:
     """Return the delimiter of a table.
 
-    Between semicolons, commas within numbers do not count. The default wins if it splits every record into the same number of fields, more than one. Otherwise
-    another one that does so wins, or one that splits nearly all of them and whose first record `matches`
-    says is right: it has the label, for example.
+    Between semicolons, commas within numbers do not count. The default wins if it splits every record into
+    the same number of fields, more than one. Otherwise another one that does so wins, or one
+    that splits nearly all of them and whose first record `matches` says is right: it has the label, for
+    example.
     """
     others = [sign for sign in DELIMITERS if sign != default and sign in sample.first_line]
     if not others:
         return default
     if default == "," and ";" in others and not _SEPARATING_COMMA.search(sample.text):
         numbers = sample.split(";")
-        if numbers.is_table:
+        if numbers.is_table and (matches is None or matches(numbers.header)):
             return ";"
     usual = sample.split(default)
     if usual.is_table and (matches is None or matches(usual.header)):

@@ -10,11 +10,16 @@ from weigh.source.files.dialect_detection import TableSample, TextSample, detect
 from weigh.source.files.text_files import compression_codec, is_utf8
 from weigh.source.paths import SpooledStdin
 
-FORMATS = ("csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder", "mail")
+FORMATS = ("csv", "tsv", "excel", "parquet", "json", "fasttext", "vw", "libsvm", "folder", "mail")
 _FORMAT_BY_SUFFIX = {
     ".csv": "csv",
     ".tsv": "tsv",
     ".tab": "tsv",
+    ".xlsx": "excel",
+    ".xlsm": "excel",
+    ".xlsb": "excel",
+    ".xls": "excel",
+    ".ods": "excel",
     ".parquet": "parquet",
     ".pq": "parquet",
     ".jsonl": "json",
@@ -31,7 +36,9 @@ _FORMAT_BY_SUFFIX = {
 }
 _UNSPECIFIC_SUFFIXES = {".txt", ".dat"}
 LABEL_PREFIX = b"__label__"
-_FORMATS = Step("formats", "format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'")
+_FORMATS = Step(
+    "formats", "format='csv', 'tsv', 'excel', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'"
+)
 _FORMAT_HINT = ("Give ", _FORMATS, ".")
 
 

@@ -39,6 +39,7 @@ def open(
     names: Sequence[str] | None = None,
     strings: Sequence[str] = (),
     quotes: bool | None = None,
+    sheet: str | int | None = None,
     like: Any = None,
     block: int = DEFAULT_BLOCK_BYTES,
 ) -> Source:
@@ -51,9 +52,10 @@ def open(
         subfolder per class gives a row per file, a Maildir a row per message. "-" is standard input
     label : name of the label column; in formats with a separate label (fastText, VW, LIBSVM, folders,
         mail), the name to use instead of "label"
-    format : "csv", "tsv", "parquet", "json" (one object per line), "fasttext" (`__label__x words`),
-        "vw" (`label |namespace feature:value`), "libsvm" (`label index:value`), "folder" or
-        "mail" (mailboxes and folders of messages); None detects it from the file name
+    format : "csv", "tsv", "excel" (.xlsx, .xlsm, .xlsb, .xls and .ods), "parquet", "json" (one object per
+        line), "fasttext" (`__label__x words`), "vw" (`label |namespace feature:value`), "libsvm" (`label
+        index:value`), "folder" or "mail" (mailboxes and folders of messages); None detects it from the
+        file name, for .txt and .dat from the first lines
     missing : markers of missing values in text and numbers; "" is always missing in CSV
     encoding : text encoding of the files; None or "auto" detects it: byte order marks, UTF-16, UTF-8, else
         Windows-1252 with a warning
@@ -63,6 +65,7 @@ def open(
         a VW file, None for those of the first 10,000 rows
     strings : columns of a CSV file to read as text although they look like numbers
     quotes : whether '"' quotes the fields of a CSV file, as usual; False treats it as an ordinary character
+    sheet : name or index of a sheet of a spreadsheet; None is the first with cells
     like : a model; the file is read as its training file was, with the same names, quotes and markers of
         missing values. Other arguments take precedence, and so do the delimiter and the encoding that the
         file evidently has
@@ -99,6 +102,7 @@ def open(
         strings,
         stored,
         has_new_names,
+        sheet,
     )
     source = concatenate_files([options.open_path(file) for file in resolve_paths(path)])
     return source.with_storage(stored.storage) if stored.storage else source
@@ -106,6 +110,7 @@ def open(
 
 # Module and class of each reader but that of CSV; a reader is imported when a file needs it.
 _READERS = {
+    "excel": ("files.spreadsheets", "SpreadsheetSource"),
     "parquet": ("files.arrow_formats", "ParquetSource"),
     "json": ("files.arrow_formats", "JsonLinesSource"),
     "fasttext": ("files.fasttext", "FastTextSource"),
@@ -117,7 +122,7 @@ _READERS = {
 
 
 # Formats without text, or whose parts have encodings of their own.
-_BINARY_FORMATS = {"parquet", "folder", "mail"}
+_BINARY_FORMATS = {"excel", "parquet", "folder", "mail"}
 
 
 @dataclass(frozen=True)
@@ -152,6 +157,7 @@ class _OpenOptions:
     strings: Sequence[str]
     stored: StoredDialect
     has_new_names: bool  # whether the user said what the first line is
+    sheet: str | int | None
 
     def open_path(self, path: Path) -> FileSource:
         """Open one file or folder as a source."""
@@ -161,6 +167,8 @@ class _OpenOptions:
             path, self.encoding, is_delimited=self.delimiter is not None
         )
         self._check_names(file_format)
+        if self.sheet is not None and file_format != "excel":
+            raise parameter_error("open", "sheet", "given only for a spreadsheet", self.sheet)
         if file_format in _BINARY_FORMATS:
             return self._open_as(path, file_format, self.encoding or "utf-8")
         if self.encoding is not None:
@@ -198,6 +206,10 @@ class _OpenOptions:
         """Return the options of a reader."""
         if file_format == "parquet":
             return {}
+        if file_format == "excel":
+            usual = self.stored.settings.get("sheet")
+            layout = {"has_header": self.dialect.has_header, "names": self.names}
+            return {"sheet": self.sheet, "usual_sheet": usual, **layout}
         text_options = {"encoding": encoding, "block": self.dialect.block}
         return {**text_options, "namespaces": self.names} if file_format == "vw" else text_options
 
@@ -240,7 +252,9 @@ class _OpenOptions:
         return None if label is None else lambda record: label in record
 
     def _check_names(self, file_format: str) -> None:
-        has_names = file_format == "vw" or (file_format in {"csv", "tsv"} and not self.dialect.has_header)
+        has_names = file_format == "vw" or (
+            file_format in {"csv", "tsv", "excel"} and not self.dialect.has_header
+        )
         if self.names is not None and not has_names:
             must = "given only for a CSV file without a header, or for a VW file"
             raise parameter_error("open", "names", must, self.names)
