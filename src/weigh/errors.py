@@ -38,6 +38,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── SwallowedLines       quoted fields contain lines that look like rows
     ├── UnfilledTable        a joint table has more cells than rows
     ├── UnfoldedJournal      a journal that is too long could not be folded into its snapshot
+    ├── UnlabelledRows       rows without a label were left out
     ├── UnknownNoise         too few rows to estimate the noise
     ├── UnlikeScales         one column's scale dominates a perceptron
     ├── UnusedParameter      a parameter has no effect beside another one
@@ -197,6 +198,10 @@ class UselessScores(WeighWarning):
     """A model's scores are unrelated to the labels of the calibration rows."""
 
 
+class UnlabelledRows(WeighWarning):
+    """Rows without a label were left out."""
+
+
 class UnknownNoise(WeighWarning):
     """There are too few rows to estimate the noise that scales a prior."""
 
@@ -227,6 +232,12 @@ class UnfoldedJournal(WeighWarning):
 
 class UnfilledTable(WeighWarning):
     """A joint table has more cells than there are rows."""
+
+
+DROP_MISSING_LABELS = Step(
+    "drop missing labels",
+    "Leave such rows out; of a file, weigh.open(..., drop_missing_labels=True) does that.",
+)
 
 
 def quote_names(names: Iterable[object], max_names: int = 8) -> str:

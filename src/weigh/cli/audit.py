@@ -10,7 +10,9 @@ import click
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import (
     check_output_is_not_input,
+    data_argument,
     data_file_options,
+    drop_missing_labels_option,
     json_option,
     model_argument,
     open_output,
@@ -31,7 +33,7 @@ SECTIONS = {
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
-@click.argument("data", metavar="DATA")
+@data_argument
 @click.option("--label", metavar="COLUMN", help="The column of labels. [default: the model's]")
 @click.option("--most", type=click.IntRange(1), default=20, show_default=True, help="How many rows to list.")
 @click.option(
@@ -42,11 +44,12 @@ SECTIONS = {
 )
 @click.option("-o", "--output", metavar="FILE", help="Write the label and verdict of every row as CSV.")
 @raw_option
+@drop_missing_labels_option
 @data_file_options
 @json_option
 def command(
     model: str,
-    data: str,
+    data: tuple[str, ...],
     label: str | None,
     most: int,
     seen: bool | None,
@@ -66,7 +69,7 @@ def command(
     from weigh.judge.label_audit import audit_with_callback
     from weigh.model.file.loading import load
 
-    check_output_is_not_input(output, model, data)
+    check_output_is_not_input(output, model, *data)
     loaded = load(model)
     name = label or loaded.label
     if name is None:
@@ -87,11 +90,12 @@ def _make_row_writer(file: Any, raw: bool) -> Any:
     lines = CsvWriter(file, raw)
     lines.write_row(["row", "label", "probability", "said"])
 
-    def write(first: int, batch: Any, said: list[Any], shares: Any) -> None:
+    def write(batch: Any, said: list[Any], shares: Any) -> None:
         numbers = [None] * len(said) if shares is None else shares.tolist()
-        for at, (label, share, verdict) in enumerate(zip(batch.labels, numbers, said, strict=True)):
+        rows = zip(batch.numbers.tolist(), batch.labels, numbers, said, strict=True)
+        for row, label, share, verdict in rows:
             # A row that cannot be judged has neither a probability nor a verdict.
             probability = "" if share is None or share != share else repr(share)
-            lines.write_row([first + at, label, probability, verdict])
+            lines.write_row([row, label, probability, verdict])
 
     return write

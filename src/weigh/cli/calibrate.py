@@ -10,7 +10,9 @@ import click
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import (
     check_output_is_not_input,
+    data_argument,
     data_file_options,
+    drop_missing_labels_option,
     json_option,
     model_argument,
     open_source_for_model,
@@ -37,7 +39,7 @@ SECTIONS = {
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
-@click.argument("data", metavar="DATA")
+@data_argument
 @click.option("-o", "--output", metavar="OUT", required=True, help="The calibrated model's file.")
 @click.option(
     "--method",
@@ -47,10 +49,17 @@ SECTIONS = {
     help="See below.",
 )
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
+@drop_missing_labels_option
 @data_file_options
 @json_option
 def command(
-    model: str, data: str, output: str, method: str, label: str | None, as_json: bool, **written: Any
+    model: str,
+    data: tuple[str, ...],
+    output: str,
+    method: str,
+    label: str | None,
+    as_json: bool,
+    **written: Any,
 ) -> None:
     """Calibrate the probabilities of a model on labelled rows that it was not trained on.
 
@@ -63,7 +72,7 @@ def command(
     from weigh.judge.metrics.evaluation import evaluate
     from weigh.model.file.loading import load
 
-    check_output_is_not_input(output, model, data)
+    check_output_is_not_input(output, model, *data)
     loaded = load(model)
     name = label or loaded.label
     if name is None:
@@ -91,13 +100,15 @@ def _compare_measures(before: dict[str, Any], after: dict[str, Any]) -> dict[str
     return {name: {"before": earlier.get(name), "after": later[name]} for name in MEASURES if name in later}
 
 
-def _format_calibration(facts: dict[str, Any], calibration: str, data: str, replaced: bool) -> str:
+def _format_calibration(
+    facts: dict[str, Any], calibration: str, data: tuple[str, ...], replaced: bool
+) -> str:
     from weigh.text import escape_control_characters, format_quantity, text_table
 
     rows = [["on these rows", "before", "after"]]
     for name, pair in facts["measures"].items():
         rows.append([name.replace("_", " "), *(_format_number(pair[side]) for side in ("before", "after"))])
-    place = "standard input" if data == "-" else escape_control_characters(data)
+    place = "standard input" if data == ("-",) else escape_control_characters(", ".join(data))
     return "\n\n".join(
         [
             f"Calibrated on {format_quantity(facts['rows'], 'row')} of {place}: {calibration}.",

@@ -11,7 +11,9 @@ from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import (
     check_output_is_not_input,
     check_plot_path,
+    data_argument,
     data_file_options,
+    drop_missing_labels_option,
     json_option,
     model_argument,
     open_source_for_model,
@@ -45,17 +47,18 @@ SECTIONS = {
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
-@click.argument("data", metavar="DATA")
+@data_argument
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
 @click.option("--plot", metavar="FILE", help="Draw a picture, as .svg, .png or .html.")
 @click.option(
     "--what", type=click.Choice(list(PLOT_HELP)), metavar="PICTURE", help="What --plot draws; see below."
 )
+@drop_missing_labels_option
 @data_file_options
 @json_option
 def command(
     model: str,
-    data: str,
+    data: tuple[str, ...],
     label: str | None,
     plot: str | None,
     what: str | None,
@@ -74,7 +77,7 @@ def command(
     from weigh.model.file.loading import load
 
     check_plot_path(plot)
-    check_output_is_not_input(plot, model, data)
+    check_output_is_not_input(plot, model, *data)
     if what is not None and plot is None:
         raise click.UsageError("--what selects a picture; give --plot FILE too.")
     loaded = load(model)

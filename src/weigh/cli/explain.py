@@ -32,7 +32,7 @@ SECTIONS = {
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
-@click.argument("data", required=False, metavar="[DATA]")
+@click.argument("data", nargs=-1, metavar="[DATA...]")
 @click.option("--row", type=click.IntRange(0), metavar="N", help="The row to explain; the first is 0.")
 @click.option("--values", metavar="JSON", help="A row as JSON; absent columns are missing.")
 @click.option("--worked", is_flag=True, help="Compute the posterior in exact fractions.")
@@ -47,7 +47,7 @@ SECTIONS = {
 @json_option
 def command(
     model: str,
-    data: str | None,
+    data: tuple[str, ...],
     row: int | None,
     values: str | None,
     worked: bool,
@@ -70,7 +70,7 @@ def command(
 
     loaded = load(model)
     if row is None and values is None:
-        if data is not None or worked or latex or flips:
+        if data or worked or latex or flips:
             raise click.UsageError("Name a row: --row N of DATA, or --values JSON.")
         from weigh.explain.strongest_features import strongest
 
@@ -118,15 +118,16 @@ def _row_from_json(model: Any, values: str) -> dict[str, Any]:
     return dict.fromkeys(known) | row
 
 
-def _row_from_file(model: Any, data: str | None, row: int | None, written: dict[str, Any]) -> Any:
+def _row_from_file(model: Any, data: tuple[str, ...], row: int | None, written: dict[str, Any]) -> Any:
     """Return one row of a file as a chunk."""
     from weigh import errors
 
-    if data is None or row is None:
+    if not data or row is None:
         raise click.UsageError("--row needs DATA, the file that has the row.")
     n_rows = 0
     for chunk in model.chunks(open_source_for_model(model, data, **written)):
         n_rows = chunk.first_row + chunk.n_rows
         if row < n_rows:
             return chunk.slice(row - chunk.first_row, row - chunk.first_row + 1)
-    raise errors.DataError(f"{data} has {n_rows:,} rows, so there is no row {row:,} (the first is 0).")
+    place = ", ".join(data)
+    raise errors.DataError(f"{place} has {n_rows:,} rows, so there is no row {row:,} (the first is 0).")

@@ -12,7 +12,14 @@ import click
 
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.notation import to_command_line
-from weigh.cli.options import check_output_is_not_input, data_file_options, json_option, open_source
+from weigh.cli.options import (
+    check_output_is_not_input,
+    data_argument,
+    data_file_options,
+    drop_missing_labels_option,
+    json_option,
+    open_source,
+)
 from weigh.cli.output import print_json, print_text
 from weigh.cli.parameter_help import kind_rows, setting_rows
 from weigh.deduplicated_warnings import warn
@@ -52,7 +59,7 @@ SECTIONS = {
 
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
-@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@data_argument
 @click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
 @click.option("-o", "--output", metavar="MODEL", help="The model file. [default: name of DATA with .weigh]")
 @click.option(
@@ -75,6 +82,7 @@ SECTIONS = {
     "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of --hold-out."
 )
 @click.option("--threads", type=click.IntRange(1), help="Number of threads. [default: all cores]")
+@drop_missing_labels_option
 @data_file_options
 @json_option
 def command(

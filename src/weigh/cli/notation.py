@@ -102,6 +102,7 @@ STEPS = {
     "block for a row": "; divide it",
     "block for a quoted row": "Close the quote that is open there.",
     "classifiers": "use --learner logistic, naive-bayes or perceptron",
+    "drop missing labels": "--drop-missing-labels leaves such rows out.",
     "derived function": "Use the model in Python, which can pass the function.",
     "evaluation": "Look at `weigh evaluate`.",
     "facts alone": "The facts alone (--json)",

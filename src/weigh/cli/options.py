@@ -22,10 +22,14 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|", "space": " "}
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON instead of text.")
+drop_missing_labels_option = click.option(
+    "--drop-missing-labels", is_flag=True, help="Leave out rows without a label."
+)
 plot_option = click.option("--plot", metavar="FILE", help="Draw a picture, as .svg, .png or .html.")
 raw_option = click.option(
     "--raw", is_flag=True, help="CSV: write names unchanged, even if a spreadsheet would run them."
 )
+data_argument = click.argument("data", nargs=-1, required=True, metavar="DATA...")
 model_argument = click.argument("model", type=click.Path(), metavar="MODEL")
 
 
@@ -35,16 +39,23 @@ def data_file_options(command: Command) -> Command:
         click.option(
             "--delimiter",
             metavar="SIGN",
-            help="Field separator: ';', 'tab', ... [default: by extension]",
+            help="Field separator: ';', 'tab', ... [default: detected]",
         ),
-        click.option("--encoding", default="utf-8", show_default=True, help="Encoding of the text."),
+        click.option("--encoding", metavar="NAME", help="Encoding of the text. [default: detected]"),
         click.option("--names", metavar="A,B,...", help="Column names of CSV files without a header."),
-        click.option("--no-quotes", is_flag=True, help="Treat '\"' in CSV files as an ordinary character."),
+        click.option(
+            "--quotes/--no-quotes",
+            default=None,
+            help="Whether '\"' quotes fields of CSV files, or is an ordinary character. [default: quotes]",
+        ),
         click.option("--strings", metavar="A,B,...", help="CSV columns to read as text, even if numeric."),
+        click.option(
+            "--sheet", metavar="NAME", help="Sheet of a spreadsheet, by name or number (the first is 0)."
+        ),
         click.option(
             "--format",
             type=click.Choice(
-                ["csv", "tsv", "parquet", "json", "fasttext", "vw", "libsvm", "folder", "mail"]
+                ["csv", "tsv", "excel", "parquet", "json", "fasttext", "vw", "libsvm", "folder", "mail"]
             ),
             help="File format; required for '-' (standard input). [default: by extension]",
         ),
@@ -83,11 +94,14 @@ def open_source(
     missing: Sequence[Any],
     *,
     delimiter: str | None = None,
-    encoding: str = "utf-8",
+    encoding: str | None = None,
     format: str | None = None,
     names: str | None = None,
     strings: str | None = None,
-    no_quotes: bool = False,
+    quotes: bool | None = None,
+    sheet: str | None = None,
+    drop_missing_labels: bool = False,
+    like: Any = None,
 ) -> Source:
     """Open a file, several files as one, or standard input, in the format that the options describe."""
     from weigh.source.files.open_files import open as open_file
@@ -99,10 +113,13 @@ def open_source(
         encoding=encoding,
         format=format,
         missing=("", *missing),
-        has_header=names is None,
-        names=None if names is None else names.split(","),
+        has_header=None if names is None else False,
+        names=None if names is None else [name.strip() for name in names.split(",")],
         strings=strings.split(",") if strings else (),
-        quotes=not no_quotes,
+        quotes=quotes,
+        sheet=sheet,
+        drop_missing_labels=drop_missing_labels,
+        like=like,
     )
 
 
@@ -110,7 +127,7 @@ def open_source_for_model(
     model: Any, path: str | Sequence[str], label: str | None = None, **written: Any
 ) -> Source:
     """Open a file, several files as one, or standard input, as the model's training file was read."""
-    return open_source(path, label, model.schema.missing, **written).with_storage(model.storage)
+    return open_source(path, label, (), like=model, **written)
 
 
 def print_result(result: Any, as_json: bool) -> None:

@@ -10,7 +10,9 @@ from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import (
     check_output_is_not_input,
     check_plot_path,
+    data_argument,
     data_file_options,
+    drop_missing_labels_option,
     json_option,
     open_source,
 )
@@ -33,7 +35,7 @@ SECTIONS = {
 
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
-@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@data_argument
 @click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
 @click.option(
     "--learner",
@@ -51,6 +53,7 @@ SECTIONS = {
 )
 @click.option("--ratio", type=float, default=1e-3, show_default=True, help="Weakest / strongest penalty.")
 @click.option("--plot", metavar="FILE", help="Draw the weights, as .svg, .png or .html.")
+@drop_missing_labels_option
 @data_file_options
 @json_option
 def command(

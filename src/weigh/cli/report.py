@@ -11,7 +11,9 @@ from click.core import ParameterSource
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import (
     check_output_is_not_input,
+    data_argument,
     data_file_options,
+    drop_missing_labels_option,
     json_option,
     model_argument,
     open_source_for_model,
@@ -30,7 +32,7 @@ SECTIONS = {
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
-@click.argument("data", metavar="DATA")
+@data_argument
 @click.option(
     "-o",
     "--output",
@@ -48,11 +50,12 @@ SECTIONS = {
     show_default=True,
     help="How many mistakes, and features per class (at most 15), to list.",
 )
+@drop_missing_labels_option
 @data_file_options
 @json_option
 def command(
     model: str,
-    data: str,
+    data: tuple[str, ...],
     output: str | None,
     train: str | None,
     label: str | None,
@@ -77,7 +80,7 @@ def command(
         raise click.UsageError("--json and -o - both write to standard output. Leave one of them out.")
     if output or not as_json:
         check_report_packages()
-    check_output_is_not_input(target, model, data, *([train] if train else []))
+    check_output_is_not_input(target, model, *data, *([train] if train else []))
     loaded = load(model)
     name = label or loaded.label
     with show_stages() as show_stage:
@@ -119,6 +122,8 @@ def _command_line_options(options: dict[str, Any]) -> tuple[str, ...]:
         word
         for name, value in given.items()
         for word in (
-            [f"--{name.replace('_', '-')}"] if value is True else [f"--{name.replace('_', '-')}", value]
+            [f"--{'no-' * (value is False)}{name.replace('_', '-')}"]
+            if isinstance(value, bool)
+            else [f"--{name.replace('_', '-')}", value]
         )
     )

@@ -9,7 +9,9 @@ import click
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import (
     check_output_is_not_input,
+    data_argument,
     data_file_options,
+    drop_missing_labels_option,
     json_option,
     open_output,
     open_source,
@@ -32,7 +34,7 @@ SECTIONS = {
 
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
-@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@data_argument
 @click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
 @click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="The kind of a column.")
@@ -41,6 +43,7 @@ SECTIONS = {
 @click.option("--most", type=click.IntRange(1), metavar="N", help="Show at most N steps. [default: 60]")
 @click.option("-o", "--output", metavar="PAGE", help="Write a page; with two features it animates the plane.")
 @click.option("--latex", is_flag=True, help="The table as LaTeX.")
+@drop_missing_labels_option
 @data_file_options
 @json_option
 def command(

@@ -13,6 +13,8 @@ import click
 from weigh.cli.options import (
     check_output_is_not_input,
     check_plot_path,
+    data_argument,
+    drop_missing_labels_option,
     open_source,
     plot_option,
     print_result,
@@ -120,7 +122,7 @@ def add_trial_options(command: Callable[..., None]) -> Callable[..., None]:
     Remaining options, which are not parameters of the command, describe the format of the files.
     """
     options = [
-        click.argument("data", nargs=-1, required=True, metavar="DATA..."),
+        data_argument,
         click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it."),
         click.option("--learner", "learners", multiple=True, metavar="NAME", help="One or more; see below."),
         click.option(
@@ -138,6 +140,7 @@ def add_trial_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Random seed."),
         click.option("--jobs", type=int, default=-1, metavar="N", help="Parallel fits. [default: all cores]"),
         plot_option,
+        drop_missing_labels_option,
     ]
     shared = [field.name for field in fields(TrialOptions) if field.name != "written"]
     specific = [name for name in inspect.signature(command).parameters if name != "given"]

@@ -8,7 +8,9 @@ import click
 
 from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import (
+    data_argument,
     data_file_options,
+    drop_missing_labels_option,
     json_option,
     model_argument,
     open_source_for_model,
@@ -25,7 +27,8 @@ SECTIONS = {
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
-@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@data_argument
+@drop_missing_labels_option
 @data_file_options
 @json_option
 def command(model: str, data: tuple[str, ...], as_json: bool, **written: Any) -> None:

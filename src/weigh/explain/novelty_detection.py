@@ -191,7 +191,7 @@ class NoveltyDetector:
         self.n_rows += chunk.n_rows
         self.n_flagged += len(reasons)
         for row in sorted(reasons):
-            yield UnfamiliarRow(chunk.first_row + row, tuple(reasons[row]))
+            yield UnfamiliarRow(chunk.row_number(row), tuple(reasons[row]))
 
     def summary(self) -> str:
         """Return the number of flagged rows so far and the shifted columns as text."""

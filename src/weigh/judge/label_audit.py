@@ -24,7 +24,7 @@ from weigh.judge.metrics.predictor import ClassPredictions, encode_labels, is_re
 from weigh.model.evidence.evidence import EvidenceRow
 from weigh.result import Facts, Section, TabularResult
 
-BatchCallback = Callable[[int, LabelledBatch, list[Any], Floats | None], None]
+BatchCallback = Callable[[LabelledBatch, list[Any], Floats | None], None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -120,7 +120,7 @@ def audit_with_callback(
     level: float,
     callback: BatchCallback | None = None,
 ) -> Audit:
-    """Audit rows; calls `callback(first_row, batch, predicted, label_probabilities)` for each batch."""
+    """Audit rows; calls `callback(batch, predicted, label_probabilities)` for each batch."""
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
         raise errors.parameter_error("audit", "most", "a whole number of at least 1", most)
     if not (isinstance(level, int | float) and 0.0 < level < 1.0):
@@ -209,7 +209,7 @@ class _AuditAccumulator:
         code = int(output.predictions[row])
         predicted, lead = self._class_names[code], self._lead(output, row, label)
         reasons = self._predictor.reasons(batch, row, predicted)
-        suspect = SuspectRow(self._n_rows + row, batch.labels[row], predicted, lead, reasons=reasons)
+        suspect = SuspectRow(int(batch.numbers[row]), batch.labels[row], predicted, lead, reasons=reasons)
         if output.log_posterior is None:
             return suspect
         log_p, log_q = (float(output.log_posterior[row, c]) for c in (label, code))
@@ -225,7 +225,7 @@ class _AuditAccumulator:
             predicted[row] = self._class_names[int(output.predictions[row])]
         if probabilities is not None and output.posterior is not None:
             probabilities[rows] = output.posterior[rows, codes[rows]]
-        callback(self._n_rows, batch, predicted, probabilities)
+        callback(batch, predicted, probabilities)
 
     def result(self, level: float) -> Audit:
         """Return the audit of all batches."""

@@ -100,7 +100,7 @@ class BaseModel(Immutable, ABC):
 
     def encode(self, chunk: Chunk) -> EncodedRows:
         """Encode the rows of a chunk with the schema's column names."""
-        return EncodedRows(self.schema.encode(chunk), chunk.n_rows, chunk.first_row)
+        return EncodedRows(self.schema.encode(chunk), chunk.n_rows, chunk.row_number)
 
     def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the model's HTML display."""
@@ -123,11 +123,14 @@ class BaseModel(Immutable, ABC):
 
 
 class EncodedRows(NamedTuple):
-    """The rows of a chunk, encoded once for scores and evidence; `first_row` is for messages."""
+    """The rows of a chunk, encoded once for scores and evidence.
+
+    `row_number` returns the number of a row in its source, for messages.
+    """
 
     blocks: Sequence[Any]  # of the types that the model's terms take, one per term
     n_rows: int
-    first_row: int
+    row_number: Callable[[int], int]
 
 
 class Model(BaseModel):
@@ -221,7 +224,7 @@ class Model(BaseModel):
     def impossible_row_error(self, rows: EncodedRows, row: int) -> errors.ImpossibleEvidence:
         """Return the error for a row with probability zero in every class."""
         return errors.ImpossibleEvidence(
-            f"Row {rows.first_row + row:,} has probability 0 in every class. Train with a prior above 0."
+            f"Row {rows.row_number(row):,} has probability 0 in every class. Train with a prior above 0."
         )
 
     def log_proba(self, rows: Any) -> Floats:
@@ -266,7 +269,7 @@ class Model(BaseModel):
 def overflow_error(output: str, rows: EncodedRows, row: int) -> errors.DataError:
     """Return the error for a row whose score or prediction overflows."""
     return errors.DataError(
-        f"Row {rows.first_row + row:,} has values so large that its {output} overflows. Scale the columns "
+        f"Row {rows.row_number(row):,} has values so large that its {output} overflows. Scale the columns "
         f"down, in the same way for training and prediction."
     )
 

@@ -88,7 +88,7 @@ class CalibratedModel(Model):
     def encode(self, chunk: Chunk) -> EncodedRows:
         """Encode the rows of a chunk for the inner model, with its scores, which evidence needs too."""
         rows = self.uncalibrated.encode(chunk)
-        return EncodedRows([rows, self.uncalibrated.finite_scores(rows)], chunk.n_rows, chunk.first_row)
+        return EncodedRows([rows, self.uncalibrated.finite_scores(rows)], chunk.n_rows, chunk.row_number)
 
     def score_rows(self, rows: EncodedRows) -> Floats:
         """Return the calibrated log-probabilities [rows, classes]."""

@@ -107,7 +107,7 @@ class JointModel(CountModel):
 
     def encode(self, chunk: Chunk) -> EncodedRows:
         """Encode the rows of a chunk as the cells of the table."""
-        return EncodedRows(encode_cells(chunk, self.schema), chunk.n_rows, chunk.first_row)
+        return EncodedRows(encode_cells(chunk, self.schema), chunk.n_rows, chunk.row_number)
 
     def score_rows(self, rows: EncodedRows) -> Floats:
         """Return the scores [rows, classes]."""
@@ -135,7 +135,7 @@ class JointModel(CountModel):
         """Return the error for a row with probability zero in every class."""
         text = self.table.describe_row(rows.blocks, row)
         return errors.ImpossibleEvidence(
-            f"Row {rows.first_row + row:,} has probability 0 in every class: the combination {text} never "
+            f"Row {rows.row_number(row):,} has probability 0 in every class: the combination {text} never "
             "occurred in training, or only in classes with prior probability 0.",
             hint=(
                 "A prior above 0 (",

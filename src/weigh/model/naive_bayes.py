@@ -207,7 +207,7 @@ class BayesModel(CountModel):
             names = [f"{x.feature}={x.value}" for x in contributions if np.isneginf(x.logs[c])]
             causes.append(f"{label!r} by {errors.quote_names(names)}" if names else f"{label!r} by its prior")
         return errors.ImpossibleEvidence(
-            f"Row {rows.first_row + row:,} has probability 0 in every class, ruled out as follows: "
+            f"Row {rows.row_number(row):,} has probability 0 in every class, ruled out as follows: "
             f"{'; '.join(causes[:8])}. These values never occurred in these classes in training.",
             hint=("A prior above 0 (", Setting("prior", 1), ") gives them a positive probability."),
         )

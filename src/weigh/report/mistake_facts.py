@@ -167,18 +167,16 @@ def predict_rows(model: Any, data: Any, y: Any, label: str | None, most: int) ->
     classes = tuple(predictor.classes)
     parts: list[tuple[Any, ...]] = []
     heap: list[tuple[float, int, MisclassifiedRow]] = []
-    first_row = 0
     for batch in read_batches(predictor, data, y, label, None):
         output = predictor.predict(batch.rows)
         codes = encode_labels(predictor.classes, batch.labels)
         parts.append(
             (codes, output.predictions, _second_class_probability(output, len(classes)), batch.weights)
         )
-        for badness, mistake in _worst_mistakes(fitted, batch, output, codes, classes, first_row, most):
+        for badness, mistake in _worst_mistakes(fitted, batch, output, codes, classes, most):
             # Of equally bad rows the first is kept, because its negated number is greater.
             entry = (badness, -mistake.row, mistake)
             (heapq.heappush if len(heap) < most else heapq.heappushpop)(heap, entry)
-        first_row += len(codes)
     joined: list[Any] = [None if p[0] is None else np.concatenate(p) for p in zip(*parts, strict=True)]
     true, predicted, second, weights = joined
     worst = sorted(heap, key=lambda entry: entry[:2], reverse=True)
@@ -200,7 +198,6 @@ def _worst_mistakes(
     output: ClassPredictions,
     codes: Codes,
     classes: tuple[Any, ...],
-    first_row: int,
     most: int,
 ) -> Iterator[tuple[float, MisclassifiedRow]]:
     """Yield the worst misclassified rows of a batch: by log loss, or by the lead of the wrong class."""
@@ -213,7 +210,7 @@ def _worst_mistakes(
         confidence = None
     for i in wrong[np.argsort(-badness[wrong], kind="stable")][:most].tolist():
         mistake = MisclassifiedRow(
-            row=first_row + i,
+            row=int(batch.numbers[i]),
             rows=single_row(batch.rows, i),
             true=batch.labels[i],
             predicted=classes[int(output.predictions[i])],

@@ -86,16 +86,14 @@ def _predict_rows(
     predictor = make_predictor(model)
     parts: list[tuple[Floats, Floats]] = []
     worst: list[tuple[float, int, Any]] = []
-    first_row = 0
     for batch in read_batches(predictor, data, y, label, None):
         true = np.asarray(batch.labels, np.float64)
         predicted = np.asarray(predictor.predict(batch.rows), np.float64).reshape(len(true))
         error = np.abs(predicted - true)
         for i in np.argsort(-error, kind="stable")[:most].tolist():
-            worst.append((-float(error[i]), first_row + i, single_row(batch.rows, i)))
+            worst.append((-float(error[i]), int(batch.numbers[i]), single_row(batch.rows, i)))
         worst = sorted(worst, key=lambda entry: entry[:2])[:most]
         parts.append((true, predicted))
-        first_row += len(true)
     all_true, all_predicted = (np.concatenate(each) for each in zip(*parts, strict=True))
     return all_true, all_predicted, [(row, rows) for _, row, rows in worst]
 

@@ -34,7 +34,7 @@ class DictionaryColumn:
     def __len__(self) -> int:
         return len(self.codes)
 
-    def __getitem__(self, rows: slice) -> DictionaryColumn:
+    def __getitem__(self, rows: slice | NDArray[np.bool_]) -> DictionaryColumn:
         return DictionaryColumn(self.codes[rows], self.values)
 
     def to_pylist(self) -> list[Any]:
@@ -59,7 +59,7 @@ class TextColumn:
     def __len__(self) -> int:
         return len(self.starts)
 
-    def __getitem__(self, rows: slice) -> TextColumn:
+    def __getitem__(self, rows: slice | NDArray[Any]) -> TextColumn:
         return TextColumn(self.starts[rows], self.sizes[rows], self.data, self.overflow)
 
     @property
@@ -98,6 +98,18 @@ class ListColumn:
         start, stop, _ = rows.indices(len(self))
         known = None if self.known is None else self.known[start:stop]
         return ListColumn(self.indptr[start : max(start, stop) + 1], self.names, self.values, known)
+
+    def select(self, keep: NDArray[np.bool_]) -> ListColumn:
+        """Return the rows where `keep` is True."""
+        sizes = np.diff(self.indptr)
+        is_kept = np.repeat(keep, sizes)
+        entries = np.flatnonzero(is_kept) + int(self.indptr[0])
+        return ListColumn(
+            np.concatenate([[0], np.cumsum(sizes[keep])]).astype(np.int64),
+            self.names[entries],
+            None if self.values is None else self.values[entries],
+            None if self.known is None else self.known[keep],
+        )
 
     def to_pylist(self) -> list[Any]:
         """Return each row as a list of names, or as a dict of names to values; None if missing."""
@@ -176,13 +188,22 @@ def slice_column(column: Column, start: int, stop: int) -> Column:
     return column[start:stop]
 
 
+def select_rows(column: Column, keep: NDArray[np.bool_]) -> Column:
+    """Return the rows of a column where `keep` is True."""
+    if is_arrow(column):
+        import pyarrow as pa
+
+        return column.filter(pa.array(keep))
+    return column.select(keep) if isinstance(column, ListColumn) else column[keep]
+
+
 @dataclass(frozen=True, eq=False)
 class Chunk:
     """Consecutive rows: named columns or one sparse matrix, with labels and weights.
 
     Every column, `labels` and `weights` have `n_rows` entries. A sparse chunk has no `columns`; the columns
     of its matrix are called x0, x1, ... where names are needed. `first_row` is the number of rows before
-    this chunk in its source, for messages.
+    this chunk in its source, for messages; `row_numbers` are those of all rows if some were left out.
     """
 
     columns: Mapping[str, Column]
@@ -191,6 +212,25 @@ class Chunk:
     labels: Column | None = field(default=None, kw_only=True)
     weights: NDArray[np.float64] | None = field(default=None, kw_only=True)
     first_row: int = field(default=0, kw_only=True)
+    row_numbers: NDArray[np.int64] | None = field(default=None, kw_only=True)
+
+    def row_number(self, i: int) -> int:
+        """Return the number of row i in the source."""
+        return self.first_row + i if self.row_numbers is None else int(self.row_numbers[i])
+
+    def select(self, keep: NDArray[np.bool_]) -> Chunk:
+        """Return the rows where `keep` is True, which keep their numbers."""
+        numbers = np.arange(self.n_rows) + self.first_row if self.row_numbers is None else self.row_numbers
+        labels, weights, sparse = self.labels, self.weights, self.sparse
+        return Chunk(
+            {name: select_rows(column, keep) for name, column in self.columns.items()},
+            int(keep.sum()),
+            sparse=None if sparse is None else sparse.select(keep),
+            labels=None if labels is None else select_rows(labels, keep),
+            weights=None if weights is None else weights[keep],
+            first_row=self.first_row,
+            row_numbers=numbers[keep],
+        )
 
     def slice(self, start: int, stop: int) -> Chunk:
         """Return rows start to stop as views; bounds are clipped to the chunk, and all rows are itself."""
@@ -206,6 +246,7 @@ class Chunk:
             labels=None if labels is None else slice_column(labels, start, stop),
             weights=None if weights is None else weights[start:stop],
             first_row=self.first_row + start,
+            row_numbers=None if self.row_numbers is None else self.row_numbers[start:stop],
         )
 
     def with_names(self, names: Sequence[str]) -> Chunk:

@@ -101,7 +101,9 @@ def _to_array(values: list[Any]) -> npt.NDArray[Any]:
 def _check_labels(labels: Iterable[Any]) -> None:
     for row, label in enumerate(labels):
         if is_missing(label):
-            raise errors.LabelError(f"Row {row:,} (the first is 0) has no label. Leave such rows out.")
+            raise errors.LabelError(
+                f"Row {row:,} (the first is 0) has no label.", hint=errors.DROP_MISSING_LABELS
+            )
         if isinstance(label, list | set | dict | np.ndarray):
             raise errors.multiple_labels_error("lists")
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from weigh import errors
 from weigh.features.columns import to_objects
@@ -19,11 +20,12 @@ MAX_SCORE_CELLS = 1 << 22
 
 @dataclass(frozen=True, eq=False)
 class LabelledBatch:
-    """Rows in the form the model takes, with their labels as Python values and their weights."""
+    """Rows in the form the model takes, with labels as Python values, weights, and numbers in the data."""
 
     rows: Any
     labels: list[Any]
     weights: Floats
+    numbers: npt.NDArray[np.int64]
 
 
 def read_batches(
@@ -36,9 +38,10 @@ def read_batches(
     else:
         batches = _table_batches(data, y, label, size)
     start = 0
-    for rows, labels, source_weights in batches:
+    for rows, labels, source_weights, numbers in batches:
         stop = start + len(labels)
-        yield LabelledBatch(rows, labels, _batch_weights(weights, source_weights, start, stop))
+        numbers = np.arange(start, stop) if numbers is None else numbers
+        yield LabelledBatch(rows, labels, _batch_weights(weights, source_weights, start, stop), numbers)
         start = stop
     if start == 0:
         raise errors.DataError("There are no rows to evaluate; give at least one.")
@@ -65,7 +68,7 @@ def check_sample_weights(weights: Any) -> Floats | None:
 
 def _source_batches(
     predictor: Predictor, data: Any, y: Any, label: str | None, size: int
-) -> Iterator[tuple[Any, list[Any], Any]]:
+) -> Iterator[tuple[Any, list[Any], Any, Any]]:
     if y is not None:
         row_count(y)  # raises if y has no length
     source = _open_source(predictor, data, y, label).with_storage(predictor.storage)
@@ -78,7 +81,7 @@ def _source_batches(
         if row_count(labels) != chunk.n_rows:
             raise _length_error("y", row_count(y), f"at least {stop:,}")
         rows = chunk if predictor.reads_chunks else _to_sklearn_rows(chunk, predictor.has_named_columns)
-        yield rows, to_python_list(labels), chunk.weights
+        yield rows, to_python_list(labels), chunk.weights, chunk.row_numbers
         start = stop
 
 
@@ -105,7 +108,9 @@ def _open_source(predictor: Predictor, data: Any, y: Any, label: str | None) -> 
     return rows(data, label or predictor.label, missing=predictor.missing)
 
 
-def _table_batches(data: Any, y: Any, label: str | None, size: int) -> Iterator[tuple[Any, list[Any], None]]:
+def _table_batches(
+    data: Any, y: Any, label: str | None, size: int
+) -> Iterator[tuple[Any, list[Any], None, None]]:
     if y is None:
         data, y = _split_label_column(data, label)
     if hasattr(data, "tocsr"):
@@ -117,6 +122,7 @@ def _table_batches(data: Any, y: Any, label: str | None, size: int) -> Iterator[
         yield (
             _slice_rows(data, start, start + size),
             to_python_list(_slice_rows(y, start, start + size)),
+            None,
             None,
         )
 
@@ -171,8 +177,8 @@ def check_label_present(label: Any, row: int) -> None:
     is_nan = isinstance(label, float) and label != label
     if label is None or is_nan or type(label).__name__ in ("NAType", "NaTType"):
         raise errors.LabelError(
-            f"Row {row:,} (the first is 0) has no label. "
-            "Leave out the rows without a label; they cannot be evaluated."
+            f"Row {row:,} (the first is 0) has no label, so it cannot be evaluated.",
+            hint=errors.DROP_MISSING_LABELS,
         )
 
 

@@ -135,12 +135,12 @@ def evaluate_regression(
     predictor: Predictor, data: Any, y: Any, label: str | None, weights: Floats | None, level: float
 ) -> RegressionEvaluation:
     """Evaluate a regression on labelled rows, read in batches; all predictions are kept in memory."""
-    parts: list[tuple[Floats, Floats, Floats]] = []
+    parts: list[tuple[Any, ...]] = []
     n_rows = 0
     for batch in read_batches(predictor, data, y, label, weights):
-        parts.append(_predict_batch(predictor, batch, n_rows))
+        parts.append((*_predict_batch(predictor, batch, n_rows), batch.numbers))
         n_rows += len(batch.labels)
-    true, predicted, weight = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    true, predicted, weight, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     if not weight.sum() > 0:
         raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
     error = predicted - true
@@ -154,7 +154,9 @@ def evaluate_regression(
     n_sample = min(MAX_SAMPLE_ROWS, len(weighted))
     evenly_spaced = weighted[np.linspace(0, len(weighted) - 1, n_sample).astype(np.int64)]
     largest, sample = (
-        tuple(RowResidual(int(i), float(true[i]), float(predicted[i])) for i in rows if weight[i] > 0)
+        tuple(
+            RowResidual(int(numbers[i]), float(true[i]), float(predicted[i])) for i in rows if weight[i] > 0
+        )
         for rows in (by_error, evenly_spaced)
     )
     return RegressionEvaluation(

@@ -176,8 +176,8 @@ def missing_labels_error(
     rows = f"rows {chunk.first_row:,} to {stop - 1:,}" if chunk.first_row else f"the first {stop:,} rows"
     first = chunk.first_row + int(np.argmax(is_missing_row))
     return errors.LabelError(
-        f"The label is missing{note} in {int(is_missing_row.sum()):,} of {rows} (first: row {first:,}). "
-        "Leave such rows out before fitting."
+        f"The label is missing{note} in {int(is_missing_row.sum()):,} of {rows} (first: row {first:,}).",
+        hint=errors.DROP_MISSING_LABELS,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -23,8 +24,10 @@ from weigh.source.files.dialect_detection import (
     note_assumed_encoding,
 )
 from weigh.source.files.formats import FORMATS, detect_format
+from weigh.source.labelled_source import drop_missing_labels as without_missing_labels
 from weigh.source.missing import Marker, to_markers
-from weigh.source.paths import PathLike, check_readable, resolve_paths
+from weigh.source.paths import STDIN_PATH, PathLike, check_readable, resolve_paths
+from weigh.text import format_quantity
 
 
 def open(
@@ -40,6 +43,7 @@ def open(
     strings: Sequence[str] = (),
     quotes: bool | None = None,
     sheet: str | int | None = None,
+    drop_missing_labels: bool = False,
     like: Any = None,
     block: int = DEFAULT_BLOCK_BYTES,
 ) -> Source:
@@ -66,6 +70,7 @@ def open(
     strings : columns of a CSV file to read as text although they look like numbers
     quotes : whether '"' quotes the fields of a CSV file, as usual; False treats it as an ordinary character
     sheet : name or index of a sheet of a spreadsheet; None is the first with cells
+    drop_missing_labels : whether to leave out rows without a label, with a warning
     like : a model; the file is read as its training file was, with the same names, quotes and markers of
         missing values. Other arguments take precedence, and so do the delimiter and the encoding that the
         file evidently has
@@ -105,7 +110,14 @@ def open(
         sheet,
     )
     source = concatenate_files([options.open_path(file) for file in resolve_paths(path)])
-    return source.with_storage(stored.storage) if stored.storage else source
+    source = source.with_storage(stored.storage) if stored.storage else source
+    return without_missing_labels(source, _describe_paths(path)) if drop_missing_labels else source
+
+
+def _describe_paths(path: PathLike | Sequence[PathLike]) -> str:
+    paths = [path] if isinstance(path, (str, os.PathLike)) else path
+    first = "Standard input" if os.fspath(paths[0]) == STDIN_PATH else os.fspath(paths[0])
+    return first if len(paths) == 1 else f"{first} and {format_quantity(len(paths) - 1, 'other file')}"
 
 
 # Module and class of each reader but that of CSV; a reader is imported when a file needs it.
@@ -328,4 +340,5 @@ class ConcatenatedSource(Source):
 
 
 def _shift_first_row(chunk: Chunk, n_rows_before: int) -> Chunk:
-    return replace(chunk, first_row=n_rows_before + chunk.first_row)
+    numbers = None if chunk.row_numbers is None else n_rows_before + chunk.row_numbers
+    return replace(chunk, first_row=n_rows_before + chunk.first_row, row_numbers=numbers)
