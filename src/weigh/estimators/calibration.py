@@ -188,6 +188,11 @@ def encode_labels(chunk: Chunk, class_codes: dict[Any, int]) -> tuple[ClassCodes
     codes = np.array([class_codes.get(label, -1) for label in labels], dtype=np.intp)
     unknown = np.flatnonzero((codes < 0) & (weights > 0))
     if len(unknown):
+        if labels[unknown[0]] is None:
+            row = chunk.row_number(int(unknown[0]))
+            raise errors.LabelError(
+                f"Row {row:,} (the first is 0) has no label.", hint=errors.DROP_MISSING_LABELS
+            )
         raise errors.LabelError(
             f"The rows have the label {labels[unknown[0]]!r}, which is not a class of the model; it has "
             f"{errors.quote_names(class_codes)}. Leave such rows out."

@@ -151,9 +151,11 @@ class StoredDialect:
         """Return what a model, or an estimator that has one, knows about its file."""
         if model is None:
             return cls()
-        model = getattr(model, "model_", model)
-        schema = model.schema
-        return cls(dict(schema.dialect), tuple(schema.missing), schema.label, model.storage)
+        fitted = getattr(model, "model_", model)
+        schema = getattr(fitted, "schema", None)
+        if schema is None:
+            raise parameter_error("open", "like", "a model or a fitted learner", model)
+        return cls(dict(schema.dialect), tuple(schema.missing), schema.label, fitted.storage)
 
 
 @dataclass(frozen=True)
