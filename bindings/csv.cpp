@@ -1,11 +1,14 @@
 #include "weigh/csv.h"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <array>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <vector>
 
 #include "arrays.h"
 
@@ -15,6 +18,8 @@ namespace csv = weigh::csv;
 namespace {
 
 using Bytes = Vector<std::uint8_t>;
+// The decimal sign, the thousands separator or "", the spellings of the unit, and whether it is required.
+using Format = std::tuple<char, std::string, std::vector<std::string>, bool>;
 
 // In the order of csv::Kind and csv::Fault.
 constexpr std::array<const char*, 8> kKinds{"skip", "number", "text", "integer", "real", "flag", "string", "any"};
@@ -27,6 +32,12 @@ csv::Kind kind_of(const std::string& name) {
 }
 
 std::string_view view_of(const Bytes& data) { return {reinterpret_cast<const char*>(data.data()), data.shape(0)}; }
+
+weigh::NumberFormat format_of(const Format& format) {
+    const auto& [decimal, thousands, units, requires_unit] = format;
+    require(thousands.size() <= 1, "a thousands separator is one character");
+    return {decimal, thousands.empty() ? '\0' : thousands.front(), units, requires_unit};
+}
 
 nb::list to_list(const csv::Texts& texts) {
     nb::list list;
@@ -47,6 +58,13 @@ nb::object values_of(csv::Column& column) {
     }
 }
 
+nb::tuple to_python(const csv::Column& column) {
+    nb::list examples;
+    for (std::size_t k = 0; k < column.odd.records.size(); ++k)
+        examples.append(nb::make_tuple(column.odd.records[k], nb::str(column.odd.texts[k].data(), column.odd.texts[k].size())));
+    return nb::make_tuple(column.missing, column.odd.count, examples);
+}
+
 nb::object to_python(const csv::Error& error) {
     if (error.fault == csv::Fault::none) return nb::none();
     return nb::make_tuple(kFaults[static_cast<std::size_t>(error.fault)], error.record, error.offset, error.column,
@@ -54,13 +72,17 @@ nb::object to_python(const csv::Error& error) {
 }
 
 nb::tuple parse_csv(const Bytes& data, const std::vector<std::string>& kinds, char delimiter, bool quotes,
-                    const std::vector<std::string>& missing, std::size_t max_records) {
+                    const std::vector<std::string>& missing, const std::vector<Format>& formats,
+                    std::size_t max_records) {
+    require(formats.empty() || formats.size() == kinds.size(), "formats differ in number from kinds");
     csv::Table table;
     {
         std::vector<csv::Kind> wanted;
         for (const auto& name : kinds) wanted.push_back(kind_of(name));
+        csv::Dialect dialect{delimiter, quotes, missing, {}};
+        for (const auto& format : formats) dialect.formats.push_back(format_of(format));
         nb::gil_scoped_release released;
-        table = csv::parse(view_of(data), wanted, {delimiter, quotes, missing}, max_records);
+        table = csv::parse(view_of(data), wanted, dialect, max_records);
     }
     nb::list columns;
     for (auto& column : table.columns) {
@@ -68,9 +90,24 @@ nb::tuple parse_csv(const Bytes& data, const std::vector<std::string>& kinds, ch
         const nb::object values = values_of(column);
         if (column.kind == csv::Kind::text)
             columns.append(nb::make_tuple(kind, to_numpy(std::move(column.begins)), values));
+        else if (column.kind == csv::Kind::number)
+            columns.append(nb::make_tuple(kind, to_python(column), values));
         else columns.append(nb::make_tuple(kind, to_numpy(std::move(column.codes)), values));
     }
     return nb::make_tuple(table.records, columns, to_python(table.error));
+}
+
+nb::tuple parse_number_texts(const nb::list& texts, const Format& format) {
+    std::vector<std::string_view> views;
+    for (const nb::handle text : texts) {
+        Py_ssize_t size = 0;
+        const char* bytes = PyUnicode_AsUTF8AndSize(text.ptr(), &size);
+        // A lone surrogate has no UTF-8, so the text is no number either.
+        if (bytes == nullptr) PyErr_Clear();
+        views.emplace_back(bytes, bytes == nullptr ? 0 : static_cast<std::size_t>(size));
+    }
+    csv::ParsedTexts parsed = csv::parse_number_texts(views, format_of(format));
+    return nb::make_tuple(to_numpy(std::move(parsed.numbers)), to_numpy(std::move(parsed.fits)));
 }
 
 nb::tuple scan_csv_records(const Bytes& data, char delimiter, bool quotes, std::size_t max_records, bool at_end) {
@@ -85,9 +122,14 @@ nb::tuple scan_csv_records(const Bytes& data, char delimiter, bool quotes, std::
 }  // namespace
 
 void bind_csv(nb::module_& m) {
-    m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "quotes"_a, "missing"_a, "max_records"_a,
+    m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "quotes"_a, "missing"_a, "formats"_a,
+          "max_records"_a,
           "Return (records, [(kind, codes, values) of every column], None or the first error: (fault, record, "
-          "offset, column, fields, text)). For texts: (kind, begins, (sizes, unescaped)).");
+          "offset, column, fields, text)). For numbers: (kind, (number of missing fields, "
+          "number of odd fields, [(record, text) of the first odd fields]), numbers). For texts: (kind, begins, (sizes, "
+          "unescaped)). `formats` has one (decimal, thousands, units, requires_unit) per column, or none.");
+    m.def("parse_number_texts", &parse_number_texts, "texts"_a, "format"_a,
+          "Return the numbers, and whether each text fits the format; others are NaN.");
     m.def("scan_csv_records", &scan_csv_records, "data"_a, "delimiter"_a, "quotes"_a, "max_records"_a, "at_end"_a,
           "Return (end of the last complete record, number of records up to there), at most `max_records`.");
 }

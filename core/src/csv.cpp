@@ -101,7 +101,10 @@ public:
           quotes_(dialect.quotes),
           max_records_(max_records),
           field_ends_(data, dialect.delimiter, '\n', '\r') {
-        for (const Kind kind : kinds) readers_.push_back(make_reader(kind, dialect.missing, data));
+        for (std::size_t k = 0; k < kinds.size(); ++k) {
+            const NumberFormat format = dialect.formats.empty() ? NumberFormat{} : dialect.formats[k];
+            readers_.push_back(make_reader(kinds[k], dialect.missing, format, data));
+        }
         batch_ = std::clamp<std::size_t>(kBatchFields / std::max<std::size_t>(kinds.size(), 1), 1, kBatchRecords);
         fields_.resize(batch_ * kinds.size());
         begins_.resize(batch_);

@@ -48,7 +48,10 @@ public:
 
 class NumberColumn final : public ColumnReader {
 public:
-    explicit NumberColumn(std::span<const std::string> missing) : markers_(missing) { column_.kind = Kind::number; }
+    NumberColumn(std::span<const std::string> missing, const NumberFormat& format)
+        : markers_(missing), parser_(format) {
+        column_.kind = Kind::number;
+    }
 
     void resize(std::size_t records) override { column_.numbers.resize(records); }
 
@@ -56,10 +59,15 @@ public:
         double* number = column_.numbers.data() + first;
         for (std::size_t k = 0; k < fields.size(); ++k, ++number) {
             const Field& field = fields[k];
-            const bool fits = parse_number(field.text(), field.is_padded, *number);
-            if (fits && !markers_.has(*number)) continue;
-            if (!fits && !markers_.has(field.text())) return {k, Fault::unfit};
+            const bool fits = parser_.parse(field.text(), field.is_padded, *number);
+            if (fits && !markers_.has(*number) && !std::isnan(*number)) continue;
             *number = std::numeric_limits<double>::quiet_NaN();
+            if (fits || markers_.has(field.text())) {
+                ++column_.missing;
+                continue;
+            }
+            if (!is_utf8(field.text())) return {k, Fault::not_utf8};
+            add_odd(first + k, field.text());
         }
         return {fields.size()};
     }
@@ -67,8 +75,15 @@ public:
     Column finish() override { return std::move(column_); }
 
 private:
+    void add_odd(std::size_t record, std::string_view text) {
+        if (column_.odd.count++ >= OddFields::kMaxExamples) return;
+        column_.odd.records.push_back(record);
+        column_.odd.texts.emplace_back(text);
+    }
+
     Column column_;
     MissingMarkers markers_;
+    NumberParser parser_;
 };
 
 class TextColumn final : public ColumnReader {
@@ -112,7 +127,10 @@ private:
 
 class CategoricalColumn final : public ColumnReader {
 public:
-    CategoricalColumn(Kind kind, std::span<const std::string> missing) : markers_(missing) { column_.kind = kind; }
+    CategoricalColumn(Kind kind, std::span<const std::string> missing, const NumberFormat& format)
+        : markers_(missing), parser_(format) {
+        column_.kind = kind;
+    }
 
     void resize(std::size_t records) override { column_.codes.resize(records); }
 
@@ -158,12 +176,12 @@ private:
     bool add_value(Kind kind, std::string_view text) {
         if (kind == Kind::real) {
             double number = 0;
-            if (!parse_number(text, false, number)) return false;
+            if (!parser_.parse(text, false, number)) return false;
             // Adding zero turns -0.0 into 0.0, so that equal numbers have equal bits.
             column_.reals.push_back(number + 0.0);
             return true;
         }
-        const auto value = kind == Kind::flag ? parse_bool(text) : parse_integer(text);
+        const auto value = kind == Kind::flag ? parse_bool(text) : parser_.parse_integer(text);
         if (value) column_.integers.push_back(*value);
         return value.has_value();
     }
@@ -247,17 +265,19 @@ private:
     Column column_;
     Dictionary dictionary_;
     MissingMarkers markers_;
+    NumberParser parser_;
     std::size_t count_ = 0;  // distinct values
 };
 
 }  // namespace
 
-std::unique_ptr<ColumnReader> make_reader(Kind kind, std::span<const std::string> missing, std::string_view data) {
+std::unique_ptr<ColumnReader> make_reader(Kind kind, std::span<const std::string> missing, const NumberFormat& format,
+                                          std::string_view data) {
     switch (kind) {
         case Kind::skip: return std::make_unique<SkippedColumn>();
-        case Kind::number: return std::make_unique<NumberColumn>(missing);
+        case Kind::number: return std::make_unique<NumberColumn>(missing, format);
         case Kind::text: return std::make_unique<TextColumn>(missing, data);
-        default: return std::make_unique<CategoricalColumn>(kind, missing);
+        default: return std::make_unique<CategoricalColumn>(kind, missing, format);
     }
 }
 

@@ -40,6 +40,7 @@ public:
 };
 
 // All fields except unescaped ones are substrings of `data`.
-std::unique_ptr<ColumnReader> make_reader(Kind kind, std::span<const std::string> missing, std::string_view data);
+std::unique_ptr<ColumnReader> make_reader(Kind kind, std::span<const std::string> missing, const NumberFormat& format,
+                                          std::string_view data);
 
 }  // namespace weigh::csv

@@ -8,6 +8,8 @@
 #include <cstring>
 #include <limits>
 
+#include "weigh/csv.h"
+
 namespace weigh::csv {
 namespace {
 
@@ -95,6 +97,11 @@ bool parse_general(std::string_view text, double& number) {
     return problem == std::errc{};
 }
 
+// "nan" and "inf" mean the same in every format.
+bool parse_nan(std::string_view text, double& number) {
+    return text.find_first_of("0123456789") == std::string_view::npos && parse_general(text, number);
+}
+
 // Size in bytes of the UTF-8 character at `at`, 0 if invalid.
 std::size_t utf8_size(const unsigned char* at, std::size_t left) {
     const unsigned char lead = at[0];
@@ -119,6 +126,21 @@ bool parse_number(std::string_view text, bool is_padded, double& number) {
     return parse_general(text, number);
 }
 
+NumberParser::NumberParser(const NumberFormat& format)
+    : format_(format), accepts_plain_(format.decimal == '.' && !format.requires_unit) {}
+
+bool NumberParser::parse(std::string_view text, bool is_padded, double& number) {
+    if (accepts_plain_ && parse_number(text, is_padded, number)) return true;
+    return normalise_number(text, format_, numeral_) ? parse_number(numeral_, false, number) : parse_nan(text, number);
+}
+
+std::optional<std::int64_t> NumberParser::parse_integer(std::string_view text) {
+    if (accepts_plain_) {
+        if (const auto plain = csv::parse_integer(text)) return plain;
+    }
+    return normalise_number(text, format_, numeral_) ? csv::parse_integer(numeral_) : std::nullopt;
+}
+
 std::optional<std::int64_t> parse_integer(std::string_view text) {
     text = trim(text);
     std::int64_t number = 0;
@@ -131,6 +153,18 @@ std::optional<std::int64_t> parse_bool(std::string_view text) {
     if (text == "true" || text == "True" || text == "TRUE" || text == "1") return 1;
     if (text == "false" || text == "False" || text == "FALSE" || text == "0") return 0;
     return std::nullopt;
+}
+
+ParsedTexts parse_number_texts(std::span<const std::string_view> texts, const NumberFormat& format) {
+    NumberParser parser(format);
+    ParsedTexts parsed;
+    for (const std::string_view text : texts) {
+        double number = 0;
+        const bool fits = parser.parse(text, false, number);
+        parsed.numbers.push_back(fits ? number : std::numeric_limits<double>::quiet_NaN());
+        parsed.fits.push_back(fits);
+    }
+    return parsed;
 }
 
 bool is_utf8(std::string_view text) {

@@ -10,7 +10,10 @@ from collections.abc import Iterable
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
-    from typing import Any
+    from typing import Any, TypeAlias
+
+# Where a warning is issued: file and line, the name of the module, and the registry of its warnings.
+Origin: TypeAlias = "tuple[tuple[str, int], str, dict[Any, Any]]"
 
 # Code between the user's line and a warning: this package, and what calls it on the user's behalf.
 _LIBRARIES = {
@@ -21,8 +24,18 @@ _lock = _thread.allocate_lock()
 _thread_state = _thread._local()
 
 
-def warn(warning: Warning, columns: Iterable[object] = ()) -> None:
-    """Issue a warning at the line of the user's code that called the library.
+def find_origin() -> Origin:
+    """Return the line of the user's code that called the library, for warnings from other threads."""
+    frame = _user_frame()
+    if frame is None:
+        # Pools start new threads for every call, which therefore shows its own warnings.
+        return ("sys", 1), "sys", vars(_thread_state)
+    place, name = (frame.f_code.co_filename, frame.f_lineno), str(frame.f_globals.get("__name__", ""))
+    return place, name, frame.f_globals.setdefault("__warningregistry__", {})
+
+
+def warn(warning: Warning, columns: Iterable[object] = (), origin: Origin | None = None) -> None:
+    """Issue a warning at the line of the user's code that called the library, or at another origin.
 
     Python's default filter shows a message once per line. The messages of this library contain numbers, which
     differ from fold to fold, and scikit-learn resets the filters for every fold. Therefore a line shows each
@@ -30,13 +43,7 @@ def warn(warning: Warning, columns: Iterable[object] = ()) -> None:
     pool, in which no line is the user's, counts as a line. Changed filters, `catch_warnings(record=True)` and
     `pytest.warns` start anew; "always" and "error" apply to every warning.
     """
-    frame = _user_frame()
-    if frame is None:
-        # Pools start new threads for every call, which therefore shows its own warnings.
-        place, name, registry = ("sys", 1), "sys", vars(_thread_state)
-    else:
-        place, name = (frame.f_code.co_filename, frame.f_lineno), str(frame.f_globals.get("__name__", ""))
-        registry = frame.f_globals.setdefault("__warningregistry__", {})
+    place, name, registry = origin or find_origin()
     if _find_action(warning, name, place[1]) in ("default", "module"):
         subjects = [f"{type(warning).__name__} {column}" for column in columns] or [type(warning).__name__]
         with _lock:

@@ -30,6 +30,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── MissingNumbers       a regression treats missing numbers as zero
     ├── NotOptimal           a solver stopped before it reached its tolerance
     ├── OddClasses           classes too rare for the folds, or labels that look like measurements
+    ├── OddCells             cells of a number column are not numbers and count as missing
     ├── OddSheet             a spreadsheet has several sheets, or columns without a name
     ├── OddValues            the inferred kind of a column may be wrong
     ├── SeenRows             a model is calibrated or evaluated on its training rows
@@ -165,6 +166,10 @@ class FlatColumns(WeighWarning):
 
 class OddClasses(WeighWarning):
     """Classes are rarer than the number of folds, or the labels are numbers that look like measurements."""
+
+
+class OddCells(WeighWarning):
+    """A few cells of a number column are not numbers and count as missing."""
 
 
 class OddSheet(WeighWarning):

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import io
 import math
 import random
+import re
 from typing import Any
 
 import numpy as np
@@ -18,14 +20,22 @@ ALL = 1 << 62
 PIECES = ["a", "b", "é", "日本", "🙂", " ", "'", ";", "0", "-1", "2.5", "true", "x" * 7, "y" * 17, "z" * 40]
 SPECIAL = ['"', ",", "\n", "\r\n", "\r", '""', '","']
 Cell = str | None
+Format = tuple[str, str, tuple[str, ...], bool]
+BLANKS = " \u00a0\u2009\u202f"
 
 
 def as_bytes(data: bytes) -> Any:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-def parse(data: bytes, kinds: list[str], missing: tuple[str, ...] = (), max_records: int = ALL) -> Any:
-    return _core.parse_csv(as_bytes(data), kinds, ",", True, missing, max_records)
+def parse(
+    data: bytes,
+    kinds: list[str],
+    missing: tuple[str, ...] = (),
+    max_records: int = ALL,
+    formats: tuple[Format, ...] = (),
+) -> Any:
+    return _core.parse_csv(as_bytes(data), kinds, ",", True, missing, formats, max_records)
 
 
 def scan_records(data: bytes, max_records: int = ALL, at_end: bool = False) -> tuple[int, int]:
@@ -168,10 +178,11 @@ def test_markers_may_be_numbers() -> None:
     [
         (b"1,2\n3,4,5\n", ["number"] * 2, ("ragged", 1, 4, 2, 3, b"")),
         (b"1,2\nx\n", ["number"] * 2, ("ragged", 1, 4, 0, 1, b"")),
-        (b"1,2\n\n3,x\n", ["number"] * 2, ("unfit", 1, 5, 1, 0, b"x")),
+        (b"1,2\n\n3,x\n", ["integer"] * 2, ("unfit", 1, 5, 1, 0, b"x")),
         (b"1\n2\n1.5\n", ["integer"], ("unfit", 2, 4, 0, 0, b"1.5")),
         (b"true\nyes\n", ["flag"], ("unfit", 1, 5, 0, 0, b"yes")),
-        (b"1\n \n", ["number"], ("unfit", 1, 2, 0, 0, b" ")),
+        (b"1\n \n", ["real"], ("unfit", 1, 2, 0, 0, b" ")),
+        (b"1\n\xff\n", ["number"], ("not_utf8", 1, 2, 0, 0, b"\xff")),
         (b"a\n\xff\n", ["string"], ("not_utf8", 1, 2, 0, 0, b"\xff")),
         (b"a\n\xed\xa0\x80\n", ["text"], ("not_utf8", 1, 2, 0, 0, b"\xed\xa0\x80")),
         (b'1,2\n3,"4\n', ["number", "skip"], ("open_quote", 1, 4, 0, 0, b"")),
@@ -181,6 +192,120 @@ def test_errors_have_record_offset_and_column(data: bytes, kinds: list[str], fau
     reported = parse(data, kinds)[2]
     assert reported[:3] == fault[:3]
     assert fault[0] == "open_quote" or reported[3:] == fault[3:]
+
+
+def test_odd_fields_of_a_number_column_are_counted_with_the_first_three() -> None:
+    data = '1,x\n?,2\n,a\nnan,\n\'1,"b ""c"\n2,é\n3,d\n'.encode()
+    records, [(_, first, numbers), (_, second, _)], fault = parse(data, ["number"] * 2, ("?",))
+    assert (records, fault) == (7, None)
+    assert first == (3, 1, [(4, "'1")])
+    assert second == (1, 5, [(0, "x"), (2, "a"), (4, 'b "c')])
+    assert np.isnan(numbers).tolist() == [False, True, True, True, True, False, False]
+
+
+def parse_reference(text: str, number_format: Format) -> float | None:
+    """Return the number that a text means in a format, None if it does not fit."""
+    decimal, thousands, units, is_required = number_format
+    if decimal == "." and not is_required:
+        with contextlib.suppress(ValueError):
+            return float(text) if "_" not in text else None
+    blank = f"[{BLANKS}\t]*"
+    unit = "|".join(map(re.escape, units)) or "(?!)"
+    group = {" ": f"[{BLANKS}\t]", "'": "['’]", "": "(?!)"}.get(thousands, re.escape(thousands))
+    whole = rf"[1-9]\d{{0,2}}(?:{group}\d{{3}})+|\d+"
+    number = rf"(?:(?:{whole})(?:[{decimal}]\d*)?|[{decimal}]\d+)(?:[eE][+-]?\d+)?"
+    text = text.strip(BLANKS + "\t")
+    in_brackets = len(text) > 2 and text[0] == "(" and text[-1] == ")"
+    before = rf"(?:(?:[-+−]|{unit}){blank})*"
+    pattern = rf"{blank}(?P<before>{before})(?P<number>{number}){blank}(?P<after>{unit})?{blank}"
+    match = re.fullmatch(pattern, text[1:-1] if in_brackets else text)
+    if match is None:
+        return None
+    signs = re.findall("[-+−]", match["before"])
+    n_units = len(re.findall(unit, match["before"])) + bool(match["after"])
+    if len(signs) + in_brackets > 1 or n_units > 1 or (is_required and not n_units):
+        return None
+    plain = float(re.sub(group, "", match["number"]).replace(decimal, "."))
+    return -plain if in_brackets or signs in (["-"], ["−"]) else plain
+
+
+NUMBER_PIECES = [
+    *"0123456789",
+    "1",
+    "234",
+    "567",
+    ".",
+    ",",
+    " ",
+    "'",
+    "’",
+    "\u00a0",
+    "\u202f",
+    "-",
+    "−",
+    "(",
+    ")",
+    "$",
+    "€",
+    "EUR",
+    "%",
+    "e2",
+    "x",
+]
+FORMATS: list[Format] = [
+    (".", "", (), False),
+    (".", ",", ("$",), False),
+    (",", "", (), False),
+    (",", ".", ("€", "EUR"), False),
+    (",", " ", ("%",), True),
+    (".", "'", (), False),
+]
+
+
+@pytest.mark.parametrize("number_format", FORMATS)
+def test_numbers_in_a_format_equal_those_of_the_reference(number_format: Format) -> None:
+    rng = random.Random(3)
+    texts = ["".join(rng.choices(NUMBER_PIECES, k=rng.randint(1, 6))) for _ in range(20_000)]
+    numbers, fits = _core.parse_number_texts(texts, number_format)
+    expected = [parse_reference(text, number_format) for text in texts]
+    assert {t: n for t, n, f in zip(texts, numbers.tolist(), fits.tolist(), strict=True) if f} == {
+        text: number for text, number in zip(texts, expected, strict=True) if number is not None
+    }
+    assert sum(number is not None for number in expected) > 200
+
+
+@pytest.mark.parametrize(
+    ("text", "number_format", "number"),
+    [
+        ("$1,234.50", FORMATS[1], 1234.5),
+        ("-$5", FORMATS[1], -5.0),
+        ("$ -5", FORMATS[1], -5.0),
+        ("(1,234)", FORMATS[1], -1234.0),
+        ("1.234,50 €", FORMATS[3], 1234.5),
+        ("EUR 12", FORMATS[3], 12.0),
+        ("980,31", FORMATS[2], 980.31),
+        ("1\u202f234,5 %", FORMATS[4], 1234.5),
+        ("1'234.5", FORMATS[5], 1234.5),
+        ("−3", FORMATS[0], -3.0),
+        ("12,34", FORMATS[1], None),
+        ("0,123", FORMATS[1], None),
+        ("1234,567", FORMATS[1], None),
+        ("45", FORMATS[4], None),
+        ("€5", FORMATS[1], None),
+    ],
+)
+def test_numbers_as_people_write_them(text: str, number_format: Format, number: float | None) -> None:
+    numbers, fits = _core.parse_number_texts([text], number_format)
+    assert (numbers.tolist() if fits[0] else [None]) == [number]
+    _, [(_, _, column_numbers)], _ = parse(f'"{text}"\n'.encode(), ["number"], formats=(number_format,))
+    assert np.array_equal(column_numbers, numbers, equal_nan=True)
+
+
+def test_the_kind_of_a_column_is_inferred_in_its_format() -> None:
+    _, [(kind, _, values)], _ = parse(b'"1.234"\n"5"\n', ["any"], formats=(FORMATS[3],))
+    assert (kind, values.tolist()) == ("integer", [1234, 5])
+    _, [(kind, _, values)], _ = parse(b'"1.234,5"\n"5"\n', ["any"], formats=(FORMATS[3],))
+    assert (kind, values.tolist()) == ("real", [1234.5, 5.0])
 
 
 def test_utf8_validation_equals_that_of_python() -> None:

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "weigh/number_text.h"
+
 namespace weigh::csv {
 
 inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
@@ -24,7 +26,8 @@ enum class Kind { skip, number, text, integer, real, flag, string, any };
 struct Dialect {
     char delimiter = ',';
     bool quotes = true;
-    std::vector<std::string> missing;  // fields that mean "missing", in addition to the empty one
+    std::vector<std::string> missing;   // fields that mean "missing", in addition to the empty one
+    std::vector<NumberFormat> formats;  // how the numbers of each column are written; empty if all are plain
 };
 
 // Concatenated texts: text k is bytes[offsets[k]] .. bytes[offsets[k + 1]].
@@ -42,11 +45,22 @@ struct Texts {
     }
 };
 
+// The fields of a number column that are neither numbers nor missing: their count and the first few.
+struct OddFields {
+    static constexpr std::size_t kMaxExamples = 3;
+
+    std::size_t count = 0;
+    std::vector<std::size_t> records;  // of the examples, counted from 0
+    std::vector<std::string> texts;    // of the examples
+};
+
 // One column. Its kind determines which members are used. For `any` the kind is inferred: `integer`, `flag` or `real`
 // if all values are valid, else `string`.
 struct Column {
     Kind kind = Kind::skip;
-    std::vector<double> numbers;         // number: per record, NaN is missing
+    std::vector<double> numbers;         // number: per record, NaN is missing or odd
+    std::size_t missing = 0;             // number: how many are missing
+    OddFields odd;                       // number
     std::vector<std::int32_t> codes;     // coded: per record, -1 is missing
     std::vector<std::int64_t> integers;  // distinct values of integers and flags
     std::vector<double> reals;           // distinct values of reals
@@ -76,6 +90,14 @@ struct Table {
 
 // Parse at most `max_records` records with one field per kind.
 Table parse(std::string_view data, std::span<const Kind> kinds, const Dialect& dialect, std::size_t max_records);
+
+struct ParsedTexts {
+    std::vector<double> numbers;     // NaN if the text does not fit
+    std::vector<std::uint8_t> fits;  // 1 if the text is a number or "nan"
+};
+
+// Parse texts as a number column does.
+ParsedTexts parse_number_texts(std::span<const std::string_view> texts, const NumberFormat& format);
 
 struct RecordScan {
     std::size_t end = 0;  // end of the last complete record

@@ -89,7 +89,9 @@ OPTIONS: dict[str, Callable[[str, Any], str]] = {
     "seen": lambda _, value: "--seen" if value else "--unseen",
     "loss": lambda _, value: f"--loss {value}",
     "strings": lambda _, value: f"--strings {','.join(value)}",
-    **dict.fromkeys(("delimiter", "encoding", "label", "names", "reference", "sheet"), _write_flag),
+    **dict.fromkeys(
+        ("delimiter", "encoding", "decimal", "thousands", "label", "names", "reference", "sheet"), _write_flag
+    ),
 }
 
 # Parameters of functions that an option names.

@@ -5,12 +5,13 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from weigh.cli.output import PROGRESS_DELAY
 from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
+from weigh.source.cells import NumberFormat
 from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
@@ -92,6 +93,10 @@ class ProgressSource(Source):
     def with_storage(self, storage: ColumnKinds) -> Source:
         """Return the same rows with the given storage of columns."""
         return ProgressSource(self._source.with_storage(storage), self._bar)
+
+    def with_number_formats(self, formats: Mapping[str, NumberFormat]) -> Source:
+        """Return the same rows with the numbers of these columns parsed as written."""
+        return ProgressSource(self._source.with_number_formats(formats), self._bar)
 
 
 @contextmanager

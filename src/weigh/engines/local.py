@@ -35,7 +35,7 @@ def run(
         raise errors.parameter_error("fit", "threads", "at least 1", threads)
     if isinstance(task, OrderedTask):
         return task.learn(source, progress=progress)
-    readers = _SharedIterator(task.schema.chunk_readers(source))
+    readers = _SharedIterator(task.schema.chunk_readers(source, is_training=True))
     n_workers = 1 if readers.has_at_most_one() else threads or available_cores()
     if n_workers == 1:
         results = [_count_chunks(task, readers, progress)]

@@ -17,19 +17,24 @@ from weigh import _core, errors
 from weigh.advice import Step
 from weigh.features import kinds as kd
 from weigh.features.blocks import ConstantSequence, NumberedNames, SparseBlock
+from weigh.features.cells import NumberReading, Reading, reading_from_json
 from weigh.features.derived_columns import add_derived_columns
 from weigh.features.kind_registry import Derived, Lag, kind_from_json
 from weigh.features.kinds import Flag, Kind, Products, Value
+from weigh.features.odd_cells import CellReader
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_exact_counts, check_magnitude, check_non_negative
 from weigh.features.words import Block
 from weigh.immutable import Immutable
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, Source
+from weigh.source.cells import NumberFormat
 from weigh.source.chunk import Chunk, is_text
 from weigh.source.dialect import check_dialect
+from weigh.source.memory.matrices import MemorySource
 from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
 
+NUMERIC_KINDS = (kd.Number, kd.Count, kd.Value, kd.Products, kd.Flag)  # whose columns are numbers
 DOCUMENTS_PER_CHUNK = 4_096
 MAX_PRODUCT_CELLS = 1_000_000
 MAX_DENSE_CELLS = 10_000_000
@@ -64,6 +69,7 @@ class Schema(Immutable):
     label: str | None = None
     missing: tuple[Marker, ...] = ()
     made: Mapping[str, kd.Kind] = field(default_factory=dict)
+    readings: Mapping[str, Reading] = field(default_factory=dict)
     dialect: Mapping[str, Any] = field(default_factory=dict, compare=False)  # of the file, as it was read
 
     @cached_property
@@ -131,17 +137,25 @@ class Schema(Immutable):
             if len(known) and name in categories
         }
 
-    def chunks(self, source: Source) -> Iterator[Chunk]:
-        """Read a source chunk by chunk, with its columns checked and renamed to this schema's names."""
-        return (reader.read() for reader in self.chunk_readers(source))
+    def chunks(self, source: Source, *, is_training: bool | None = False) -> Iterator[Chunk]:
+        """Read a source chunk by chunk, as `chunk_readers` does."""
+        return (reader.read() for reader in self.chunk_readers(source, is_training=is_training))
 
-    def chunk_readers(self, source: Source, max_rows: int = CHUNK_ROWS) -> Iterator[ChunkReader]:
-        """Yield readers of a source, with its columns checked and renamed to this schema's names."""
+    def chunk_readers(
+        self, source: Source, max_rows: int = CHUNK_ROWS, *, is_training: bool | None = False
+    ) -> Iterator[ChunkReader]:
+        """Yield readers of a source, with its columns checked, renamed and read as this schema says.
+
+        Odd cells are reported at the end of the pass, and are an error if a model is trained and a column
+        has too many of them; `is_training` None reports nothing, for further passes.
+        """
         source = self.align_source(source)
         max_rows = min(max_rows, self.chunk_rows, self._max_dense_rows(source))
         readers = source.chunk_readers(self.kinds_to_read(source), max_rows)
         if not (self.named and source.named):
             readers = (reader.then(_name_columns, self) for reader in readers)
+        if self._cell_reader.numeric or not isinstance(source, MemorySource):
+            readers = self._cell_reader.read(readers, is_training=is_training)
         if self.made:
             # A lag looks back into the previous chunk, so these chunks must be read in order.
             chunks = add_derived_columns((reader.read() for reader in readers), self.made)
@@ -152,12 +166,23 @@ class Schema(Immutable):
         """Return the first rows of a source, read once, with their columns renamed to this schema's names."""
         source = self.align_source(source)
         rows, kinds = source.prefix(min(PREFIX_ROWS, self._max_dense_rows(source))), self.kinds_by_column
-        numbers = [name for name, kind in kinds.items() if kind in {"number", "count"}]
-        if any(is_text(rows.columns.get(name)) for name in numbers):
-            # Only the source can name the line of a text that is not a number.
+        if any(is_text(rows.columns.get(name)) for name in self._cell_reader.numeric):
+            # The source knows the format of its numbers.
             rows = source.prefix(kinds=kinds)
         rows = rows if self.named and source.named else _name_columns(rows, self)
+        rows = self._cell_reader.convert(rows)
         return next(add_derived_columns([rows], self.made)) if self.made else rows
+
+    @cached_property
+    def _cell_reader(self) -> CellReader:
+        """What reads the numeric columns; a bare array has no text that means numbers."""
+        pairs = zip(self.names, self.kinds, strict=True) if self.named else ()
+        numeric = [name for name, kind in pairs if isinstance(kind, NUMERIC_KINDS)]
+        return CellReader(numeric, self.readings, self.missing)
+
+    @cached_property
+    def _number_formats(self) -> Mapping[str, NumberFormat]:
+        return {name: each.format for name, each in self.readings.items() if isinstance(each, NumberReading)}
 
     def _max_dense_rows(self, source: Source) -> int:
         """Return how many rows may be converted at once if the sparse rows of a source become dense."""
@@ -168,6 +193,8 @@ class Schema(Immutable):
     def align_source(self, source: Source) -> Source:
         """Check a source, after adding columns that its format omits because they are empty."""
         source = source.with_columns(self.names)
+        if self.readings:
+            source = source.with_number_formats(self._number_formats)
         self.check(source)
         return source
 
@@ -228,7 +255,7 @@ class Schema(Immutable):
                 columns["start"] = self.names.start
         else:
             columns = [[n, k.to_json()] for n, k in zip(self.names, self.kinds, strict=True)]
-        return {
+        data = {
             "columns": columns,
             "named": self.named,
             "label": self.label,
@@ -236,6 +263,8 @@ class Schema(Immutable):
             "made": [[name, kind.to_json()] for name, kind in self.made.items()],
             **({"dialect": dict(self.dialect)} if self.dialect else {}),
         }
+        readings = [[name, reading.to_json()] for name, reading in self.readings.items()]
+        return {**data, "readings": readings} if readings else data
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Schema:
@@ -254,8 +283,10 @@ class Schema(Immutable):
             raise ValueError("a column occurs twice")
         if not isinstance(data["label"], str | None):
             raise ValueError(f"the label {data['label']!r}")
+        readings = {str(name): reading_from_json(reading) for name, reading in data.get("readings", [])}
         dialect = check_dialect(data.get("dialect", {}))
-        return cls(names, kinds, bool(data["named"]), data["label"], tuple(data["missing"]), made, dialect)
+        missing = tuple(data["missing"])
+        return cls(names, kinds, bool(data["named"]), data["label"], missing, made, readings, dialect)
 
 
 def _warn_of_extra_columns(names: Sequence[str]) -> None:

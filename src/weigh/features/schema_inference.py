@@ -11,15 +11,30 @@ import numpy as np
 from weigh import errors
 from weigh.advice import Setting, set_kind
 from weigh.deduplicated_warnings import warn
-from weigh.features.blocks import ConstantSequence, Floats, NumberedNames
+from weigh.features.blocks import ConstantSequence, Floats, Ints, Mask, NumberedNames
+from weigh.features.cells import (
+    MAX_INSPECTED_VALUES,
+    PLAIN,
+    DetectedNumbers,
+    NumberReading,
+    Reading,
+    RowCounts,
+    count_rows,
+    detect_flags,
+    detect_numbers,
+    is_numeric,
+    read_column,
+)
 from weigh.features.columns import encode_column, is_missing, to_numbers, to_objects
 from weigh.features.derived_columns import derive_column
 from weigh.features.kind_registry import Derived, Lag, to_kind
-from weigh.features.kinds import Category, Flag, Kind, Number
-from weigh.features.schema import MAX_DENSE_CELLS, Schema
+from weigh.features.kinds import Category, Flag, Kind, Number, Skip
+from weigh.features.odd_cells import MAX_ODD_SHARE, advise_missing
+from weigh.features.schema import MAX_DENSE_CELLS, NUMERIC_KINDS, Schema
 from weigh.features.text_kinds import Text, Tokens
 from weigh.features.width import allows_separate_columns, check_shared_columns, check_width
 from weigh.source.base import PREFIX_ROWS, Source
+from weigh.source.cells import MAX_EXAMPLES, NumberFormat
 from weigh.source.chunk import (
     Chunk,
     Column,
@@ -31,7 +46,8 @@ from weigh.source.chunk import (
 from weigh.source.missing import Marker
 
 MIN_NUMERALS = 4  # distinct numerals that make a string column look numeric
-MAX_INSPECTED_VALUES = 200
+MAX_NOTED_SHARE = 0.2  # of the cells may be words in a column that looks numeric
+MIN_FLAG_ROWS = 100  # of a column of yes and no; in a small table the words are categories
 MAX_INTEGER_LEVELS = 20  # integers with more distinct values than this are numbers
 
 
@@ -42,7 +58,26 @@ def infer_kind(column: Column, name: str, number_kind: Number) -> Kind:
     are distinct; floats are numbers; integers are numbers, or categories with few distinct
     values; lists of strings are tokens. Numbers get the kind `number_kind`.
     """
+    return _kind_of_storage(_storage_type(column), column, name, number_kind)
+
+
+def infer_column(
+    column: Column, name: str, number_kind: Number, number_format: NumberFormat | None = None
+) -> tuple[Kind, Reading | None]:
+    """Infer the kind of a column of a named table, and the reading of text that means numbers or flags."""
     storage = _storage_type(column)
+    if storage == "string":
+        return _read_strings(*encode_column(column, name), name, number_kind, number_format)
+    kind = _kind_of_storage(storage, column, name, number_kind)
+    return kind, _file_reading(number_format) if isinstance(kind, NUMERIC_KINDS) else None
+
+
+def _file_reading(number_format: NumberFormat | None) -> Reading | None:
+    """Return the reading of the numbers of a file in this format, for other files without it."""
+    return None if number_format is None else NumberReading(number_format.decimal, number_format.thousands)
+
+
+def _kind_of_storage(storage: str, column: Column, name: str, number_kind: Number) -> Kind:
     if storage == "flag":
         return Flag()
     if storage == "float":
@@ -50,7 +85,9 @@ def infer_kind(column: Column, name: str, number_kind: Number) -> Kind:
     if storage == "integer":
         return _kind_of_integers(column, name, number_kind)
     if storage == "string":
-        return _kind_of_strings(column, name)
+        codes, values = encode_column(column, name)
+        _warn_of_odd_values(values, name)
+        return _kind_of_words(codes, values, name)
     if storage == "list":
         return Tokens()
     if storage == "nothing":
@@ -125,9 +162,50 @@ def _kind_of_integers(column: Column, name: str, number_kind: Number) -> Kind:
     return Category() if len(distinct) <= MAX_INTEGER_LEVELS else number_kind
 
 
-def _kind_of_strings(column: Column, name: str) -> Kind:
-    codes, values = encode_column(column, name)
-    _warn_of_odd_values(values, name)
+def _read_strings(
+    codes: Ints, values: list[Any], name: str, number_kind: Number, number_format: NumberFormat | None
+) -> tuple[Kind, Reading | None]:
+    row_counts = count_rows(codes, values)
+    flags = detect_flags(values)
+    if flags is not None and row_counts.sum() >= MIN_FLAG_ROWS:
+        return Flag(), flags
+    found = detect_numbers(values, row_counts, number_format)
+    if found is not None:
+        n_odd, n_known = int(row_counts[~found.fits].sum()), int(row_counts.sum())
+        if n_odd <= MAX_ODD_SHARE * n_known:
+            kind = _kind_of_numbers(found, name, number_kind)
+            if isinstance(kind, Number):
+                return kind, found.reading
+        if n_odd:
+            _warn_of_odd_cells(values, row_counts, found.fits, name)
+    return _kind_of_words(codes, values, name), None
+
+
+def _kind_of_numbers(found: DetectedNumbers, name: str, number_kind: Number) -> Kind:
+    """Return the kind of a text column that is read as numbers."""
+    numbers = found.numbers[found.fits & np.isfinite(found.numbers)]
+    if not found.are_whole or np.abs(numbers).max(initial=0.0) >= 2**53:
+        return number_kind
+    return _kind_of_integers(numbers.astype(np.int64), name, number_kind)
+
+
+def _warn_of_odd_cells(values: list[Any], row_counts: RowCounts, fits: Mask, name: str) -> None:
+    """Warn that a column would be numeric except for a few words."""
+    odd = [value for value, is_number in zip(values, fits.tolist(), strict=True) if not is_number]
+    n_odd, n_known = int(row_counts[~fits].sum()), int(row_counts.sum())
+    if len(values) < MIN_NUMERALS + len(odd) or (len(odd) > 2 and n_odd > MAX_NOTED_SHARE * n_known):
+        return
+    warn(
+        errors.OddValues(
+            f"Column {name!r} contains numbers except for {errors.quote_names(odd, MAX_EXAMPLES)} ({n_odd:,} "
+            f"of {n_known:,} cells), so it is treated as a category.",
+            hint=advise_missing(odd[:MAX_EXAMPLES]),
+        ),
+        [name],
+    )
+
+
+def _kind_of_words(codes: Ints, values: list[Any], name: str) -> Kind:
     known = codes[codes >= 0]
     has_several_words = np.fromiter((_has_several_words(v) for v in values), dtype=bool, count=len(values))
     is_text = 2 * has_several_words[known].sum() > len(known)
@@ -198,19 +276,57 @@ def infer_schema(
         uniform = replace(schema, kinds=ConstantSequence(stated, len(names)))
         check_width(uniform, source)
         if not _has_bin_count(stated):
-            return uniform
+            return _add_readings(uniform, source)
     by_name: Any = dict.fromkeys(names, stated) if isinstance(stated, Kind) else stated
     if not isinstance(stated, Kind):
         _check_width(source)
     known = {name: to_kind(word, "the source") for name, word in source.kinds.items()} | by_name
     if not derived and all(name in known and not _has_bin_count(known[name]) for name in names):
-        return replace(schema, kinds=[known[name] for name in names])
+        return _add_readings(replace(schema, kinds=[known[name] for name in names]), source)
     prefix, number_kind = _read_prefix(source, names), number_kind or Number()
-    kinds = []
+    kinds: list[Kind] = []
+    readings: dict[str, Reading] = {}
     for name in names:
-        kind = known.get(name) or infer_kind(prefix.columns[name], name, number_kind)
-        kinds.append(_resolve_bins(kind, prefix, name, schema.missing))
-    return replace(schema, kinds=kinds, made=_resolve_derived_bins(derived, prefix, schema.missing))
+        column = prefix.columns[name]
+        kind, reading = known.get(name), None
+        if not source.named:
+            kind = kind or infer_kind(column, name, number_kind)
+        elif kind is None:
+            kind, reading = infer_column(column, name, number_kind, source.number_format)
+        else:
+            reading = _find_reading(kind, column, name, source.number_format)
+        if reading is not None and reading != PLAIN:
+            readings[name] = reading
+        kinds.append(_resolve_bins(kind, prefix, name, schema.missing, reading))
+    made = _resolve_derived_bins(derived, prefix, schema.missing)
+    return replace(schema, kinds=kinds, made=made, readings=readings)
+
+
+def _add_readings(schema: Schema, source: Source) -> Schema:
+    """Add the readings of columns whose kinds were stated."""
+    pairs = list(zip(schema.names, schema.kinds, strict=True)) if source.named else []
+    numeric = [(name, kind) for name, kind in pairs if isinstance(kind, NUMERIC_KINDS)]
+    if not numeric:
+        return schema
+    skipped = {name: "skip" for name, kind in pairs if isinstance(kind, Skip)}
+    columns = source.prefix(kinds=skipped or None).columns
+    found = {name: _find_reading(kind, columns[name], name, source.number_format) for name, kind in numeric}
+    readings = {name: reading for name, reading in found.items() if reading not in (None, PLAIN)}
+    return replace(schema, readings=readings)
+
+
+def _find_reading(
+    kind: Kind, column: Column, name: str, number_format: NumberFormat | None
+) -> Reading | None:
+    """Return how the text of a column of a stated kind becomes numbers."""
+    if not isinstance(kind, NUMERIC_KINDS):
+        return None
+    if is_numeric(column):
+        return _file_reading(number_format)
+    codes, values = encode_column(column, name)
+    row_counts = count_rows(codes, values)
+    found = detect_numbers(values, row_counts, number_format)
+    return detect_flags(values) if found is None else found.reading
 
 
 def _parse_kinds(
@@ -261,11 +377,18 @@ def _has_bin_count(kind: Kind) -> bool:
     return isinstance(kind, Number) and isinstance(kind.bins, int)
 
 
-def _resolve_bins(kind: Kind, prefix: Chunk, name: str, missing: tuple[Marker, ...]) -> Kind:
+def _resolve_bins(
+    kind: Kind, prefix: Chunk, name: str, missing: tuple[Marker, ...], reading: Reading | None = None
+) -> Kind:
     """Replace a number of bins by cuts at quantiles of the first rows."""
     if not isinstance(kind, Number) or not isinstance(kind.bins, int):
         return kind
-    values = to_numbers(prefix.columns[name], name, missing)
+    column = prefix.columns[name]
+    values = (
+        to_numbers(column, name, missing)
+        if reading is None
+        else read_column(column, name, reading, missing)[0]
+    )
     return replace(kind, bins=find_cuts(values, kind.bins, name))
 
 

@@ -132,7 +132,7 @@ class SourceDataset:
         With a label check, all rows are read into memory and checked before the feature index changes, so
         that a batch is learned completely or not at all.
         """
-        chunks: Iterable[_ChunkBlocks] = self._iter_blocks()
+        chunks: Iterable[_ChunkBlocks] = self._iter_blocks(is_training=True)
         if check is not None:
             try:
                 chunks = list(chunks)
@@ -175,7 +175,7 @@ class SourceDataset:
 
     def _reread(self) -> Iterator[EncodedChunk]:
         n_rows = 0
-        for chunk in self._iter_blocks():
+        for chunk in self._iter_blocks(is_training=None):
             n_rows += len(chunk.targets)
             if not self.labels.keys() >= set(chunk.labels) or n_rows > self.n_rows:
                 raise _source_changed_error()
@@ -205,9 +205,10 @@ class SourceDataset:
         index = {label: i for i, label in enumerate(classes)}
         return np.array([index[label] for label in self.labels], dtype=np.int32)
 
-    def _iter_blocks(self) -> Iterator[_ChunkBlocks]:
+    def _iter_blocks(self, *, is_training: bool | None) -> Iterator[_ChunkBlocks]:
         """Yield the blocks of each chunk in order, encoded in parallel."""
-        return map_in_order(self._make_blocks, self._schema.chunk_readers(self._source))
+        readers = self._schema.chunk_readers(self._source, is_training=is_training)
+        return map_in_order(self._make_blocks, readers)
 
     def _make_blocks(self, chunk: Chunk) -> _ChunkBlocks:
         targets, labels = self._encode_targets(chunk)
@@ -246,7 +247,7 @@ def make_feature_index(
     """Return a feature index, after a first pass over the rows if some column needs one."""
     if not needs_first_pass(schema):
         return FeatureIndex(schema, {}, dense=dense)
-    chunks: Iterable[Chunk] = schema.chunks(source)
+    chunks: Iterable[Chunk] = schema.chunks(source, is_training=None)
     if ignored_classes:
         masks = ((chunk, _weighted_rows(chunk, ignored_classes)) for chunk in chunks)
         chunks = (chunk if mask is None else _with_zero_weights(chunk, ~mask) for chunk, mask in masks)

@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from weigh.errors import DataError, parameter_error
+from weigh.source.cells import NumberFormat
 from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
 
@@ -68,6 +69,7 @@ class Source(ABC):
     kinds : kinds implied by the file format, by column name
     missing : markers of missing values; reading further rows of the same data requires them too
     file_dialect : settings with which a file was read, where they differ from the defaults; see `weigh.open`
+    number_format : how all numbers of a text file are written if the user stated it
     bytes_total, bytes_read : size of the file and progress of the latest pass
     """
 
@@ -81,6 +83,7 @@ class Source(ABC):
     kinds: ColumnKinds = MappingProxyType({})
     missing: tuple[Marker, ...] = ()
     file_dialect: Mapping[str, Any] = MappingProxyType({})
+    number_format: NumberFormat | None = None
     bytes_total: int | None = None
     bytes_read: int = 0
     _prefix: tuple[int, Chunk] | None = None  # the number of rows requested, and the rows
@@ -91,8 +94,8 @@ class Source(ABC):
     ) -> Iterator[ChunkReader]:
         """Yield readers of all rows from the start, at most `size` rows each.
 
-        `kinds` maps columns to their kinds: "skip" columns are omitted, and files return "number" and
-        "count" columns as float64. Every call starts at the first row.
+        `kinds` maps columns to their kinds: "skip" columns are omitted, and files return numeric
+        columns as float64. Every call starts at the first row.
         """
 
     @abstractmethod
@@ -124,6 +127,11 @@ class Source(ABC):
         text elsewhere. Unknown columns are ignored.
         """
         del storage
+        return self
+
+    def with_number_formats(self, formats: Mapping[str, NumberFormat]) -> Source:
+        """Return the same rows with the numbers of these columns parsed as written; only CSV files do so."""
+        del formats
         return self
 
     def with_columns(self, names: Sequence[str]) -> Source:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from weigh.advice import set_kind
 from weigh.errors import ColumnError, DataError
+from weigh.source.cells import CellCounts
 from weigh.source.sparse_rows import SparseRows
 
 # A NumPy array (any strides; objects are plain Python values), a `DictionaryColumn`, `TextColumn` or
@@ -204,6 +205,7 @@ class Chunk:
     Every column, `labels` and `weights` have `n_rows` entries. A sparse chunk has no `columns`; the columns
     of its matrix are called x0, x1, ... where names are needed. `first_row` is the number of rows before
     this chunk in its source, for messages; `row_numbers` are those of all rows if some were left out.
+    `cell_counts` are those of number columns that a file parsed, if any of their cells are missing or odd.
     """
 
     columns: Mapping[str, Column]
@@ -213,6 +215,7 @@ class Chunk:
     weights: NDArray[np.float64] | None = field(default=None, kw_only=True)
     first_row: int = field(default=0, kw_only=True)
     row_numbers: NDArray[np.int64] | None = field(default=None, kw_only=True)
+    cell_counts: Mapping[str, CellCounts] = field(default_factory=dict, kw_only=True)
 
     def row_number(self, i: int) -> int:
         """Return the number of row i in the source."""
@@ -230,6 +233,7 @@ class Chunk:
             weights=None if weights is None else weights[keep],
             first_row=self.first_row,
             row_numbers=numbers[keep],
+            cell_counts=self.cell_counts,
         )
 
     def slice(self, start: int, stop: int) -> Chunk:
@@ -247,6 +251,8 @@ class Chunk:
             weights=None if weights is None else weights[start:stop],
             first_row=self.first_row + start,
             row_numbers=None if self.row_numbers is None else self.row_numbers[start:stop],
+            # They are counted once: with the first of the slices that a chunk is split into.
+            cell_counts={} if start else self.cell_counts,
         )
 
     def with_names(self, names: Sequence[str]) -> Chunk:

@@ -9,12 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from weigh.errors import SourceError, SwallowedLines
 from weigh.source import Source, open, rows
-from weigh.source.chunk import Column, DictionaryColumn, TextColumn, to_pylist
+from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn, to_pylist
 
 Write = Callable[..., Path]
 ROW = b"1,x\n"
@@ -208,27 +209,35 @@ def test_a_row_of_other_length_is_reported_with_its_line(write: Write) -> None:
 
 def test_an_invalid_value_is_reported_with_line_and_column(write: Write) -> None:
     path = write(b"b,age\n" + b"x,1\n" * 20_015 + b"x,abc\n")
-    assert read_error(path, {"age": "number", "b": "skip"}) == (
-        "data.csv, line 20,017, column 'age': 'abc' is not a number. "
-        "Give missing='abc' to open() if it means missing.",
-        20_017,
-    )
     assert read_error(path) == (
         "data.csv, line 20,017, column 'age': 'abc' is not a whole number, as the first rows are. "
         "Give missing='abc' to open() if it means missing, "
         "or strings=['age'] to read the column as text.",
         20_017,
     )
-    bare = write(b"1,a\n2,b\n")
-    assert read_error(bare, {"x1": "number"}, has_header=False)[1] == 1
 
 
-def test_an_invalid_value_in_the_prefix_is_reported_with_its_line(write: Write) -> None:
+def odd_cells(chunk: Chunk, name: str) -> list[tuple[int, object, str]]:
+    return [(cell.row, cell.value, cell.place) for cell in chunk.cell_counts[name].examples]
+
+
+def test_a_cell_of_a_number_column_that_is_no_number_is_missing_and_counted(write: Write) -> None:
+    path = write(b"b,age\n" + b"x,1\n" * 20_015 + b"x,abc\n" + b"x,\n")
+    chunks = list(open(path).chunks({"age": "number", "b": "skip"}))
+    assert [chunk.cell_counts["age"].n_odd for chunk in chunks if chunk.cell_counts] == [1]
+    assert chunks[-1].cell_counts["age"].n_missing == 1
+    assert odd_cells(chunks[-1], "age") == [(20_015, "abc", "line 20,017")]
+    assert np.isnan(chunks[-1].columns["age"][-2:]).all()
+    bare = open(write(b"1,a\n2,b\n"), has_header=False).prefix(kinds={"x1": "number"})
+    assert odd_cells(bare, "x1") == [(0, "a", "line 1"), (1, "b", "line 2")]
+
+
+def test_odd_cells_of_the_first_rows_are_counted_once(write: Write) -> None:
     for header, options in ((b"a,b\n", {}), (b"", {"has_header": False, "names": ["a", "b"]})):
         source = open(write(header + ROW * 5 + b"z,x\n"), **options)
-        with pytest.raises(SourceError, match="column 'a': 'z' is not a number") as caught:
-            source.prefix(kinds={"a": "number"})
-        assert caught.value.line == 6 + bool(header)
+        assert odd_cells(source.prefix(kinds={"a": "number"}), "a") == [(5, "z", f"line {6 + bool(header)}")]
+        counts = [chunk.cell_counts for chunk in source.chunks({"a": "number"}, 2)]
+        assert [each["a"].n_odd for each in counts if each] == [1]
 
 
 def test_kinds_of_empty_files_are_distinguished(write: Write) -> None:
@@ -406,5 +415,7 @@ def test_a_row_may_be_longer_than_the_blocks_of_a_short_file(tmp_path: Path) -> 
 def test_an_error_in_a_chunk_is_reported_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "data.csv"
     path.write_bytes(b"a,b\n" + b'1,"x\n"\n' * 400_000 + b"z,x\n")
-    with pytest.raises(SourceError, match="line 800,002, column 'a': 'z' is not a number"):
-        [piece.read() for piece in open(path).chunk_readers({"a": "number"})]
+    *_, last = (piece.read() for piece in open(path).chunk_readers({"a": "number"}))
+    assert odd_cells(last, "a") == [(400_000, "z", "line 800,002")]
+    with pytest.raises(SourceError, match="line 800,002, column 'a': 'z' is not a whole number"):
+        [piece.read() for piece in open(path).chunk_readers()]

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
+from weigh.source.cells import PLAIN_NUMBERS, CellCounts, NumberFormat, OddCell
 from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn
 from weigh.source.files.base import (
     DEFAULT_BLOCK_BYTES,
@@ -43,6 +45,7 @@ from weigh.source.paths import READ_ERRORS
 # The number of blocks of a short file, so that threads can share it.
 SHORT_FILE_BLOCKS = 3
 MAX_LINE_ENDING_SEARCH = 1 << 16
+NUMERIC_KINDS = frozenset({"number", "count", "value", "products"})  # parsed as numbers
 HEADER_BYTES = 1 << 16  # read at first to find the end of the header; most are shorter
 MIN_ROW_LIKE_SHARE = 0.99  # of the lines look like rows if quotes are stray; few lines of real texts do
 
@@ -57,6 +60,7 @@ class CsvDialect:
     missing: tuple[Marker, ...] = ("",)
     block: int = DEFAULT_BLOCK_BYTES
     quotes: bool = True
+    numbers: NumberFormat = PLAIN_NUMBERS
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,8 @@ class CsvSource(FileSource):
         self.dialect = dialect
         self._marker_texts = [str(marker) for marker in dialect.missing]
         self._storage: ColumnKinds = dict.fromkeys(strings, "string")
+        self._formats: Mapping[str, NumberFormat] = {}
+        self.number_format = None if dialect.numbers == PLAIN_NUMBERS else dialect.numbers
         self._file_errors = CsvFileErrors(path, dialect.delimiter, dialect.encoding, dialect.has_header)
         if self.bytes_total == 0:
             raise self._file_errors.empty_file_error()
@@ -113,8 +119,11 @@ class CsvSource(FileSource):
         settings = {
             field.name: getattr(self.dialect, field.name)
             for field in fields(CsvDialect)
-            if field.name not in {"missing", "block"} and getattr(self.dialect, field.name) != field.default
+            if field.name not in {"missing", "block", "numbers"}
+            and getattr(self.dialect, field.name) != field.default
         }
+        if self.number_format is not None:
+            settings |= {"decimal": self.number_format.decimal, "thousands": self.number_format.thousands}
         if not self.dialect.has_header and self.named:
             settings["names"] = list(self.types)
         return settings
@@ -135,6 +144,19 @@ class CsvSource(FileSource):
             return self
         source = copy.copy(self).set_columns(types, self.label)
         source._storage = {**self._storage, **storage}
+        return source
+
+    def with_number_formats(self, formats: Mapping[str, NumberFormat]) -> Source:
+        """Return the same file with the numbers of these columns parsed as written."""
+        own = {
+            name: each
+            for name, each in formats.items()
+            if name in self.types and each != self._formats.get(name, self.dialect.numbers)
+        }
+        if not own:
+            return self
+        source = copy.copy(self)
+        source._formats = {**self._formats, **own}
         return source
 
     def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
@@ -241,7 +263,8 @@ class CsvSource(FileSource):
     def _head_chunk(self, wanted: Mapping[str, str]) -> Chunk:
         """Return the rows of the head, parsed again only if not cached or cached as other types."""
         head = self._head
-        if head.parsed is not None and head.parsed.can_provide(wanted):
+        has_formats = not self._formats.keys().isdisjoint(wanted)
+        if head.parsed is not None and not has_formats and head.parsed.can_provide(wanted):
             return self._chunk(head.parsed, wanted, 0)
         with closing(self._open()) as text:
             data, _ = self._window(text, head.start, head.end - head.start)
@@ -251,21 +274,44 @@ class CsvSource(FileSource):
         self, data: Bytes, offset: int, wanted: Mapping[str, str], n_rows: int, first_row: int
     ) -> Chunk:
         parsed = self._parse(data, offset, {name: wanted.get(name, "skip") for name in self.types}, n_rows)
-        return self._chunk(parsed, wanted, first_row)
 
-    def _chunk(self, parsed: ParsedRecords, wanted: Mapping[str, str], first_row: int) -> Chunk:
+        def odd_cell(record: int, text: str) -> OddCell:
+            syntax = self.dialect.delimiter, self.dialect.quotes
+            start = offset + _core.scan_csv_records(data, *syntax, record, at_end=True)[0]
+            return OddCell(first_row + record, text, partial(self._file_errors.format_line, start))
+
+        return self._chunk(parsed, wanted, first_row, odd_cell)
+
+    def _chunk(
+        self,
+        parsed: ParsedRecords,
+        wanted: Mapping[str, str],
+        first_row: int,
+        make_odd_cell: Callable[[int, str], OddCell] | None = None,
+    ) -> Chunk:
         columns = parsed.to_columns(wanted)
         labels = None if self.label is None else columns.pop(self.label)
-        return Chunk(columns, parsed.n_rows, labels=labels, first_row=first_row)
+        numbers = [name for name in columns if wanted[name] == "number"]
+        counts = parsed.count_cells(numbers, make_odd_cell)
+        return Chunk(columns, parsed.n_rows, labels=labels, first_row=first_row, cell_counts=counts)
 
     def _parse(self, data: Bytes, offset: int, types: Mapping[str, str], max_rows: int) -> ParsedRecords:
         """Parse records; `offset` is the position of the data in the text, for messages."""
         native_types = ["string" if kind == "mixed" else kind for kind in types.values()]
         syntax = self.dialect.delimiter, self.dialect.quotes
-        n_rows, natives, fault = _core.parse_csv(data, native_types, *syntax, self._marker_texts, max_rows)
+        n_rows, natives, fault = _core.parse_csv(
+            data, native_types, *syntax, self._marker_texts, self._list_formats(types), max_rows
+        )
         if fault is not None:
             raise self._file_errors.record_error(CsvFault(*fault), offset, native_types)
         return ParsedRecords.from_native(list(types), natives, n_rows, data)
+
+    def _list_formats(self, names: Iterable[str]) -> list[NumberFormat]:
+        """Return the number format of each column, or nothing if all are plain."""
+        default = self.dialect.numbers
+        if not self._formats and default == PLAIN_NUMBERS:
+            return []
+        return [self._formats.get(name, default) for name in names]
 
     def _read_header(self, text: TextReader) -> tuple[list[str], int]:
         """Return the fields of the first record and the offset of the first row."""
@@ -275,9 +321,9 @@ class CsvSource(FileSource):
         if n == 0:
             raise self._file_errors.no_rows_error()
         # Parsing without columns reports the number of fields as a fault.
-        fault = _core.parse_csv(data[:end], [], *syntax, [], 1)[2]
+        fault = _core.parse_csv(data[:end], [], *syntax, [], [], 1)[2]
         width = CsvFault(*fault).n_fields if fault is not None else 0
-        _, natives, fault = _core.parse_csv(data[:end], ["string"] * width, *syntax, [], 1)
+        _, natives, fault = _core.parse_csv(data[:end], ["string"] * width, *syntax, [], [], 1)
         if fault is not None:
             raise self._file_errors.record_error(CsvFault(*fault), start, ["string"] * width)
         names = [values[0].strip() if values else "" for _, _, values in natives]
@@ -328,7 +374,7 @@ class CsvSource(FileSource):
     def _long_row_error(self, data: Bytes, offset: int) -> errors.SourceError:
         """Return the error for a row that does not end in the data; `offset` is its position in the text."""
         # Parsing without columns ends with a fault: too many fields, or a quote that is still open.
-        fault = _core.parse_csv(data, [], self.dialect.delimiter, self.dialect.quotes, [], 1)[2]
+        fault = _core.parse_csv(data, [], self.dialect.delimiter, self.dialect.quotes, [], [], 1)[2]
         if fault is not None and CsvFault(*fault).code == "open_quote":
             return self._file_errors.long_quote_error(offset)
         return self._file_errors.long_row_error(offset, is_binary=b"\0" in data.tobytes())
@@ -348,14 +394,15 @@ class CsvSource(FileSource):
 
 def _parser_type(inferred: str, kind: str | None) -> str:
     """Return the type that the parser reads a column as, given its inferred type and requested kind."""
-    if kind in {"number", "count"}:
+    if kind in NUMERIC_KINDS:
         return "number"
     return "text" if kind == "text" else inferred
 
 
-# The type, a code per record and the distinct values; for "number" unused codes and one value per record;
+# The type, a code per record and the distinct values; for "number" the counts of missing and odd cells with
+# examples, and one value per record;
 # for "text" the start of each text, and their sizes, overflow and data.
-NativeColumn = tuple[str, NDArray[Any], Any]
+NativeColumn = tuple[str, Any, Any]
 
 
 @dataclass(frozen=True)
@@ -375,6 +422,22 @@ class ParsedRecords:
             if kind == "text":
                 columns[name] = kind, starts, (*values, data)
         return cls(columns, n_rows)
+
+    def count_cells(
+        self, names: Sequence[str], make_odd_cell: Callable[[int, str], OddCell] | None
+    ) -> dict[str, CellCounts]:
+        """Return the counts of number columns in which cells are missing or odd."""
+        counts = {}
+        for name in names:
+            kind, codes, _ = self.columns[name]
+            if kind != "number":
+                n_missing, n_odd, examples = int((codes < 0).sum()), 0, []
+            else:
+                n_missing, n_odd, examples = codes
+            if n_missing or n_odd:
+                cells = [make_odd_cell(*example) for example in examples] if make_odd_cell else []
+                counts[name] = CellCounts(n_missing, n_odd, tuple(cells))
+        return counts
 
     def can_provide(self, wanted: Mapping[str, str]) -> bool:
         """Whether the wanted columns can be converted from these without parsing again."""

@@ -11,6 +11,7 @@ from typing import Any
 
 from weigh.errors import DataError, SourceError, parameter_error, quote_names
 from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
+from weigh.source.cells import NumberFormat
 from weigh.source.chunk import Chunk
 from weigh.source.dialect import is_delimiter
 from weigh.source.files.base import DEFAULT_BLOCK_BYTES, FileSource
@@ -42,6 +43,8 @@ def open(
     names: Sequence[str] | None = None,
     strings: Sequence[str] = (),
     quotes: bool | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     sheet: str | int | None = None,
     drop_missing_labels: bool = False,
     like: Any = None,
@@ -69,6 +72,8 @@ def open(
         a VW file, None for those of the first 10,000 rows
     strings : columns of a CSV file to read as text although they look like numbers
     quotes : whether '"' quotes the fields of a CSV file, as usual; False treats it as an ordinary character
+    decimal, thousands : decimal sign and thousands separator of the numbers of a CSV file, such as "," and
+        "."; None detects them in columns that contain them
     sheet : name or index of a sheet of a spreadsheet; None is the first with cells
     drop_missing_labels : whether to leave out rows without a label, with a warning
     like : a model; the file is read as its training file was, with the same names, quotes and markers of
@@ -87,7 +92,13 @@ def open(
     stored = StoredDialect.of(like)
     settings: dict[str, Any] = dict(stored.settings) | {
         name: value
-        for name, value in (("has_header", has_header), ("quotes", quotes), ("names", names))
+        for name, value in (
+            ("has_header", has_header),
+            ("quotes", quotes),
+            ("names", names),
+            ("decimal", decimal),
+            ("thousands", thousands),
+        )
         if value is not None
     }
     dialect = CsvDialect(
@@ -95,6 +106,7 @@ def open(
         missing=tuple(dict.fromkeys((*to_markers(missing), *stored.missing))),
         block=block,
         quotes=settings.get("quotes", True),
+        numbers=_check_number_format(settings.get("decimal", "."), settings.get("thousands") or None),
     )
     has_new_names = names is not None or has_header is not None
     options = _OpenOptions(
@@ -118,6 +130,16 @@ def _describe_paths(path: PathLike | Sequence[PathLike]) -> str:
     paths = [path] if isinstance(path, (str, os.PathLike)) else path
     first = "Standard input" if os.fspath(paths[0]) == STDIN_PATH else os.fspath(paths[0])
     return first if len(paths) == 1 else f"{first} and {format_quantity(len(paths) - 1, 'other file')}"
+
+
+def _check_number_format(decimal: str, thousands: str | None) -> NumberFormat:
+    if decimal not in (".", ","):
+        raise parameter_error("open", "decimal", "'.' or ','", decimal)
+    allowed = [separator for separator in (",", ".", " ", "'") if separator != decimal]
+    if thousands is not None and thousands not in allowed:
+        listing = " or ".join(map(repr, allowed))
+        raise parameter_error("open", "thousands", f"{listing} if decimal={decimal!r}", thousands)
+    return NumberFormat(decimal, thousands or "")
 
 
 # Module and class of each reader but that of CSV; a reader is imported when a file needs it.
@@ -302,6 +324,7 @@ class ConcatenatedSource(Source):
         self.names, self.width, self.named, self.label = first.names, first.width, first.named, first.label
         self.kinds, self.missing, self.start = first.kinds, first.missing, first.start
         self.file_dialect = first.file_dialect
+        self.number_format = first.number_format
         self.n_rows = None
         known = [source.n_entries for source in sources if source.n_entries is not None]
         self.n_entries = sum(known) if len(known) == len(sources) else None
@@ -332,6 +355,10 @@ class ConcatenatedSource(Source):
     def with_columns(self, names: Sequence[str]) -> Source:
         """Return the same files, each with all these columns."""
         return ConcatenatedSource([source.with_columns(names) for source in self.sources])
+
+    def with_number_formats(self, formats: Mapping[str, NumberFormat]) -> Source:
+        """Return the same files with the numbers of these columns parsed as written."""
+        return ConcatenatedSource([source.with_number_formats(formats) for source in self.sources])
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
         return ConcatenatedSource([source._with_missing(missing) for source in self.sources])

@@ -402,6 +402,10 @@ class TextFileErrors:
         """Return the number of the line that contains an offset of the text."""
         return line_number_at(self.path, self.encoding, offset)
 
+    def format_line(self, offset: int) -> str:
+        """Return the number of the line that contains an offset of the text, for a message."""
+        return f"line {self.line_number(offset):,}"
+
     def line_error(self, problem: Text, line: int | None, hint: Text = "") -> SourceError:
         """Return the error for a problem in a line, or in the file if `line` is None."""
         location = "" if line is None else f", line {line:,}"

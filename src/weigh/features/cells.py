@@ -1,0 +1,247 @@
+"""Readings: how the text of a column becomes numbers or flags before its kind sees it.
+
+The reading of a column is found once, from its distinct values in the first rows, and is then part of the
+schema. A cell that does not fit is odd; it counts as missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from weigh import _core
+from weigh.features.blocks import Floats, Ints, Mask
+from weigh.features.columns import encode_column, is_missing
+from weigh.immutable import Immutable
+from weigh.source.cells import MAX_EXAMPLES, CellCounts, NumberFormat, OddCell
+from weigh.source.chunk import Column, DictionaryColumn, is_arrow
+
+RowCounts = npt.NDArray[np.int64]  # by distinct value
+
+MAX_INSPECTED_VALUES = 200
+# The first of the formats that fit most cells is used, so that "1.234" is a fraction and "1,234" is not.
+_SEPARATORS = [(".", ""), (".", ","), (",", ""), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
+_CURRENCIES = [
+    *(("$", "US$", "USD"), ("€", "EUR"), ("£", "GBP"), ("¥", "JPY"), ("CHF", "SFr.", "Fr."), ("C$", "CAD")),
+    *(("A$", "AUD"), ("R$", "BRL"), ("₹", "INR", "Rs.", "Rs"), ("RMB", "CNY"), ("zł", "PLN"), ("Kč", "CZK")),
+    *(("kr.", "kr"), ("SEK",), ("NOK",), ("DKK",), ("₽", "RUB"), ("₩", "KRW"), ("₺", "TRY"), ("₪", "ILS")),
+]
+_MEASURES = "% ‰ kg g mg lb lbs oz km m cm mm mi ft l ml h min s ms °C °F ° km/h mph W kW kWh V MB GB KB px"
+_SPELLINGS = {names[0]: names for names in _CURRENCIES} | {unit: (unit,) for unit in _MEASURES.split()}
+_UNIT_OF_SPELLING = {spelling: unit for unit, names in _SPELLINGS.items() for spelling in names}
+_CURRENCY_UNITS = {names[0] for names in _CURRENCIES}
+_BLANK = " \t\u00a0\u2009\u202f"
+_NUMBER = re.compile(
+    rf"[{_BLANK}(]*[-+\u2212]?[{_BLANK}]*(?P<before>[^\d{_BLANK}.,()+\u2212-][^\d{_BLANK}()+\u2212-]*)?"
+    rf"[{_BLANK}]*[-+\u2212]?(?:\d[\d.,'\u2019{_BLANK}]*|[.,]\d+)(?:[eE][+-]?\d+)?"
+    rf"(?P<after>[^\d()]*?)[{_BLANK})]*"
+)
+_ARROW_NUMBERS = ("double", "float", "halffloat", "int", "uint", "bool", "decimal")
+_FLAG_WORDS = [
+    *(("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off")),
+    *(("ja", "nein"), ("oui", "non"), ("si", "no"), ("sí", "no")),
+]
+
+
+@dataclass(frozen=True)
+class NumberReading(Immutable):
+    """Numbers written with a decimal sign, a thousands separator and a unit; "" means none."""
+
+    name: ClassVar[str] = "number"
+    decimal: str = "."
+    thousands: str = ""
+    unit: str = ""
+
+    @cached_property
+    def format(self) -> NumberFormat:
+        """The format for the native parser. Amounts of money are accepted without their currency."""
+        is_required = bool(self.unit) and self.unit not in _CURRENCY_UNITS
+        # The longest first: after "US$" in "5 US$" comes nothing, after "$" would come "US".
+        units = sorted(_SPELLINGS.get(self.unit, ()), key=len, reverse=True)
+        return NumberFormat(self.decimal, self.thousands, units, is_required)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the reading as plain data."""
+        return {
+            "reading": self.name,
+            "decimal": self.decimal,
+            "thousands": self.thousands,
+            "unit": self.unit,
+        }
+
+    def convert(self, values: Sequence[Any]) -> tuple[Floats, Mask]:
+        """Return the numbers of distinct values, and which of them fit; the others are NaN."""
+        texts = [value if isinstance(value, str) else "" for value in values]
+        numbers, fits = _core.parse_number_texts(texts, self.format)
+        is_number = fits.astype(bool)
+        are_flags = all(isinstance(value, bool) for value in values)
+        for at, value in enumerate(values):
+            if not isinstance(value, str):
+                is_number[at] = isinstance(value, (int, float)) and (are_flags or not isinstance(value, bool))
+                numbers[at] = _to_float(value) if is_number[at] else np.nan
+        return numbers, is_number
+
+
+@dataclass(frozen=True)
+class FlagReading(Immutable):
+    """Two words, in any case, of which the first means present."""
+
+    name: ClassVar[str] = "flag"
+    present: str = "yes"
+    absent: str = "no"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the reading as plain data."""
+        return {"reading": self.name, "present": self.present, "absent": self.absent}
+
+    def convert(self, values: Sequence[Any]) -> tuple[Floats, Mask]:
+        """Return 1 for the present word, 0 for the other, and which values are one of them."""
+        words = [value.strip().casefold() if isinstance(value, str) else value for value in values]
+        meaning = {self.present: 1.0, True: 1.0, self.absent: 0.0, False: 0.0}
+        flags = np.array([meaning.get(word, np.nan) for word in words], dtype=np.float64)
+        return flags, ~np.isnan(flags)
+
+
+Reading = NumberReading | FlagReading
+PLAIN = NumberReading()
+
+
+def reading_from_json(data: Mapping[str, Any]) -> Reading:
+    """Return the reading that `to_json` wrote."""
+    settings = {name: str(value) for name, value in data.items() if name != "reading"}
+    if data["reading"] == FlagReading.name:
+        return FlagReading(**settings)
+    reading = NumberReading(**settings)
+    if (reading.decimal, reading.thousands) not in _SEPARATORS or reading.unit not in {"", *_SPELLINGS}:
+        raise ValueError(f"the reading {dict(data)!r}")
+    return reading
+
+
+def is_numeric(column: Column) -> bool:
+    """Whether a column holds numbers or flags, so that no reading applies."""
+    if isinstance(column, np.ndarray):
+        return column.dtype.kind in "biuf"
+    if isinstance(column, DictionaryColumn):
+        return all(isinstance(value, (int, float)) for value in column.values)
+    return is_arrow(column) and str(column.type).startswith(_ARROW_NUMBERS)
+
+
+def read_column(
+    column: Column, name: str, reading: Reading, missing: Collection[object] = (), first_row: int = 0
+) -> tuple[Floats, CellCounts]:
+    """Return a column as numbers, missing and odd cells as NaN, and the counts of these cells."""
+    codes, values = encode_column(column, name)
+    numbers, fits = reading.convert(values)
+    is_known = np.array([not is_missing(value, missing) for value in values] + [False])
+    is_odd = is_known & ~np.append(fits, True)
+    is_known[:-1] &= ~(fits & np.isnan(numbers))  # the text "nan"
+    numbers[~is_known[:-1]] = np.nan
+    rows = np.flatnonzero(is_odd[codes]) if is_odd.any() else np.empty(0, dtype=np.int64)
+    examples = [OddCell(first_row + int(row), values[codes[row]]) for row in rows[:MAX_EXAMPLES]]
+    n_missing = len(codes) - int(is_known[codes].sum())
+    return np.append(numbers, np.nan)[codes], CellCounts(n_missing, len(rows), tuple(examples))
+
+
+def count_rows(codes: Ints, values: Sequence[Any]) -> RowCounts:
+    """Return the number of rows of each distinct value."""
+    return np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.int64)
+
+
+class DetectedNumbers(NamedTuple):
+    """The distinct values of a column as numbers: the reading, which values fit it, and all numbers."""
+
+    reading: NumberReading
+    fits: Mask
+    numbers: Floats
+    are_whole: bool
+
+
+def detect_numbers(
+    values: Sequence[Any], row_counts: RowCounts, number_format: NumberFormat | None = None
+) -> DetectedNumbers | None:
+    """Return how most cells of a column can be read as numbers, or None if most cells are something else.
+
+    `row_counts` are the numbers of rows of the distinct values. `number_format` is the format of the whole
+    file, if it is known.
+    """
+    unit = _find_unit(values[:MAX_INSPECTED_VALUES], row_counts)
+    if unit is None:
+        return None
+    separators = _SEPARATORS if number_format is None else [number_format[:2]]
+    best: tuple[int, DetectedNumbers] | None = None
+    for decimal, thousands in separators:
+        reading = NumberReading(decimal, thousands, unit)
+        numbers, fits = reading.convert(values)
+        fits &= ~np.fromiter(map(_has_leading_zero, values), dtype=bool, count=len(values))
+        n_rows = int(row_counts[fits].sum())
+        if best is None or n_rows > best[0]:
+            best = n_rows, DetectedNumbers(reading, fits, numbers, _are_whole(values, fits, decimal))
+        if fits.all():
+            break
+    return best[1] if best is not None and 2 * best[0] > row_counts.sum() else None
+
+
+def _find_unit(values: Sequence[Any], row_counts: RowCounts) -> str | None:
+    """Return the unit of most numbers, "" without one; None if most distinct values are not numbers."""
+    n_rows: dict[str, int] = {}
+    n_numbers = 0
+    for value, count in zip(values, row_counts.tolist(), strict=False):
+        unit = find_unit(value)
+        if unit is not None:
+            n_numbers += 1
+            n_rows[unit] = n_rows.get(unit, 0) + count
+    if 2 * n_numbers <= len(values):
+        return None
+    units = [unit for unit in n_rows if unit]
+    if not units:
+        return ""
+    unit = max(units, key=lambda each: n_rows[each])
+    return unit if unit in _CURRENCY_UNITS or n_rows[unit] > n_rows.get("", 0) else ""
+
+
+def find_unit(value: object) -> str | None:
+    """Return the unit of a number in any format, "" without one; None if the value is not a number."""
+    if not isinstance(value, str):
+        return "" if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    match = _NUMBER.fullmatch(value)
+    if match is None:
+        return None
+    words = [word.strip(_BLANK) for word in match.group("before", "after") if word and word.strip(_BLANK)]
+    if not words:
+        return ""
+    return _UNIT_OF_SPELLING.get(words[0]) if len(words) == 1 else None
+
+
+def detect_flags(values: Sequence[Any]) -> FlagReading | None:
+    """Return the reading of a column whose only values are the two words of a pair, or None."""
+    if not 2 <= len(values) <= 4 or not all(isinstance(value, str) for value in values):
+        return None
+    words = {value.strip().casefold() for value in values}
+    return next((FlagReading(*pair) for pair in _FLAG_WORDS if words == set(pair)), None)
+
+
+def _has_leading_zero(value: object) -> bool:
+    """Whether digits are a code rather than a number, such as the postcode 01067."""
+    return isinstance(value, str) and len(value) > 1 and value[0] == "0" and value.isdigit()
+
+
+def _are_whole(values: Sequence[Any], fits: Mask, decimal: str) -> bool:
+    marks = {decimal, "e", "E"}
+    return not any(
+        isinstance(value, float) or (isinstance(value, str) and not marks.isdisjoint(value))
+        for value, is_number in zip(values, fits.tolist(), strict=True)
+        if is_number
+    )
+
+
+def _to_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number beyond the range of floats
+        return np.inf if value > 0 else -np.inf
