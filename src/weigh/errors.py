@@ -33,6 +33,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── OddCells             cells of a number column are not numbers and count as missing
     ├── OddSheet             a spreadsheet has several sheets, or columns without a name
     ├── OddValues            the inferred kind of a column may be wrong
+    ├── Outliers             numbers far beyond all others of their column
     ├── SeenRows             a model is calibrated or evaluated on its training rows
     ├── SkippedFiles         files of a folder are not text and were skipped
     ├── StaleCalibration     further training has invalidated a calibration
@@ -181,6 +182,10 @@ class OddValues(WeighWarning):
 
     The column has numbers with a few words, or is a category that looks like text.
     """
+
+
+class Outliers(WeighWarning):
+    """Numbers far beyond all others of their column may be errors, or mean missing."""
 
 
 class SeenRows(WeighWarning):

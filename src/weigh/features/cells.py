@@ -128,7 +128,7 @@ def is_numeric(column: Column) -> bool:
     if isinstance(column, np.ndarray):
         return column.dtype.kind in "biuf"
     if isinstance(column, DictionaryColumn):
-        return all(isinstance(value, (int, float)) for value in column.values)
+        return set(map(type, column.values)) <= {int, float, bool}
     return is_arrow(column) and str(column.type).startswith(_ARROW_NUMBERS)
 
 

@@ -142,7 +142,7 @@ def _format_examples(counts: CellCounts) -> str:
     def format_cell(cell: OddCell) -> str:
         return f"{shorten_repr(cell.value)} ({cell.place})"
 
-    more = ", ..." if counts.n_odd > len(counts.examples) else ""
+    more = f" and {n_more:,} more" if (n_more := counts.n_odd - len(counts.examples)) else ""
     return ", ".join(map(format_cell, counts.examples)) + more
 
 

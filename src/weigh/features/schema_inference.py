@@ -30,6 +30,7 @@ from weigh.features.derived_columns import derive_column
 from weigh.features.kind_registry import Derived, Lag, to_kind
 from weigh.features.kinds import Category, Flag, Kind, Number, Skip
 from weigh.features.odd_cells import MAX_ODD_SHARE, advise_missing
+from weigh.features.outliers import warn_of_outliers
 from weigh.features.schema import MAX_DENSE_CELLS, NUMERIC_KINDS, Schema
 from weigh.features.text_kinds import Text, Tokens
 from weigh.features.width import allows_separate_columns, check_shared_columns, check_width
@@ -297,6 +298,8 @@ def infer_schema(
             reading = _find_reading(kind, column, name, source.number_format)
         if reading is not None and reading != PLAIN:
             readings[name] = reading
+        if isinstance(kind, Number) and source.named:
+            warn_of_outliers(source, column, name, reading, schema.missing)
         kinds.append(_resolve_bins(kind, prefix, name, schema.missing, reading))
     made = _resolve_derived_bins(derived, prefix, schema.missing)
     return replace(schema, kinds=kinds, made=made, readings=readings)
@@ -311,6 +314,9 @@ def _add_readings(schema: Schema, source: Source) -> Schema:
     skipped = {name: "skip" for name, kind in pairs if isinstance(kind, Skip)}
     columns = source.prefix(kinds=skipped or None).columns
     found = {name: _find_reading(kind, columns[name], name, source.number_format) for name, kind in numeric}
+    for name, kind in numeric:
+        if isinstance(kind, Number):
+            warn_of_outliers(source, columns[name], name, found[name], schema.missing)
     readings = {name: reading for name, reading in found.items() if reading not in (None, PLAIN)}
     return replace(schema, readings=readings)
 

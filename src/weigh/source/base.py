@@ -163,6 +163,10 @@ class Source(ABC):
     def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
         return next(self.chunk_readers(kinds, n)).read()
 
+    def format_place(self, row: int) -> str:
+        """Return where one of the first rows is, for a message: text files count lines."""
+        return f"row {row:,}"
+
     def __getstate__(self) -> dict[str, Any]:
         """Return the attributes of a copy, which reads its own first rows: its columns may differ."""
         return {name: value for name, value in self.__dict__.items() if name != "_prefix"}

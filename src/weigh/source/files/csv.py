@@ -167,6 +167,13 @@ class CsvSource(FileSource):
             data, end, n = self._read_rows(text, start, n)
         return self._parse_chunk(data[:end], start, wanted, n, 0)
 
+    def format_place(self, row: int) -> str:
+        """Return the line of one of the first rows."""
+        head, syntax = self._head, (self.dialect.delimiter, self.dialect.quotes)
+        with closing(self._open()) as text:
+            data, _ = self._window(text, head.start, head.end - head.start)
+        return self._file_errors.format_line(head.start + _core.scan_csv_records(data, *syntax, row, True)[0])
+
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:

@@ -348,6 +348,10 @@ class ConcatenatedSource(Source):
     def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
         return self.sources[0].prefix(n, kinds)
 
+    def format_place(self, row: int) -> str:
+        """Return the place of one of the first rows in the first file."""
+        return self._sources[0].format_place(row)
+
     def with_label(self, name: str) -> Source:
         """Return the same files with another label column."""
         return ConcatenatedSource([source.with_label(name) for source in self.sources])

@@ -1,0 +1,81 @@
+"""Gross outliers of number columns: typing errors such as 1e300, and markers such as 999999.
+
+A value is one if its magnitude is far beyond the next largest, compared with how fast the largest magnitudes
+of the column grow. Hill's estimate of that growth adapts to skewed columns: for a Pareto distribution, the
+logarithm of the ratio of neighbouring magnitudes is exponentially distributed around it (Hill 1975, "A simple
+general approach to inference about the tail of a distribution", Annals of Statistics 3).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from weigh import errors
+from weigh.advice import Setting
+from weigh.deduplicated_warnings import warn
+from weigh.features.blocks import Floats
+from weigh.features.cells import PLAIN, Reading, is_numeric, read_column
+from weigh.features.columns import to_numbers
+from weigh.source.base import Source
+from weigh.source.chunk import Column
+from weigh.source.missing import Marker
+from weigh.text import format_float
+
+MIN_RATIO = 30.0  # of an outlier to the next largest magnitude
+# The logarithm of that ratio, in multiples of its estimate, is as large by chance in 1 of 160,000 columns.
+MIN_GROWTHS = 12.0
+MAX_OUTLIERS = 3  # distinct magnitudes
+MAX_SHARE = 0.05  # of the cells
+MIN_MAGNITUDES = 10  # distinct ones besides the outliers
+
+
+def warn_of_outliers(
+    source: Source, column: Column, name: str, reading: Reading | None, missing: tuple[Marker, ...]
+) -> None:
+    """Warn of gross outliers in the first rows of a number column of a source."""
+    try:
+        if is_numeric(column):
+            numbers = to_numbers(column, name, missing)
+        else:
+            numbers = read_column(column, name, reading or PLAIN, missing)[0]
+    except errors.ColumnError:
+        return  # Encoding the column raises this error again.
+    outliers, next_largest = find_outliers(numbers)
+    if not len(outliers):
+        return
+    values = [
+        int(value) if value.is_integer() and abs(value) < 1e15 else value for value in outliers.tolist()
+    ]
+    cells = ", ".join(
+        f"{value} ({source.format_place(int(np.argmax(numbers == value)))})" for value in values
+    )
+    which, pronoun = ("it means", "it") if len(values) == 1 else ("they mean", "them")
+    warn(
+        errors.Outliers(
+            f"Column {name!r} contains {cells}, far beyond its other values (at most "
+            f"{format_float(next_largest)} in magnitude).",
+            hint=(f"If {which} missing, use ", Setting("missing", values), f"; otherwise correct {pronoun}."),
+        ),
+        [name],
+    )
+
+
+def find_outliers(numbers: Floats) -> tuple[Floats, float]:
+    """Return the gross outliers, the largest magnitude first, and the largest magnitude of the others."""
+    sizes = np.abs(numbers[np.isfinite(numbers)])
+    none = np.empty(0), 0.0
+    largest = sizes.max(initial=0.0)
+    # Most columns have many values of the order of the largest, so they need not be sorted.
+    if largest == 0 or (sizes > largest / MIN_RATIO).sum() > MAX_SHARE * len(sizes):
+        return none
+    distinct = np.unique(sizes[sizes > 0])[::-1]
+    for n_outliers in range(min(MAX_OUTLIERS, len(distinct) - MIN_MAGNITUDES), 0, -1):
+        tail = np.log(distinct[n_outliers : n_outliers + max(MIN_MAGNITUDES, len(distinct) // 10)])
+        gap = np.log(distinct[n_outliers - 1]) - tail[0]
+        growth = float((tail[:-1] - tail[-1]).mean())
+        is_rare = (sizes > distinct[n_outliers]).sum() <= MAX_SHARE * len(sizes)
+        if is_rare and gap >= np.log(MIN_RATIO) and gap >= MIN_GROWTHS * growth:
+            known = numbers[np.isfinite(numbers)]
+            outliers = np.unique(known[sizes > distinct[n_outliers]])
+            return outliers[np.argsort(-np.abs(outliers))][:MAX_OUTLIERS], float(distinct[n_outliers])
+    return none
