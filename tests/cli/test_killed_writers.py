@@ -87,6 +87,7 @@ def test_output_through_a_link_replaces_its_target_and_says_so(folder: Path, tmp
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stderr == (
         f"weigh: note: link.csv is a link to {tmp_path}/real.csv; that file was replaced, the link stays.\n"
+        "100,000 rows -> link.csv: 50,000 a, 50,000 b\n"
     )
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text().startswith("prediction")

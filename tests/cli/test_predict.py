@@ -101,6 +101,24 @@ def test_reasons_speak_for_the_verdict_that_costs_have_changed(trained):
     assert all(row.nats >= 0 for row in evidence.table[1:])  # no feature speaks against spam
 
 
+@pytest.mark.parametrize("method", ["temperature", "isotonic"])
+def test_reasons_of_a_calibrated_model_speak_for_a_changed_verdict_too(run, tmp_path, method):
+    lines = [f"{'uvw'[k % 3]},{'ab'[k % 4 > 1]},{'xyz'[(k + k % 2) % 3]}" for k in range(90)]
+    (tmp_path / "t.csv").write_text("p,q,y\n" + "\n".join(lines) + "\n")
+    assert run("fit", "t.csv", "--label", "y").exit_code == 0
+    assert run("calibrate", "t.weigh", "t.csv", "-o", "c.weigh", "--method", method).exit_code == 0
+    costs = [word for pair in ("x:y=50", "x:z=50") for word in ("--cost", pair)]
+    result = run("predict", "c.weigh", "t.csv", "--reasons", "2", *costs)
+    assert result.exit_code == 0
+    assert result.output.splitlines()[0] == "prediction,probability,reason_1,reason_2"
+    verdicts, plain = (
+        [line.split(",")[0] for line in output.splitlines()]
+        for output in (result.output, run("predict", "c.weigh", "t.csv").output)
+    )
+    assert verdicts != plain
+    assert "-" not in result.output.replace("e-", "")  # no feature that speaks against the verdict
+
+
 def test_a_regression_gives_its_strongest_contributions(run, tmp_path):
     (tmp_path / "homes.csv").write_text("size,rooms,price\n10,1,21\n20,1,41\n30,2,60\n45,3,88\n50,2,101\n")
     assert run("fit", "homes.csv", "--label", "price", "--learner", "linear").exit_code == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -169,7 +170,14 @@ def _rows_for(evidence: Any, verdict: Any) -> Sequence[Any]:
     if verdict in (evidence.verdict, None) or verdict not in evidence.probabilities:
         rows: Sequence[Any] = evidence.table
         return rows
-    return evidence.rows_between(verdict, evidence.verdict)  # type: ignore[no-any-return]
+    if verdict == evidence.runner_up:
+        return [replace(row, nats=-row.nats) for row in evidence.table]
+    try:
+        rows = evidence.rows_between(verdict, evidence.verdict)
+    except errors.Unsupported:
+        # A calibrated model compares its two most probable classes only.
+        return []
+    return rows
 
 
 def feature_rows(evidence: Any, rows: Sequence[Any]) -> Sequence[Any]:
