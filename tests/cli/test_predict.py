@@ -242,3 +242,17 @@ def test_the_closing_line_lists_five_classes(run, tmp_path):
     assert run("fit", "many.csv", "--label", "y", "--kind", "x=category").exit_code == 0
     result = run("predict", "many.weigh", "many.csv", "-o", "out.csv")
     assert result.output == "7 rows -> out.csv: 1 c0, 1 c1, 1 c2, 1 c3, 1 c4, 2 of 2 other classes\n"
+
+
+@pytest.mark.parametrize("ending", ["parquet", "xlsx"])
+def test_names_that_are_no_unicode_are_escaped_in_typed_files(run, ending, tmp_path):
+    pytest.importorskip("pyarrow" if ending == "parquet" else "xlsxwriter")
+    table = {"x": ["a", "b"], "y": ["half\ud800", "whole"]}
+    weigh.NaiveBayes({"x": "category"}).fit(table, "y").model_.save("half.weigh")
+    (tmp_path / "x.csv").write_text("x\na\nb\n")
+    result = run("predict", "half.weigh", "x.csv", "--proba", "-o", f"out.{ending}")
+    assert result.exit_code == 0, result.output
+    if ending == "parquet":
+        written = pq.read_table("out.parquet")
+        assert written.column_names[2] == "P(half\\ud800)"
+        assert written.column("prediction").to_pylist() == ["half\\ud800", "whole"]

@@ -83,9 +83,10 @@ class WeighCommand(LazyGroup):
 SECTIONS = {
     "A tour in a minute": "weigh demo",
     "Your own table": """
+        weigh split table.csv --label income --train train.csv --test test.csv
         weigh fit train.csv --label income -o income.weigh
         weigh evaluate income.weigh test.csv
-        weigh predict income.weigh new.csv
+        weigh predict income.weigh new.csv --keep all -o predictions.csv
         weigh explain income.weigh new.csv --row 0
     """,
     "Your mail": """

@@ -46,7 +46,8 @@ class _ParquetTable:
 
         if self._writer is None:
             fields = [
-                (column.name, _arrow_type(cells)) for column, cells in zip(self._columns, values, strict=True)
+                (_as_text(column.name), _arrow_type(cells))
+                for column, cells in zip(self._columns, values, strict=True)
             ]
             self._writer = pq.ParquetWriter(self._file, pa.schema(fields))
         schema = self._writer.schema
