@@ -38,6 +38,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── SkippedFiles         files of a folder are not text and were skipped
     ├── StaleCalibration     further training has invalidated a calibration
     ├── SwallowedLines       quoted fields contain lines that look like rows
+    ├── TotalsRow            the last row of a file looks like the totals of the others
     ├── UnfilledTable        a joint table has more cells than rows
     ├── UnfoldedJournal      a journal that is too long could not be folded into its snapshot
     ├── UnlabelledRows       rows without a label were left out
@@ -238,6 +239,10 @@ class NotOptimal(WeighWarning):
 
 class UnfoldedJournal(WeighWarning):
     """A journal is longer than it should be, because it could not be folded into its snapshot."""
+
+
+class TotalsRow(WeighWarning):
+    """The last row of a file looks like the totals of the other rows."""
 
 
 class UnfilledTable(WeighWarning):

@@ -121,6 +121,6 @@ def test_missing_labels_of_a_later_chunk_are_counted_over_its_rows() -> None:
     with pytest.raises(errors.LabelError) as caught:
         weigh.NaiveBayes(threads=1).fit({"x": np.arange(n) % 5 * 1.0, "y": labels}, "y")
     assert str(caught.value) == (
-        "The label is missing in 2 of rows 65,536 to 69,999 (first: row 69,000). Leave such rows out before "
-        "fitting."
+        "The label is missing in 2 of rows 65,536 to 69,999 (first: row 69,000). Leave such rows out; of "
+        "a file, weigh.open(..., drop_missing_labels=True) does that."
     )

@@ -66,7 +66,7 @@ def test_missing_labels_are_counted_in_the_error() -> None:
         numeric_targets(chunk(np.array([1.0, np.nan, 2.0, np.nan]), first_row=1000))
     assert str(excinfo.value) == (
         "The label is missing (NaN) in 2 of rows 1,000 to 1,003 (first: row 1,001). Leave such rows "
-        "out before fitting."
+        "out; of a file, weigh.open(..., drop_missing_labels=True) does that."
     )
 
 

@@ -148,7 +148,7 @@ def test_no_temporary_file_of_standard_input_remains(
         (
             CSV,
             None,
-            "Standard input has no ending that tells its format. Give format='csv', 'tsv', 'parquet'",
+            "Standard input has no ending that tells its format. Give format='csv', 'tsv', 'excel',",
         ),
     ],
 )

@@ -144,7 +144,7 @@ def test_invalid_input_is_rejected():
         "Row 0 (the first is 0) has the label 'a', which is not a finite number; a regression needs numbers. "
         "Leave such rows out, or name another label column."
     )
-    with pytest.raises(errors.LabelError, match=r"^Row 2 \(the first is 0\) has no label\. Leave out"):
+    with pytest.raises(errors.LabelError, match=r"^Row 2 \(the first is 0\) has no label, so it cannot"):
         evaluate(model, X, np.where(np.arange(10) == 2, np.nan, y))
     with pytest.raises(errors.DataError, match=r"^The sample weights sum to zero; give some row"):
         evaluate(model, X, y, sample_weight=np.zeros(10))

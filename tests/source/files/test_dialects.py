@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import weigh
-from weigh.errors import AssumedEncoding, SourceError
+from weigh.errors import AssumedEncoding, SourceError, TotalsRow
 from weigh.source.chunk import to_pylist
 from weigh.source.files.dialect_detection import TextSample, detect_encoding
 
@@ -184,3 +184,30 @@ def test_usual_files_give_no_warning(write: Write) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert contents(write("a,b\n1,é\n")) == {"a": [1], "b": ["é"]}
+
+
+@pytest.mark.parametrize("word", ["Total", "TOTALS:", "Summe", "gesamt", '"Grand total"'])
+def test_a_row_of_totals_is_noted(word: str, write: Write) -> None:
+    path = write(f"name,n,y\nann,1,p\nbob,2,q\n{word},3,\n\n")
+    with pytest.warns(TotalsRow) as caught:
+        assert contents(path, label="y")["n"] == [1, 2, 3]
+    plain = word.strip('"')
+    assert [str(each.message) for each in caught] == [
+        f"t.csv: the last row begins with {plain!r} and looks like the totals of the others. Delete it "
+        "if it is, because it is read like any other row."
+    ]
+
+
+def test_other_last_rows_are_not_noted(write: Write) -> None:
+    assert columns(write("name,n\n" + "total,1\nann,2\n" * 3 + "total,3\n")) == ("name", "n")
+    for last in ("Totalschaden,3,p", "sum it up,3,p", "ann,3,p", ",3,p"):
+        assert contents(write(f"name,n,y\nann,1,p\nbob,2,q\n{last}\n"), label="y")["n"] == [1, 2, 3]
+    assert contents(write("name,n\nTotal,1\n")) == {"name": ["Total"], "n": [1]}
+
+
+def test_the_error_of_a_missing_label_names_the_row_of_totals(write: Write) -> None:
+    path = write("name,n,y\n" + "ann,1,p\nbob,2,q\n" * 3 + "Total,9,\n")
+    with pytest.warns(TotalsRow):
+        source = weigh.open(path, label="y")
+    with pytest.raises(weigh.errors.LabelError, match=r"in 1 of the first 7 rows \(first: row 6\)\."):
+        weigh.NaiveBayes().fit(source)

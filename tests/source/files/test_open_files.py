@@ -99,7 +99,7 @@ def test_the_format_can_be_specified() -> None:
     assert open("t.data", format="csv").names == ("n", "x", "s", "y")
     assert read_error("t.data")[0] == (
         "The ending of t.data does not tell its format. "
-        "Give format='csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'."
+        "Give format='csv', 'tsv', 'excel', 'parquet', 'json', 'fasttext', 'vw', 'libsvm' or 'mail'."
     )
 
 
@@ -112,7 +112,7 @@ def test_files_that_cannot_be_opened_are_reported() -> None:
 
 def test_invalid_options_are_errors() -> None:
     save()
-    every = "'csv', 'tsv', 'parquet', 'json', 'fasttext', 'vw', 'libsvm', 'folder', 'mail'"
+    every = "'csv', 'tsv', 'excel', 'parquet', 'json', 'fasttext', 'vw', 'libsvm', 'folder', 'mail'"
     with pytest.raises(ParameterError, match=f"format must be one of {every}, got 'xls'"):
         open("t.csv", format="xls")
     with pytest.raises(ParameterError, match="names must be given only for a CSV file without a header"):

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import weigh
-from weigh.errors import OddSheet, ParameterError, SourceError
+from weigh.errors import OddSheet, ParameterError, SourceError, TotalsRow
 from weigh.source import Source
 from weigh.source.chunk import to_pylist
 from weigh.source.files import spreadsheets
@@ -314,4 +314,14 @@ def test_an_ods_file_of_many_equal_rows_is_refused() -> None:
     assert read_error(path) == (
         "t.ods has a sheet with 1,000,000,000 equal cells or rows, too much for a spreadsheet. Delete "
         "what is not part of the table, or save the sheet as CSV."
+    )
+
+
+def test_a_row_of_totals_in_a_sheet_is_noted() -> None:
+    path = write([["name", "n"], ["ann", 1], ["bob", 2], ["Total", 3]])
+    with pytest.warns(TotalsRow) as caught:
+        weigh.open(path)
+    assert str(caught[0].message) == (
+        "t.xlsx: the last row (2; the first is 0) begins with 'Total' and looks like the totals of the "
+        "others. Delete it if it is, because it is read like any other row."
     )

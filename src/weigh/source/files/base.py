@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from weigh.advice import Setting, join
-from weigh.errors import SourceError, closest, quote_names
+from weigh.deduplicated_warnings import warn
+from weigh.errors import SourceError, TotalsRow, closest, quote_names
 from weigh.source.base import ColumnKinds, Source, find_duplicate
 from weigh.source.chunk import Chunk, Column, DictionaryColumn
 from weigh.source.files.text_files import TextFileErrors
@@ -35,6 +36,26 @@ _Self = TypeVar("_Self", bound="FileSource")
 def max_row_bytes(block: int) -> int:
     """Return the maximum size of a row: the block size if the user set one, else that of a prefix."""
     return MAX_PREFIX_BYTES if block == DEFAULT_BLOCK_BYTES else block
+
+
+# How the first cell of a row of totals begins in common languages.
+_TOTAL = re.compile(
+    r"(grand |sub-?)?totals?|sum|(gesamt)?summe|gesamt|insgesamt|total général|totale|somme", re.I
+)
+
+
+def note_totals_row(path: Path, first_cell: str, row: int | None = None) -> None:
+    """Warn if the first cell of the last row says that it has the totals of the others."""
+    word = first_cell.strip().rstrip(":").rstrip()
+    if len(word) <= 20 and _TOTAL.fullmatch(word):
+        number = "" if row is None else f" ({row:,}; the first is 0)"
+        warn(
+            TotalsRow(
+                f"{path}: the last row{number} begins with {first_cell.strip()!r} and looks like the totals "
+                "of the others. Delete it if it is, because it is read like any other row."
+            ),
+            [path],
+        )
 
 
 class FileSource(Source):

@@ -13,11 +13,13 @@ from typing import Any
 from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
 from weigh.errors import AssumedEncoding
-from weigh.source.files.text_files import open_decompressing
+from weigh.source.files.text_files import compression_codec, open_decompressing
 from weigh.source.paths import READ_ERRORS
 
 SAMPLE_BYTES = 1 << 16
 LONG_SAMPLE_BYTES = 4 << 20
+_LAST_LINE_BYTES = 1 << 12
+MIN_ROWS_WITH_TOTALS = 4  # a header, two rows and their sum
 DELIMITERS = (",", ";", "\t", "|")
 MIN_SHARE = 0.9  # of the rows have as many fields as the header if a ragged row may still be a mistake
 MIN_NUL_SHARE = 0.4  # of every second byte are NUL in UTF-16 text of mostly Western letters
@@ -213,3 +215,25 @@ def is_table(sample: TableSample) -> bool:
     """Whether a delimiter splits a text into two records or more that all have the same fields."""
     splits = (sample.split(sign) for sign in DELIMITERS if sign in sample.first_line)
     return any(split.is_table and split.n_records > 1 for split in splits)
+
+
+def find_last_cell(path: Path, delimiter: str) -> str:
+    """Return the first cell of the last line of a table that no line before it has.
+
+    Returns "" if there is none, for a short file, and for a compressed one.
+    """
+    if compression_codec(path) is not None:
+        return ""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - _LAST_LINE_BYTES))
+            lines = file.read(_LAST_LINE_BYTES).rstrip().splitlines()
+    except OSError:  # which the reader reports
+        return ""
+    if len(lines) < MIN_ROWS_WITH_TOTALS:
+        return ""
+    sign = delimiter.encode()
+    cell, found, _ = lines[-1].lstrip(sign).partition(sign)
+    if not found or any(line.lstrip(sign).startswith(cell + sign) for line in lines[:-1]):
+        return ""
+    return cell.decode("ascii", "replace").strip().strip('"')

@@ -14,7 +14,7 @@ from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
 from weigh.source.cells import NumberFormat
 from weigh.source.chunk import Chunk
 from weigh.source.dialect import is_delimiter
-from weigh.source.files.base import DEFAULT_BLOCK_BYTES, FileSource
+from weigh.source.files.base import DEFAULT_BLOCK_BYTES, FileSource, note_totals_row
 from weigh.source.files.csv import CsvDialect, CsvSource
 from weigh.source.files.dialect_detection import (
     LONG_SAMPLE_BYTES,
@@ -22,6 +22,7 @@ from weigh.source.files.dialect_detection import (
     TextSample,
     detect_delimiter,
     detect_encoding,
+    find_last_cell,
     note_assumed_encoding,
 )
 from weigh.source.files.formats import FORMATS, detect_format
@@ -233,10 +234,13 @@ class _OpenOptions:
             module, name = _READERS[file_format]
             reader = getattr(import_module(f"weigh.source.{module}"), name)
             options = self._options(file_format, encoding)
-            source: FileSource = reader(path, self.label, self.dialect.missing, **options)
-            return source
+            opened: FileSource = reader(path, self.label, self.dialect.missing, **options)
+            return opened
         dialect, names = self._complete_dialect(path, file_format, encoding)
-        return CsvSource(path, self.label, dialect, names=names, strings=self.strings)
+        source = CsvSource(path, self.label, dialect, names=names, strings=self.strings)
+        if dialect.encoding in {"utf-8", "cp1252", "latin-1"}:
+            note_totals_row(path, find_last_cell(path, dialect.delimiter))
+        return source
 
     def _options(self, file_format: str, encoding: str) -> dict[str, Any]:
         """Return the options of a reader."""

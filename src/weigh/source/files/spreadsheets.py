@@ -15,7 +15,7 @@ from weigh.deduplicated_warnings import warn
 from weigh.errors import OddSheet, SourceError, WeighError, closest, first_line, quote_names
 from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
 from weigh.source.chunk import Chunk, Column
-from weigh.source.files.base import FileSource, parse_numeral
+from weigh.source.files.base import FileSource, note_totals_row, parse_numeral
 from weigh.source.files.sheet_layout import LETTERS, SheetTable, find_table, to_column, to_text
 from weigh.source.memory.columns import numpy_column
 from weigh.source.memory.conversion import column_names
@@ -65,6 +65,9 @@ class SpreadsheetSource(FileSource):
         if table.unnamed:
             self._note_unnamed(table)
         self.n_rows = len(table.rows)
+        first_cell = next(cell for cell in table.rows[-1] if cell is not None)
+        if self.n_rows > 2 and isinstance(first_cell, str):
+            note_totals_row(path, first_cell, self.n_rows - 1)
         cells = zip(*table.rows, strict=True)
         self._columns = {name: to_column(values) for name, values in zip(columns, cells, strict=True)}
         self.set_columns({name: _storage(column) for name, column in self._columns.items()}, label)
