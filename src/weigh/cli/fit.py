@@ -101,8 +101,8 @@ def command(
 ) -> None:
     """Train a model from files.
 
-    DATA is CSV, TSV, Parquet or JSON lines, fastText, Vowpal Wabbit or LIBSVM lines, a folder with a
-    folder per class, a pattern such as 'mails-*.csv', or - for standard input; .gz, .bz2, .xz, .zst
+    DATA is CSV, TSV, a spreadsheet, Parquet or JSON lines, fastText, Vowpal Wabbit or LIBSVM lines, a folder
+    with a folder per class, a pattern such as 'mails-*.csv', or - for standard input; .gz, .bz2, .xz, .zst
     and .lz4 are decompressed. Several files with the same columns are one table. Kinds of columns (category,
     flag, number, text) are inferred from the first rows; --kind overrides them. A kind without a column, such
     as --kind count, applies to all columns.
