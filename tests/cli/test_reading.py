@@ -90,6 +90,13 @@ def test_a_file_without_a_header_is_read_by_the_stored_names(run):
         assert predictions(run("predict", "sms.weigh", "new.tsv")) == ["ham", "spam"]
 
 
+def test_the_stored_names_do_not_concern_formats_that_have_names(run):
+    Path("pets.csv").write_text("4,cat\n2,bird\n")
+    assert run("fit", "pets.csv", "--names", "legs,pet", "--label", "pet").exit_code == 0
+    Path("new.jsonl").write_text('{"legs": 2}\n')
+    assert predictions(run("predict", "pets.weigh", "new.jsonl")) == ["bird"]
+
+
 def test_python_reads_a_file_like_the_training_file_of_a_model(german):
     source = weigh.open("de.csv", like=weigh.load("de.weigh"))
     assert source.names == ("Größe", "Farbe", "Güte")

@@ -272,7 +272,9 @@ def infer_schema(
     names = source.names if source.named else NumberedNames(source.width, source.start)
     stated, derived = _parse_kinds(columns, names, source.named)
     markers = tuple(dict.fromkeys([*missing, *source.missing]))
-    schema = Schema(names, (), source.named, source.label, markers, derived, dict(source.file_dialect))
+    schema = Schema(
+        names, (), source.named, source.label, markers, derived, dialect=dict(source.file_dialect)
+    )
     if isinstance(stated, Kind):
         uniform = replace(schema, kinds=ConstantSequence(stated, len(names)))
         check_width(uniform, source)

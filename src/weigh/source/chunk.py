@@ -225,13 +225,13 @@ class Chunk:
         """Return the rows where `keep` is True, which keep their numbers."""
         numbers = np.arange(self.n_rows) + self.first_row if self.row_numbers is None else self.row_numbers
         labels, weights, sparse = self.labels, self.weights, self.sparse
-        return Chunk(
-            {name: select_rows(column, keep) for name, column in self.columns.items()},
-            int(keep.sum()),
+        return replace(
+            self,
+            columns={name: select_rows(column, keep) for name, column in self.columns.items()},
+            n_rows=int(keep.sum()),
             sparse=None if sparse is None else sparse.select(keep),
             labels=None if labels is None else select_rows(labels, keep),
             weights=None if weights is None else weights[keep],
-            first_row=self.first_row,
             row_numbers=numbers[keep],
             cell_counts=self.cell_counts,
         )

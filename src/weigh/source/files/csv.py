@@ -47,6 +47,7 @@ SHORT_FILE_BLOCKS = 3
 MAX_LINE_ENDING_SEARCH = 1 << 16
 NUMERIC_KINDS = frozenset({"number", "count", "value", "products"})  # parsed as numbers
 HEADER_BYTES = 1 << 16  # read at first to find the end of the header; most are shorter
+STORED_SETTINGS = ("delimiter", "encoding", "has_header", "quotes")  # of a dialect, in models
 MIN_ROW_LIKE_SHARE = 0.99  # of the lines look like rows if quotes are stray; few lines of real texts do
 
 
@@ -119,8 +120,7 @@ class CsvSource(FileSource):
         settings = {
             field.name: getattr(self.dialect, field.name)
             for field in fields(CsvDialect)
-            if field.name not in {"missing", "block", "numbers"}
-            and getattr(self.dialect, field.name) != field.default
+            if field.name in STORED_SETTINGS and getattr(self.dialect, field.name) != field.default
         }
         if self.number_format is not None:
             settings |= {"decimal": self.number_format.decimal, "thousands": self.number_format.thousands}

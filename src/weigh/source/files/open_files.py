@@ -207,7 +207,8 @@ class _OpenOptions:
         if self.sheet is not None and file_format != "excel":
             raise parameter_error("open", "sheet", "given only for a spreadsheet", self.sheet)
         if file_format in _BINARY_FORMATS:
-            return self._open_as(path, file_format, self.encoding or "utf-8")
+            usual = self.stored.settings.get("encoding", "utf-8")
+            return self._open_as(path, file_format, self.encoding or usual)
         if self.encoding is not None:
             return self._open_as(path, file_format, self.encoding)
         return self._open_detected(path, file_format)
@@ -251,7 +252,8 @@ class _OpenOptions:
             layout = {"has_header": self.dialect.has_header, "names": self.names}
             return {"sheet": self.sheet, "usual_sheet": usual, **layout}
         text_options = {"encoding": encoding, "block": self.dialect.block}
-        return {**text_options, "namespaces": self.names} if file_format == "vw" else text_options
+        namespaces = self.names if self.has_new_names else None
+        return {**text_options, "namespaces": namespaces} if file_format == "vw" else text_options
 
     def _complete_dialect(
         self, path: Path, file_format: str, encoding: str
@@ -295,7 +297,7 @@ class _OpenOptions:
         has_names = file_format == "vw" or (
             file_format in {"csv", "tsv", "excel"} and not self.dialect.has_header
         )
-        if self.names is not None and not has_names:
+        if self.has_new_names and self.names is not None and not has_names:
             must = "given only for a CSV file without a header, or for a VW file"
             raise parameter_error("open", "names", must, self.names)
 
