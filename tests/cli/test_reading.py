@@ -212,3 +212,15 @@ def test_rows_without_a_label_are_left_out_on_request(run, command):
     assert done.exit_code == 0, done.output
     note = "u.csv: 8 rows have no label and were left out, of 40 (first: row 4)."
     assert note in " ".join(done.output.split()) + " ".join(done.stderr.split())
+
+
+def test_the_commands_in_a_report_name_all_files_and_options(fitted):
+    Path("more.csv").write_text(Path("mails.csv").read_text())
+    files = ("mails.csv", "more.csv", "--train", "mails.csv", "--train", "more.csv")
+    facts = json.loads(fitted("report", "mails.weigh", *files, "--no-quotes", "--json").stdout)
+    assert facts["reproduce"]["commands"] == [
+        "weigh report mails.weigh mails.csv more.csv --train mails.csv --train more.csv --no-quotes "
+        "-o report.html",
+        "weigh evaluate mails.weigh mails.csv more.csv --no-quotes",
+        "weigh verify mails.weigh mails.csv more.csv --no-quotes",
+    ]

@@ -39,7 +39,9 @@ SECTIONS = {
     metavar="FILE",
     help="The page, or - for standard output. [default: report.html]",
 )
-@click.option("--train", metavar="FILE", help="The training rows: adds audit and learning curve.")
+@click.option(
+    "--train", multiple=True, metavar="FILE", help="The training rows: adds audit and learning curve."
+)
 @click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]")
 @click.option("--title", metavar="TEXT", help="Title of the report.")
 @click.option(
@@ -57,7 +59,7 @@ def command(
     model: str,
     data: tuple[str, ...],
     output: str | None,
-    train: str | None,
+    train: tuple[str, ...],
     label: str | None,
     title: str | None,
     most: int,
@@ -80,12 +82,12 @@ def command(
         raise click.UsageError("--json and -o - both write to standard output. Leave one of them out.")
     if output or not as_json:
         check_report_packages()
-    check_output_is_not_input(target, model, *data, *([train] if train else []))
+    check_output_is_not_input(target, model, *data, *train)
     loaded = load(model)
     name = label or loaded.label
     with show_stages() as show_stage:
         rows = open_source_for_model(loaded, data, name, **written)
-        training_rows = None if train is None else open_source_for_model(loaded, train, name, **written)
+        training_rows = open_source_for_model(loaded, train, name, **written) if train else None
         options = ReportOptions(
             _command_line_options(written), label, title, None if most == DEFAULT_MISTAKES else most, target
         )

@@ -58,12 +58,12 @@ ProgressCallback = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class ReportData:
-    """Labelled rows and the path of their file, if any."""
+    """Labelled rows and the paths of their files, if any."""
 
     data: Any
     y: Any
     label: str | None
-    path: str | None
+    paths: tuple[str, ...]
 
 
 @dataclass
@@ -193,13 +193,10 @@ def _open_data(model: Any, data: Any, y: Any, label: str | None) -> ReportData:
     """Open a file with the settings of the model's training file; other data are used as they are."""
     fitted = getattr(model, "model_", model)
     if not isinstance(data, str | os.PathLike):
-        path = getattr(data, "path", None) if isinstance(data, Source) else None
-        return ReportData(data, y, label, None if path is None else os.fspath(path))
-    schema = getattr(fitted, "schema", None)
-    missing = () if schema is None else schema.missing
+        return ReportData(data, y, label, data.paths if isinstance(data, Source) else ())
     name = (label or getattr(fitted, "label", None)) if y is None else None
-    source = open_file(data, name, missing=("", *missing))
-    return ReportData(source.with_storage(getattr(fitted, "storage", {})), y, None, os.fspath(data))
+    source = open_file(data, name, like=fitted if hasattr(fitted, "schema") else None)
+    return ReportData(source, y, None, source.paths)
 
 
 def _classifier_facts(inputs: _ReportInputs) -> ReportFacts:
@@ -318,6 +315,8 @@ def _learning_section(inputs: _ReportInputs, quality: QualityFacts) -> LearningC
 
 def _describe_files(inputs: _ReportInputs) -> tuple[FileFact, ...]:
     inputs.sections.say("Computing checksums of the files")
-    paths = [("model", inputs.path), ("data", inputs.rows.path)]
-    paths += [] if inputs.training is None else [("training", inputs.training.path)]
+    paths: list[tuple[str, str | None]] = [("model", inputs.path)]
+    for role, data in (("data", inputs.rows), ("training", inputs.training)):
+        if data is not None:
+            paths += [(role, path) for path in data.paths or (None,)]
     return file_facts(paths)

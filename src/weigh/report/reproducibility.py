@@ -92,25 +92,30 @@ def compare_command(files: tuple[FileFact, ...], label: str | None, options: Rep
     train = _names_by_role(files).get("training")
     if not train or not label:
         return ""
-    return shlex.join(["weigh", "compare", train, "--label", label, *options.reading])
+    return shlex.join(["weigh", "compare", *train, "--label", label, *options.reading])
 
 
-def _names_by_role(files: tuple[FileFact, ...]) -> dict[str, str]:
-    return {each.role: each.name for each in files if each.digest}
+def _names_by_role(files: tuple[FileFact, ...]) -> dict[str, list[str]]:
+    """Return the names of the files of every role, if all of them have digests."""
+    names: dict[str, list[str]] = {}
+    for each in files:
+        names.setdefault(each.role, []).append(each.name)
+    unknown = {each.role for each in files if not each.digest}
+    return {role: each for role, each in names.items() if role not in unknown}
 
 
-def _commands(names: dict[str, str], options: ReportOptions) -> list[str]:
+def _commands(names: dict[str, list[str]], options: ReportOptions) -> list[str]:
     if not {"model", "data"} <= names.keys():
         return []
     label = ["--label", options.label] if options.label else []
-    evaluated = [names["model"], names["data"], *label]
-    train = ["--train", names["training"]] if "training" in names else []
+    evaluated = [*names["model"], *names["data"], *label]
+    train = [word for name in names.get("training", []) for word in ("--train", name)]
     extra = ["--title", options.title] if options.title else []
     extra += ["--most", str(options.most)] if options.most is not None else []
     lines = [
         ["report", *evaluated, *train, *options.reading, *extra, "-o", os.path.basename(options.output)],
         ["evaluate", *evaluated, *options.reading],
     ]
-    if train:
-        lines.append(["verify", names["model"], names["training"], *options.reading])
+    if "training" in names:
+        lines.append(["verify", *names["model"], *names["training"], *options.reading])
     return [shlex.join(["weigh", *line]) for line in lines]

@@ -70,6 +70,7 @@ class Source(ABC):
     missing : markers of missing values; reading further rows of the same data requires them too
     file_dialect : settings with which a file was read, where they differ from the defaults; see `weigh.open`
     number_format : how all numbers of a text file are written if the user stated it
+    paths : the files that the rows are read from; empty for data in memory
     bytes_total, bytes_read : size of the file and progress of the latest pass
     """
 
@@ -84,6 +85,7 @@ class Source(ABC):
     missing: tuple[Marker, ...] = ()
     file_dialect: Mapping[str, Any] = MappingProxyType({})
     number_format: NumberFormat | None = None
+    paths: tuple[str, ...] = ()
     bytes_total: int | None = None
     bytes_read: int = 0
     _prefix: tuple[int, Chunk] | None = None  # the number of rows requested, and the rows

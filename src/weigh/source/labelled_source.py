@@ -81,7 +81,7 @@ class LabelledSource(Source):
         )
         self.kinds, self.missing, self.start = source.kinds, source.missing, source.start
         self.n_entries, self.file_dialect = source.n_entries, source.file_dialect
-        self.bytes_total = source.bytes_total
+        self.paths, self.bytes_total = source.paths, source.bytes_total
         self.n_rows: int = n_rows - len(dropped)
         self._source, self._dropped, self._n_rows, self._description = source, dropped, n_rows, description
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -66,6 +67,7 @@ class FileSource(Source):
 
     def __init__(self, path: Path, missing: tuple[Marker, ...] = ()) -> None:
         self.path = path
+        self.paths = (os.fspath(path),)
         # Empty fields are always missing in files.
         self.missing = tuple(marker for marker in missing if marker != "")
         self.bytes_total: int | None = path.stat().st_size

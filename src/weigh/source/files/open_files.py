@@ -331,6 +331,7 @@ class ConcatenatedSource(Source):
         self.kinds, self.missing, self.start = first.kinds, first.missing, first.start
         self.file_dialect = first.file_dialect
         self.number_format = first.number_format
+        self.paths = tuple(path for source in sources for path in source.paths)
         self.n_rows = None
         known = [source.n_entries for source in sources if source.n_entries is not None]
         self.n_entries = sum(known) if len(known) == len(sources) else None
