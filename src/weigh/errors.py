@@ -35,6 +35,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── OddValues            the inferred kind of a column may be wrong
     ├── Outliers             numbers far beyond all others of their column
     ├── SeenRows             a model is calibrated or evaluated on its training rows
+    ├── SkippedColumns       columns identify the rows and were skipped
     ├── SkippedFiles         files of a folder are not text and were skipped
     ├── StaleCalibration     further training has invalidated a calibration
     ├── SwallowedLines       quoted fields contain lines that look like rows
@@ -223,6 +224,10 @@ class UnlikeScales(WeighWarning):
 
 class LittleText(WeighWarning):
     """A text is too short to show that false alarms are as rare as requested."""
+
+
+class SkippedColumns(WeighWarning):
+    """Columns identify the rows, so nothing can be learned from them and they were skipped."""
 
 
 class SkippedFiles(WeighWarning):

@@ -196,3 +196,51 @@ def test_the_summary_of_a_wide_file_lists_the_first_columns(run, tmp_path, monke
     assert facts["n_columns"] == 50
     assert [column["column"] for column in facts["columns"]] == [f"x{j}" for j in range(1, 31)]
     assert "count\n… and 26 more\n" in run(*fit).output
+
+
+def write_customers(path) -> None:
+    lines = [
+        f"c{i:04},{i % 5 + 1},{20 + i * 7 % 50},EUR,{'yes' if i * 7 % 50 > 25 else 'no'}" for i in range(200)
+    ]
+    path.write_text("\n".join(["customer,region,age,currency,churn", *lines, ""]))
+
+
+CUSTOMERS = """Trained on 200 rows of customers.csv to predict churn.
+
+class  rows    share
+no      104  52.00 %
+yes      96  48.00 %
+
+column    kind      found
+customer  skip
+region    category  5 levels
+age       number    means 32.5 to 57.5
+currency  category  constant, left out
+
+13 free parameters.
+
+Note: Column 'customer' is skipped: nearly all of its 200 values are distinct,
+so it looks like an identifier. To keep it, use --kind 'customer=category'.
+
+The model is in customers.weigh.
+"""
+
+
+def test_the_summary_shows_identifiers_codes_quantities_and_constants(run, tmp_path):
+    write_customers(tmp_path / "customers.csv")
+    result = run("fit", "customers.csv", "--label", "churn")
+    assert (result.exit_code, result.output) == (0, CUSTOMERS)
+
+
+def test_a_stated_kind_keeps_an_identifier(run, tmp_path):
+    write_customers(tmp_path / "customers.csv")
+    output = run("fit", "customers.csv", "--label", "churn", "--kind", "customer=category").output
+    assert "customer  category  200 levels" in output
+    assert "Note" not in output
+
+
+def test_a_regression_leaves_out_constants_and_an_online_learner_does_not_claim_to(run, tmp_path):
+    write_customers(tmp_path / "customers.csv")
+    fit = ("fit", "customers.csv", "--label", "churn", "--learner")
+    assert "currency  category  constant, left out\n" in run(*fit, "logistic").output
+    assert "currency  category  1 feature\n" in run(*fit, "perceptron").output

@@ -90,7 +90,7 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, expected):
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=nmber"),
-            "Invalid value for '--kind': 'nmber' is not a kind: category, flag, count, number, value, "
+            "Invalid value for '--kind': 'nmber' is not a kind: category, flag, count, number, date, value, "
             "products, text, tokens, skip. Did you mean 'number'?",
         ),
         (

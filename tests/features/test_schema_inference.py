@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -9,7 +11,7 @@ from scipy import sparse
 
 import weigh
 from weigh import errors
-from weigh.features import Category, Flag, Number, Text, Tokens
+from weigh.features import Category, Flag, Number, Skip, Text, Tokens
 from weigh.features.columns import bin_names, to_bins
 from weigh.features.schema_inference import find_cuts, infer_kind, infer_schema
 
@@ -35,7 +37,7 @@ def test_floats_are_numbers_even_when_they_are_whole(wrap):
 
 
 @pytest.mark.parametrize("wrap", [np.array, pa.array])
-def test_integers_with_at_most_twenty_values_are_categories(wrap):
+def test_integers_of_a_bare_array_are_categories_with_at_most_twenty_values(wrap):
     assert kind_of(wrap(list(range(20)) * 3)) == Category()
     assert kind_of(wrap(list(range(21)) * 3)) == Number()
 
@@ -140,3 +142,173 @@ def test_a_wide_sparse_matrix_needs_one_kind_for_all_columns() -> None:
     with pytest.raises(errors.DataError, match="1,500 columns needs a stated kind"):
         infer_schema(source, dict.fromkeys(range(1_500), "flag"))
     assert infer_schema(source, "flag").accepts_sparse
+
+
+def named_kind(values: object, name: str) -> object:
+    return infer_kind(values, name, Number(), named=True)
+
+
+CODES = np.tile([1, 2, 3, 5, 9], 40)
+
+
+def test_the_name_of_integers_says_whether_they_are_a_quantity_or_a_code():
+    assert named_kind(CODES, "region") == Category()
+    assert named_kind(CODES, "OccupationCode") == Category()
+    assert named_kind(CODES, "age") == Number()
+    assert named_kind(CODES, "num_rooms") == Number()
+    assert named_kind(CODES, "age_group") == Category()
+
+
+def test_integers_without_a_telling_name_are_codes_if_they_are_few_and_frequent():
+    assert named_kind(np.arange(40).repeat(8), "v4") == Category()
+    assert named_kind(np.arange(41).repeat(8), "v4") == Number()
+    assert named_kind(np.arange(40).repeat(8)[:-1], "v4") == Number()
+
+
+def test_a_code_needs_some_rows_per_level():
+    assert named_kind(np.arange(60).repeat(3), "district") == Category()
+    assert named_kind(np.arange(60).repeat(3)[:-1], "district") == Number()
+
+
+def test_two_integers_are_a_category_under_any_name():
+    assert named_kind(np.array([0, 1, 1]), "count") == Category()
+
+
+def test_a_categorical_type_is_a_category_under_any_name():
+    assert named_kind(pa.array(CODES).dictionary_encode(), "age") == Category()
+
+
+@pytest.mark.filterwarnings("ignore::weigh.errors.UnfilledTable")
+@pytest.mark.parametrize(
+    "make", [weigh.NaiveBayes, weigh.JointBayes, weigh.Perceptron, weigh.LogisticRegression]
+)
+def test_all_learners_read_integers_by_the_same_rule(make):
+    table = {"age": np.arange(200) % 30, "region": CODES, "y": np.arange(200) // 7 % 2}
+    kinds = make().fit(table, "y").schema_.kinds
+    assert [isinstance(kind, Category) for kind in kinds] == [False, True]
+
+
+def skipped_columns(table: dict[str, object]) -> list[str]:
+    """Return the skipped columns of a table that has another column too."""
+    n = len(next(iter(table.values())))
+    source = weigh.rows({**table, "other": ["a", "b"] * (n // 2)})
+    with pytest.warns(errors.SkippedColumns):
+        schema = infer_schema(source)
+    return [n for n, kind in zip(schema.names, schema.kinds, strict=True) if kind == Skip()]
+
+
+EMAILS = [f"user{i}@example.com" for i in range(200)]
+
+
+def test_strings_that_are_nearly_all_distinct_are_skipped():
+    assert skipped_columns({"mail": EMAILS}) == ["mail"]
+    assert skipped_columns({"mail": EMAILS[:180] + EMAILS[:20]}) == ["mail"]
+    assert named_kind(objects(*EMAILS[:179], *EMAILS[:21]), "mail") == Category()
+
+
+def test_fewer_than_a_hundred_values_are_not_called_identifiers():
+    assert named_kind(objects(*EMAILS[:99]), "mail") == Category()
+    assert named_kind(objects(*EMAILS[:99], *[None] * 50), "mail") == Category()
+    assert named_kind(np.arange(99), "row_id") == Number()
+
+
+def test_texts_of_several_words_are_not_identifiers():
+    assert named_kind(objects(*(f"order of user {i}" for i in range(200))), "note") == Text()
+
+
+RANDOM = np.random.default_rng(0).permutation(10**6)[:200]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("Unnamed: 0", np.arange(200)),
+        ("v1", np.random.default_rng(0).permutation(300)[:200]),
+        ("v1", np.arange(1000, 3000, 10)),
+        ("customer_id", RANDOM),
+        ("orderNo", RANDOM),
+    ],
+)
+def test_integers_that_number_the_rows_are_skipped(name, values):
+    assert skipped_columns({name: values}) == [name]
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("salary", RANDOM),
+        ("v1", RANDOM),
+        ("year", np.arange(1800, 2000)),
+        ("x", np.arange(200)),
+        ("row_id", np.arange(200) + 0.5),
+    ],
+)
+def test_quantities_with_distinct_values_stay_numbers(name, values):
+    assert named_kind(values, name) == Number()
+
+
+def test_a_skipped_column_is_named_with_the_way_to_keep_it():
+    table = {"mail": EMAILS, "other": ["a", "b"] * 100}
+    text = (
+        "Column 'mail' is skipped: nearly all of its 200 values are distinct, so it looks like an "
+        "identifier. To keep it, use columns={'mail': 'category'}."
+    )
+    with pytest.warns(errors.SkippedColumns, match=f"^{re.escape(text)}$"):
+        infer_schema(weigh.rows(table))
+    text = (
+        "Columns 'nr', 'mail' are skipped: nearly all of their values are distinct, so they look like "
+        "identifiers. To keep one, use columns={'nr': 'number'}."
+    )
+    with pytest.warns(errors.SkippedColumns, match=f"^{re.escape(text)}$"):
+        infer_schema(weigh.rows({"nr": np.arange(200), **table}))
+
+
+def test_a_stated_kind_keeps_an_identifier():
+    table = {"mail": EMAILS, "nr": np.arange(200)}
+    schema = infer_schema(weigh.rows(table), {"mail": "category", "nr": "number"})
+    assert list(schema.kinds) == [Category(), Number()]
+
+
+def test_bare_arrays_have_no_identifiers():
+    assert list(infer_schema(weigh.rows(np.c_[np.arange(200), np.arange(200)])).kinds) == [Number(), Number()]
+    assert kind_of(objects(*EMAILS)) == Category()
+
+
+def test_a_table_of_identifiers_alone_is_refused():
+    text = (
+        "There is nothing to learn from. Column 'mail' would be skipped: nearly all of its 200 values are "
+        "distinct, so it looks like an identifier. To keep it, use columns={'mail': 'category'}."
+    )
+    with pytest.raises(errors.DataError, match=f"^{re.escape(text)}$"):
+        infer_schema(weigh.rows({"mail": EMAILS}))
+
+
+def test_predictions_need_no_skipped_column_and_ignore_its_values():
+    table = {"mail": EMAILS, "side": ["a", "b"] * 100, "y": ["no", "yes"] * 100}
+    with pytest.warns(errors.SkippedColumns):
+        model = weigh.NaiveBayes().fit(table, "y").model_
+    expected = model.scores({"side": "a"})
+    for mail in (EMAILS[0], "new@example.com", None):
+        assert (model.scores({"mail": mail, "side": "a"}) == expected).all()
+
+
+def test_a_label_is_never_an_identifier():
+    with pytest.warns(errors.SkippedColumns, match="Column 'mail'"):
+        weigh.LinearRegression().fit(
+            {"mail": EMAILS, "size": np.arange(200) % 17 / 2, "y": np.arange(200)}, "y"
+        )
+
+
+def test_a_refused_merge_names_the_columns_and_the_schema_to_use():
+    table = {"mail": EMAILS, "side": ["a", "b"] * 100, "y": ["no", "yes"] * 100}
+    with pytest.warns(errors.SkippedColumns):
+        first = weigh.NaiveBayes().fit(table, "y").model_
+    few = {name: column[:50] for name, column in table.items()}
+    text = (
+        "The models cannot merge: column 'mail' is Skip() in the first and Category() in the second. Train "
+        "the second with the columns of the first: columns=first.schema."
+    )
+    with pytest.raises(errors.MergeError, match=f"^{re.escape(text)}$"):
+        first.merge(weigh.NaiveBayes().fit(few, "y").model_)
+    second = weigh.NaiveBayes(columns=first.schema).fit(few, "y").model_
+    assert first.merge(second).counts.rows.tolist() == [125, 125]

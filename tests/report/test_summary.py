@@ -195,3 +195,48 @@ def test_an_outlying_bar_is_cut() -> None:
     others = [each.amount for each in side.features if abs(each.amount) < side.longest]
     assert side.longest == pytest.approx(1.5 * max(map(abs, others)))
     assert "Bars that end in // are cut" in report.html
+
+
+def customers(n: int, first: int) -> Table:
+    """Rows with an identifier and a clue that is mostly right."""
+    rng = np.random.default_rng(first)
+    label = rng.choice(["no", "yes"], n)
+    clue = np.where(rng.random(n) < 0.8, label, rng.choice(["no", "yes"], n))
+    ids = [f"c{i}" for i in range(first, first + n)]
+    return {"customer": ids, "clue": clue.tolist(), "y": label.tolist()}
+
+
+@pytest.mark.parametrize(
+    ("make", "n_new"),
+    # Of few new rows, the training rows tell; a perceptron does not know their number.
+    [
+        (weigh.NaiveBayes, 60),
+        (weigh.NaiveBayes, 300),
+        (weigh.LogisticRegression, 60),
+        (weigh.Perceptron, 300),
+    ],
+)
+def test_an_identifier_is_called_one_and_not_overfitting(make: Any, n_new: int) -> None:
+    train = customers(300, 0)
+    model = make(columns={"customer": "category"}).fit(train, "y")
+    facts = weigh.report_on(model, customers(n_new, 1000), train=train).facts
+    assert "customer looks like an ID: skip it (--kind customer=skip)." in facts.summary.next
+    assert facts.learning is not None
+    for sentence in (*facts.summary.next, facts.learning.sentence):
+        assert "verfitting:" not in sentence
+        assert "train it again on newer rows" not in sentence
+        assert "be careful with predictions" not in sentence
+
+
+def test_two_identifiers_are_named_together() -> None:
+    train = customers(300, 0)
+    train["mail"] = [f"{name}@example.com" for name in train["customer"]]
+    model = weigh.NaiveBayes(columns={"customer": "category", "mail": "category"}).fit(train, "y")
+    assert "customer and mail look like IDs: skip them (--kind COLUMN=skip)." in advice_on(model, train)
+
+
+def test_an_ordinary_category_is_not_called_an_identifier() -> None:
+    train = customers(300, 0)
+    train["customer"] = [f"c{i // 2}" for i in range(300)]
+    model = weigh.NaiveBayes(columns={"customer": "category"}).fit(train, "y")
+    assert "looks like an ID" not in advice_on(model, train)

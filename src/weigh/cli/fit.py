@@ -104,8 +104,8 @@ def command(
     DATA is CSV, TSV, a spreadsheet, Parquet or JSON lines, fastText, Vowpal Wabbit or LIBSVM lines, a folder
     with a folder per class, a pattern such as 'mails-*.csv', or - for standard input; .gz, .bz2, .xz, .zst
     and .lz4 are decompressed. Several files with the same columns are one table. Kinds of columns (category,
-    flag, number, text) are inferred from the first rows; --kind overrides them. A kind without a column, such
-    as --kind count, applies to all columns.
+    flag, number, date, text) are inferred from the first rows; --kind overrides them. A kind without a
+    column, such as --kind count, applies to all columns.
     """
     from weigh import errors
     from weigh.cli.fit_summary import format_fit_summary, summarise_fit

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weigh.cli.output import format_location
+from weigh.model.distributions.weights import CONSTANT, LevelWeights
 from weigh.model.fit import Certificate, Optimality
 from weigh.text import (
     escape_control_characters,
@@ -37,8 +38,7 @@ def summarise_fit(model: Any, learner: str, data: Sequence[str]) -> dict[str, An
     model = model.uncalibrated
     contents = dict(_column_summaries(model))
     schema = model.schema
-    columns = islice(zip(schema.names, schema.kinds, strict=True), MAX_LISTED_COLUMNS)
-    pairs = [*columns, *schema.made.items()]
+    pairs = [*islice(schema.described_columns(), MAX_LISTED_COLUMNS), *schema.made.items()]
     return {
         "learner": learner,
         "data": list(data),
@@ -77,16 +77,24 @@ def _training_summary(model: Any) -> dict[str, Any]:
 
 def _column_summaries(model: Any) -> Iterator[tuple[str, str]]:
     """Yield a short description of each column."""
+    for name, date in model.schema.dates.items():
+        yield name, format_quantity(len(date.parts), "part")
     if model.type_name == "naive-bayes":
         for distribution in model.distributions:
             yield distribution.part.names[0], distribution.describe()
+            yield from ((name, CONSTANT) for name in distribution.constant_names())
     elif model.type_name == "joint-bayes":
         for name, levels in zip(model.table.columns, model.table.levels, strict=True):
             yield name, format_quantity(len(levels), "level")
     elif model.type_name in (*PERCEPTRONS, "logistic", "regression"):
         for group, term in zip(model.schema.column_groups, model.terms, strict=True):
             if not group.kind.shares_block:
-                yield group.names[0], format_quantity(len(term.features().names), "feature")
+                n_features = len(term.features().names)
+                # Online learners use the weight of a constant as a second intercept.
+                is_constant = (
+                    isinstance(term, LevelWeights) and len(term.levels) == 1 and not term.table.any()
+                )
+                yield group.names[0], CONSTANT if is_constant else format_quantity(n_features, "feature")
     elif model.type_name == "threshold":
         left, right = (model.classes[int(side.argmax())] for side in model.counts[:2])
         yield model.column, f"≤ {format_float(model.cut)}: {left}, else {right}"
@@ -102,7 +110,8 @@ def format_fit_summary(facts: dict[str, Any], replaced: bool, evaluation: str = 
     columns = [[truncate(c["column"], 30), c["kind"], truncate(c["found"], 36)] for c in listed]
     parts = [f"Trained on {format_quantity(total, 'row')} of {files} to predict {label}."]
     parts += [_format_classes(facts["classes"], total)] if "classes" in facts else []
-    parts.append(text_table(_limit_rows([["column", "kind", "found"], *columns], facts["n_columns"]), left=3))
+    n_lines = max(facts["n_columns"], len(facts["columns"]))
+    parts.append(text_table(_limit_rows([["column", "kind", "found"], *columns], n_lines), left=3))
     if "weights" in facts:
         parts += format_weights(facts)
     elif "certificate" in facts:

@@ -247,6 +247,8 @@ _READERS: dict[type[Constraint], Callable[[Any, str], Any]] = {
     kinds.ReferenceLevel: _read_word,
     kinds.Levels: _read_list,
     kinds.Bins: _read_bins,
+    kinds.DateParts: _read_list,
+    kinds.TimeZone: _read_word,
     kinds.NgramRange: _read_ngrams,
     kinds.StopWords: _read_stop_words,
     kinds.Buckets: _read_buckets,

@@ -19,7 +19,7 @@ from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
 
 ColumnPair = tuple[str, str]
-NON_NUMERIC_KINDS = frozenset({"category", "flag", "text", "tokens", "skip"})
+NON_NUMERIC_KINDS = frozenset({"category", "date", "flag", "text", "tokens", "skip"})
 
 
 @dataclass(frozen=True, eq=False)

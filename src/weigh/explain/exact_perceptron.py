@@ -17,7 +17,8 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 from weigh import errors
-from weigh.advice import Setting
+from weigh.advice import Setting, set_kind
+from weigh.features.dates import Date
 from weigh.features.kinds import Number
 from weigh.features.schema import Schema
 from weigh.learn.class_weights import check_class_weight_labels
@@ -75,9 +76,15 @@ class PerceptronParameters:
 
     def check_kinds(self, schema: Schema | None) -> None:
         """Raise Unsupported for columns whose kind rescales them."""
-        for kind in () if schema is None else schema.kinds:
+        for name, kind in () if schema is None else zip(schema.names, schema.kinds, strict=True):
             if isinstance(kind, Number) and kind.scale is not None:
                 raise _rescaling_error(repr(kind))
+            if isinstance(kind, Date) and "days" in (kind.parts or ()) and kind.bins is None:
+                raise errors.Unsupported(
+                    f"The days of column {name!r} are rescaled, but a trace shows the arithmetic on the "
+                    "original values.",
+                    hint=("Leave the column out with ", set_kind(name, "skip"), "."),
+                )
 
     @cached_property
     def exact_rate(self) -> Fraction:

@@ -6,6 +6,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "blocks": ("CategoryBlock", "DenseBlock", "Level", "NumberBlock", "NumberedNames", "SparseBlock"),
+        "dates": ("Date",),
         "kind_registry": ("Derived", "Lag", "to_kind"),
         "kinds": ("Category", "Count", "Flag", "Kind", "Number", "Products", "Skip", "Value"),
         "names": ("NameArray",),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from weigh import _core, errors
+from weigh.features.dates import Date
 from weigh.features.kinds import Category, Count, Flag, Kind, Number, Products, Skip, Value
 from weigh.features.text_kinds import Text, Tokens
 from weigh.parameters import check_integer
@@ -73,11 +74,13 @@ def kind_from_json(data: Mapping[str, Any]) -> Kind:
     kind = KINDS_BY_NAME[name](**settings)
     if isinstance(kind, Number) and isinstance(kind.bins, int):
         raise ValueError("a number of bins instead of their cuts")
+    if isinstance(kind, Date) and not kind.is_complete:
+        raise ValueError("a date without order or parts")
     return kind
 
 
 KINDS_BY_NAME: dict[str, type[Kind]] = {
-    kind.name: kind for kind in (Category, Flag, Count, Number, Value, Products, Text, Tokens, Skip)
+    kind.name: kind for kind in (Category, Flag, Count, Number, Date, Value, Products, Text, Tokens, Skip)
 }
 
 

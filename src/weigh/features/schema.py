@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from weigh.advice import Step
 from weigh.features import kinds as kd
 from weigh.features.blocks import ConstantSequence, NumberedNames, SparseBlock
 from weigh.features.cells import NumberReading, Reading, reading_from_json
+from weigh.features.dates import Date, expand_dates
 from weigh.features.derived_columns import add_derived_columns
 from weigh.features.kind_registry import Derived, Lag, kind_from_json
 from weigh.features.kinds import Flag, Kind, Products, Value
@@ -35,6 +36,9 @@ from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
 
 NUMERIC_KINDS = (kd.Number, kd.Count, kd.Value, kd.Products, kd.Flag)  # whose columns are numbers
+if TYPE_CHECKING:
+    from weigh.features.date_columns import DateReader
+
 DOCUMENTS_PER_CHUNK = 4_096
 MAX_PRODUCT_CELLS = 1_000_000
 MAX_DENSE_CELLS = 10_000_000
@@ -43,10 +47,14 @@ MAX_QUOTED_COLUMNS = 3
 
 @dataclass(frozen=True)
 class ColumnGroup:
-    """Columns that are counted and scored together: all flags, all counts, or one other column."""
+    """Columns that are counted and scored together: all flags, all counts, or one other column.
+
+    `named` says whether they are columns of a table with names, in which constant columns are left out.
+    """
 
     kind: kd.Kind
     names: Sequence[str]
+    named: bool = True
 
     @property
     def title(self) -> str:
@@ -76,18 +84,40 @@ class Schema(Immutable):
     def column_groups(self) -> tuple[ColumnGroup, ...]:
         """The columns grouped as they are counted, in order of first appearance."""
         if self.accepts_sparse:
-            return (ColumnGroup(self.kinds[0], self.names),)
+            return (ColumnGroup(self.kinds[0], self.names, self.named),)
         groups: dict[object, tuple[kd.Kind, list[str]]] = {}
-        for name, kind in [*zip(self.names, self.kinds, strict=True), *self._derived_kinds()]:
+        for name, kind in self._feature_kinds():
             if not isinstance(kind, kd.Skip):
                 group = kind if kind.shares_block else (name,)
                 groups.setdefault(group, (kind, []))[1].append(name)
-        return tuple(ColumnGroup(kind, names) for kind, names in groups.values())
+        return tuple(ColumnGroup(kind, names, self.named) for kind, names in groups.values())
 
-    def _derived_kinds(self) -> Iterator[tuple[str, kd.Kind]]:
+    def _feature_kinds(self) -> Iterator[tuple[str, kd.Kind]]:
+        """Yield the columns and the parts of dates that are encoded, and the derived columns."""
+        yield from expand_dates(zip(self.names, self.kinds, strict=True))
         for name, kind in self.made.items():
             if isinstance(kind, (Derived, Lag)):
                 yield name, kind.kind
+
+    @property
+    def feature_columns(self) -> list[str]:
+        """The names of the columns, with parts instead of dates, and of the derived columns."""
+        return [name for name, _ in self._feature_kinds()]
+
+    def described_columns(self) -> Iterator[tuple[str, kd.Kind]]:
+        """Yield the columns that are read with their kinds, each column of dates followed by its parts."""
+        for name, kind in zip(self.names, self.kinds, strict=True):
+            yield name, kind
+            if isinstance(kind, Date):
+                yield from kind.part_kinds(name)
+
+    @cached_property
+    def dates(self) -> dict[str, Date]:
+        """The columns of dates."""
+        if isinstance(self.kinds, ConstantSequence) and not isinstance(self.kinds.item, Date):
+            return {}
+        pairs = zip(self.names, self.kinds, strict=True)
+        return {name: kind for name, kind in pairs if isinstance(kind, Date)}
 
     @property
     def is_uniform(self) -> bool:
@@ -156,6 +186,8 @@ class Schema(Immutable):
             readers = (reader.then(_name_columns, self) for reader in readers)
         if self._cell_reader.numeric or not isinstance(source, MemorySource):
             readers = self._cell_reader.read(readers, is_training=is_training)
+        if self.dates:
+            readers = self._date_reader(source).read_all(readers)
         if self.made:
             # A lag looks back into the previous chunk, so these chunks must be read in order.
             chunks = add_derived_columns((reader.read() for reader in readers), self.made)
@@ -171,6 +203,8 @@ class Schema(Immutable):
             rows = source.prefix(kinds=kinds)
         rows = rows if self.named and source.named else _name_columns(rows, self)
         rows = self._cell_reader.convert(rows)
+        if self.dates:
+            rows = self._date_reader(None).add_parts(rows)
         return next(add_derived_columns([rows], self.made)) if self.made else rows
 
     @cached_property
@@ -183,6 +217,12 @@ class Schema(Immutable):
     @cached_property
     def _number_formats(self) -> Mapping[str, NumberFormat]:
         return {name: each.format for name, each in self.readings.items() if isinstance(each, NumberReading)}
+
+    def _date_reader(self, source: Source | None) -> DateReader:
+        # Imported here because most tables have no dates.
+        from weigh.features.date_columns import DateReader
+
+        return DateReader(self.dates, self.missing, source)
 
     def _max_dense_rows(self, source: Source) -> int:
         """Return how many rows may be converted at once if the sparse rows of a source become dense."""

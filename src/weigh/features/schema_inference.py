@@ -1,4 +1,4 @@
-"""Inference of kinds and schemas from column types and the first rows."""
+"""Inference of the schema of a source: the kinds of its columns from their types and the first rows."""
 
 from __future__ import annotations
 
@@ -11,246 +11,22 @@ import numpy as np
 from weigh import errors
 from weigh.advice import Setting, set_kind
 from weigh.deduplicated_warnings import warn
-from weigh.features.blocks import ConstantSequence, Floats, Ints, Mask, NumberedNames
-from weigh.features.cells import (
-    MAX_INSPECTED_VALUES,
-    PLAIN,
-    DetectedNumbers,
-    NumberReading,
-    Reading,
-    RowCounts,
-    count_rows,
-    detect_flags,
-    detect_numbers,
-    is_numeric,
-    read_column,
-)
-from weigh.features.columns import encode_column, is_missing, to_numbers, to_objects
+from weigh.features.blocks import ConstantSequence, Floats, NumberedNames
+from weigh.features.cells import PLAIN, Reading, read_column
+from weigh.features.columns import encode_column, to_numbers
+from weigh.features.date_columns import DateReader
+from weigh.features.date_inference import complete_date, state_parts
+from weigh.features.dates import Date, part_name, split_part_name
 from weigh.features.derived_columns import derive_column
+from weigh.features.kind_inference import find_reading, infer_bare_kind, infer_column, storage_type
 from weigh.features.kind_registry import Derived, Lag, to_kind
-from weigh.features.kinds import Category, Flag, Kind, Number, Skip
-from weigh.features.odd_cells import MAX_ODD_SHARE, advise_missing
+from weigh.features.kinds import Kind, Number, Skip
 from weigh.features.outliers import warn_of_outliers
 from weigh.features.schema import MAX_DENSE_CELLS, NUMERIC_KINDS, Schema
-from weigh.features.text_kinds import Text, Tokens
 from weigh.features.width import allows_separate_columns, check_shared_columns, check_width
 from weigh.source.base import PREFIX_ROWS, Source
-from weigh.source.cells import MAX_EXAMPLES, NumberFormat
-from weigh.source.chunk import (
-    Chunk,
-    Column,
-    DictionaryColumn,
-    ListColumn,
-    TextColumn,
-    is_arrow,
-)
+from weigh.source.chunk import Chunk
 from weigh.source.missing import Marker
-
-MIN_NUMERALS = 4  # distinct numerals that make a string column look numeric
-MAX_NOTED_SHARE = 0.2  # of the cells may be words in a column that looks numeric
-MIN_FLAG_ROWS = 100  # of a column of yes and no; in a small table the words are categories
-MAX_INTEGER_LEVELS = 20  # integers with more distinct values than this are numbers
-
-
-def infer_kind(column: Column, name: str, number_kind: Number) -> Kind:
-    """Infer the kind of a column from its type and its first rows.
-
-    Booleans are flags; strings are categories, or text when most of them have several words and
-    are distinct; floats are numbers; integers are numbers, or categories with few distinct
-    values; lists of strings are tokens. Numbers get the kind `number_kind`.
-    """
-    return _kind_of_storage(_storage_type(column), column, name, number_kind)
-
-
-def infer_column(
-    column: Column, name: str, number_kind: Number, number_format: NumberFormat | None = None
-) -> tuple[Kind, Reading | None]:
-    """Infer the kind of a column of a named table, and the reading of text that means numbers or flags."""
-    storage = _storage_type(column)
-    if storage == "string":
-        return _read_strings(*encode_column(column, name), name, number_kind, number_format)
-    kind = _kind_of_storage(storage, column, name, number_kind)
-    return kind, _file_reading(number_format) if isinstance(kind, NUMERIC_KINDS) else None
-
-
-def _file_reading(number_format: NumberFormat | None) -> Reading | None:
-    """Return the reading of the numbers of a file in this format, for other files without it."""
-    return None if number_format is None else NumberReading(number_format.decimal, number_format.thousands)
-
-
-def _kind_of_storage(storage: str, column: Column, name: str, number_kind: Number) -> Kind:
-    if storage == "flag":
-        return Flag()
-    if storage == "float":
-        return number_kind
-    if storage == "integer":
-        return _kind_of_integers(column, name, number_kind)
-    if storage == "string":
-        codes, values = encode_column(column, name)
-        _warn_of_odd_values(values, name)
-        return _kind_of_words(codes, values, name)
-    if storage == "list":
-        return Tokens()
-    if storage == "nothing":
-        raise errors.ColumnError(
-            f"Column {name!r} has no values in the first rows, so its kind cannot be inferred.",
-            hint=("Leave it out with ", set_kind(name, "skip"), ", or state its kind."),
-        )
-    raise errors.ColumnError(
-        f"Column {name!r} has the type {storage}, for which there is no kind.",
-        hint=("Leave it out with ", set_kind(name, "skip"), ", or convert it to numbers or strings."),
-    )
-
-
-def _storage_type(column: Column) -> str:
-    if isinstance(column, DictionaryColumn):
-        return _object_storage_type(column.values)
-    if isinstance(column, (TextColumn, ListColumn)):
-        column = to_objects(column)
-    if is_arrow(column):
-        if column.null_count == len(column):
-            return "nothing"
-        return _arrow_storage_type(str(column.type))
-    kind = column.dtype.kind
-    if kind == "f":
-        return "nothing" if np.isnan(column).all() else "float"
-    if kind == "O":
-        return _object_storage_type(column.tolist())
-    return {"b": "flag", "i": "integer", "u": "integer", "U": "string"}.get(kind, str(column.dtype))
-
-
-def _arrow_storage_type(name: str) -> str:
-    if name.startswith("dictionary<values="):
-        name = name.removeprefix("dictionary<values=").split(",")[0]
-    if name == "bool":
-        return "flag"
-    if name.startswith(("int", "uint")):
-        return "integer"
-    if name.startswith(("double", "float", "halffloat", "decimal")):
-        return "float"
-    if name in ("string", "large_string", "string_view"):
-        return "string"
-    if name.startswith(("list<", "large_list<", "list_view<")) and "string" in name:
-        return "list"
-    return name
-
-
-def _object_storage_type(values: list[Any]) -> str:
-    types = set(map(type, values)) - {type(None)}
-    if float in types and all(is_missing(v) for v in values if isinstance(v, float)):
-        types.discard(float)
-    if not types:
-        return "nothing"
-    if all(issubclass(t, (bool, np.bool_)) for t in types):
-        return "flag"
-    if all(issubclass(t, (bool, int, np.integer, np.bool_)) for t in types):
-        return "integer"
-    if all(issubclass(t, (bool, int, float, np.number, np.bool_)) for t in types):
-        return "float"
-    if all(issubclass(t, (list, tuple, set, frozenset, np.ndarray)) for t in types):
-        return "list"
-    if any(issubclass(t, str) for t in types):
-        return "string"
-    return next(iter(sorted(t.__name__ for t in types)))
-
-
-def _kind_of_integers(column: Column, name: str, number_kind: Number) -> Kind:
-    if isinstance(column, DictionaryColumn):
-        return Category() if len(column.values) <= MAX_INTEGER_LEVELS else number_kind
-    if is_arrow(column):
-        column = to_objects(column.drop_null())
-    distinct = {value for value in encode_column(column, name)[1] if not is_missing(value)}
-    return Category() if len(distinct) <= MAX_INTEGER_LEVELS else number_kind
-
-
-def _read_strings(
-    codes: Ints, values: list[Any], name: str, number_kind: Number, number_format: NumberFormat | None
-) -> tuple[Kind, Reading | None]:
-    row_counts = count_rows(codes, values)
-    flags = detect_flags(values)
-    if flags is not None and row_counts.sum() >= MIN_FLAG_ROWS:
-        return Flag(), flags
-    found = detect_numbers(values, row_counts, number_format)
-    if found is not None:
-        n_odd, n_known = int(row_counts[~found.fits].sum()), int(row_counts.sum())
-        if n_odd <= MAX_ODD_SHARE * n_known:
-            kind = _kind_of_numbers(found, name, number_kind)
-            if isinstance(kind, Number):
-                return kind, found.reading
-        if n_odd:
-            _warn_of_odd_cells(values, row_counts, found.fits, name)
-    return _kind_of_words(codes, values, name), None
-
-
-def _kind_of_numbers(found: DetectedNumbers, name: str, number_kind: Number) -> Kind:
-    """Return the kind of a text column that is read as numbers."""
-    numbers = found.numbers[found.fits & np.isfinite(found.numbers)]
-    if not found.are_whole or np.abs(numbers).max(initial=0.0) >= 2**53:
-        return number_kind
-    return _kind_of_integers(numbers.astype(np.int64), name, number_kind)
-
-
-def _warn_of_odd_cells(values: list[Any], row_counts: RowCounts, fits: Mask, name: str) -> None:
-    """Warn that a column would be numeric except for a few words."""
-    odd = [value for value, is_number in zip(values, fits.tolist(), strict=True) if not is_number]
-    n_odd, n_known = int(row_counts[~fits].sum()), int(row_counts.sum())
-    if len(values) < MIN_NUMERALS + len(odd) or (len(odd) > 2 and n_odd > MAX_NOTED_SHARE * n_known):
-        return
-    warn(
-        errors.OddValues(
-            f"Column {name!r} contains numbers except for {errors.quote_names(odd, MAX_EXAMPLES)} ({n_odd:,} "
-            f"of {n_known:,} cells), so it is treated as a category.",
-            hint=advise_missing(odd[:MAX_EXAMPLES]),
-        ),
-        [name],
-    )
-
-
-def _kind_of_words(codes: Ints, values: list[Any], name: str) -> Kind:
-    known = codes[codes >= 0]
-    has_several_words = np.fromiter((_has_several_words(v) for v in values), dtype=bool, count=len(values))
-    is_text = 2 * has_several_words[known].sum() > len(known)
-    if 2 * len(values) <= len(known):
-        if is_text and len(values) > MAX_INSPECTED_VALUES:
-            warn(
-                errors.OddValues(
-                    f"Column {name!r} is treated as a category of at least {len(values):,} values, most of "
-                    "them with several words.",
-                    hint=("If it is running text, use ", set_kind(name, "text"), "."),
-                ),
-                [name],
-            )
-        return Category()
-    return Text() if is_text else Category()
-
-
-def _has_several_words(value: Any) -> bool:
-    return isinstance(value, str) and len(value.split(None, 2)) >= 2
-
-
-def _warn_of_odd_values(values: list[Any], name: str) -> None:
-    """Warn if a column would be numeric except for one or two distinct words."""
-    odd = [value for value in values[:MAX_INSPECTED_VALUES] if not _is_numeral(value)]
-    if 1 <= len(odd) <= 2 and len(values) >= MIN_NUMERALS + len(odd):
-        warn(
-            errors.OddValues(
-                f"Column {name!r} contains numbers except for {errors.quote_names(odd)}, so it is treated as "
-                "a category.",
-                hint=("If that means missing, use ", Setting("missing", odd), "."),
-            ),
-            [name],
-        )
-
-
-def _is_numeral(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    except OverflowError:  # a huge integer
-        return True
-    return True
-
 
 MAX_INFERRED_COLUMNS = 1000  # wider sparse matrices need a stated kind
 
@@ -278,33 +54,46 @@ def infer_schema(
     if isinstance(stated, Kind):
         uniform = replace(schema, kinds=ConstantSequence(stated, len(names)))
         check_width(uniform, source)
-        if not _has_bin_count(stated):
+        if not _needs_rows(stated):
             return _add_readings(uniform, source)
     by_name: Any = dict.fromkeys(names, stated) if isinstance(stated, Kind) else stated
     if not isinstance(stated, Kind):
         _check_width(source)
     known = {name: to_kind(word, "the source") for name, word in source.kinds.items()} | by_name
-    if not derived and all(name in known and not _has_bin_count(known[name]) for name in names):
+    is_stated = len(known) == len(names) and not any(map(_needs_rows, known.values()))
+    if not derived and is_stated and known.keys() == set(names):
         return _add_readings(replace(schema, kinds=[known[name] for name in names]), source)
-    prefix, number_kind = _read_prefix(source, names), number_kind or Number()
+    return _infer_from_rows(schema, source, known, number_kind or Number())
+
+
+def _infer_from_rows(
+    schema: Schema, source: Source, known: Mapping[str, Kind], number_kind: Number
+) -> Schema:
+    """Complete a schema by the kinds and readings that are found in the first rows."""
+    prefix, markers = _read_prefix(source, schema.names), schema.missing
     kinds: list[Kind] = []
     readings: dict[str, Reading] = {}
-    for name in names:
+    for name in schema.names:
         column = prefix.columns[name]
         kind, reading = known.get(name), None
         if not source.named:
-            kind = kind or infer_kind(column, name, number_kind)
+            kind = kind or infer_bare_kind(column, name, number_kind)
         elif kind is None:
-            kind, reading = infer_column(column, name, number_kind, source.number_format)
+            kind, reading = infer_column(column, name, number_kind, source.number_format, markers)
         else:
-            reading = _find_reading(kind, column, name, source.number_format)
+            reading = find_reading(kind, column, name, source.number_format)
         if reading is not None and reading != PLAIN:
             readings[name] = reading
         if isinstance(kind, Number) and source.named:
-            warn_of_outliers(source, column, name, reading, schema.missing)
-        kinds.append(_resolve_bins(kind, prefix, name, schema.missing, reading))
-    made = _resolve_derived_bins(derived, prefix, schema.missing)
-    return replace(schema, kinds=kinds, made=made, readings=readings)
+            warn_of_outliers(source, column, name, reading, markers)
+        kinds.append(_resolve_kind(kind, prefix, name, markers, known, reading))
+    derived = schema.made
+    schema = replace(schema, kinds=kinds, readings=readings)
+    _check_part_names(schema, known)
+    _report_skipped_columns(schema, prefix, known)
+    if derived and schema.dates:
+        prefix = DateReader(schema.dates, markers).add_parts(prefix)
+    return replace(schema, made=_resolve_derived_bins(derived, prefix, markers))
 
 
 def _add_readings(schema: Schema, source: Source) -> Schema:
@@ -315,26 +104,12 @@ def _add_readings(schema: Schema, source: Source) -> Schema:
         return schema
     skipped = {name: "skip" for name, kind in pairs if isinstance(kind, Skip)}
     columns = source.prefix(kinds=skipped or None).columns
-    found = {name: _find_reading(kind, columns[name], name, source.number_format) for name, kind in numeric}
+    found = {name: find_reading(kind, columns[name], name, source.number_format) for name, kind in numeric}
     for name, kind in numeric:
         if isinstance(kind, Number):
             warn_of_outliers(source, columns[name], name, found[name], schema.missing)
     readings = {name: reading for name, reading in found.items() if reading not in (None, PLAIN)}
     return replace(schema, readings=readings)
-
-
-def _find_reading(
-    kind: Kind, column: Column, name: str, number_format: NumberFormat | None
-) -> Reading | None:
-    """Return how the text of a column of a stated kind becomes numbers."""
-    if not isinstance(kind, NUMERIC_KINDS):
-        return None
-    if is_numeric(column):
-        return _file_reading(number_format)
-    codes, values = encode_column(column, name)
-    row_counts = count_rows(codes, values)
-    found = detect_numbers(values, row_counts, number_format)
-    return detect_flags(values) if found is None else found.reading
 
 
 def _parse_kinds(
@@ -356,7 +131,7 @@ def _parse_kinds(
                     f"The derived column {name!r} has the name of an existing column. Choose another name."
                 )
             derived[name] = kind
-        elif name not in known:
+        elif name not in known and split_part_name(name)[0] not in known:
             raise errors.unknown_column_error(name, names[:50], "The table")
         else:
             stated[name] = kind
@@ -381,14 +156,75 @@ def _read_prefix(source: Source, names: Sequence[str]) -> Chunk:
     return prefix if source.named else prefix.with_names(names)
 
 
-def _has_bin_count(kind: Kind) -> bool:
+def _report_skipped_columns(schema: Schema, prefix: Chunk, known: Mapping[str, Kind]) -> None:
+    """Warn about columns that are skipped because they identify the rows or have no values."""
+    pairs = zip(schema.names, schema.kinds, strict=True)
+    skipped = [name for name, kind in pairs if isinstance(kind, Skip)]
+    new = [name for name in skipped if name not in known]
+    empty = [name for name in new if storage_type(prefix.columns[name]) == "nothing"]
+    is_all = len(skipped) == len(schema.names) and not schema.made
+    identifiers = [name for name in new if name not in empty]
+    if identifiers:
+        _report_identifiers(identifiers, prefix, is_all=is_all)
+    if empty:
+        _report_empty_columns(empty, is_all=is_all)
+
+
+def _report_empty_columns(names: Sequence[str], *, is_all: bool) -> None:
+    """Warn about columns without values in the first rows; fail if no others are left."""
+    if len(names) == 1:
+        subject, are, have = f"Column {names[0]!r}", "is", "it has"
+    else:
+        subject, are, have = f"Columns {errors.quote_names(names)}", "are", "they have"
+    hint = ("If there are values later, state the kind, such as ", set_kind(names[0], "category"), ".")
+    if is_all:
+        raise errors.DataError(
+            f"There is nothing to learn from. {subject} would be skipped: {have} no values in the first rows.",
+            hint=hint,
+        )
+    warn(
+        errors.SkippedColumns(f"{subject} {are} skipped: {have} no values in the first rows.", hint=hint),
+        names,
+    )
+
+
+def _report_identifiers(names: Sequence[str], prefix: Chunk, *, is_all: bool) -> None:
+    """Warn about columns that are skipped because they identify the rows; fail if no others are left."""
+    column = prefix.columns[names[0]]
+    if len(names) == 1:
+        n_values = int((encode_column(column, names[0])[0] >= 0).sum())
+        subject, are, looks = f"Column {names[0]!r}", "is", "it looks like an identifier"
+        reason = f"nearly all of its {n_values:,} values are distinct"
+    else:
+        subject, are, looks = f"Columns {errors.quote_names(names)}", "are", "they look like identifiers"
+        reason = "nearly all of their values are distinct"
+    kind = "number" if storage_type(column) == "integer" else "category"
+    hint = ("To keep ", "it" if len(names) == 1 else "one", ", use ", set_kind(names[0], kind), ".")
+    if is_all:
+        raise errors.DataError(
+            f"There is nothing to learn from. {subject} would be skipped: {reason}, so {looks}.", hint=hint
+        )
+    warn(errors.SkippedColumns(f"{subject} {are} skipped: {reason}, so {looks}.", hint=hint), names)
+
+
+def _needs_rows(kind: Kind) -> bool:
+    """Whether settings of a kind are found in the first rows."""
+    if isinstance(kind, Date):
+        return not kind.is_complete
     return isinstance(kind, Number) and isinstance(kind.bins, int)
 
 
-def _resolve_bins(
-    kind: Kind, prefix: Chunk, name: str, missing: tuple[Marker, ...], reading: Reading | None = None
+def _resolve_kind(
+    kind: Kind,
+    prefix: Chunk,
+    name: str,
+    missing: tuple[Marker, ...],
+    stated: Mapping[str, Kind],
+    reading: Reading | None = None,
 ) -> Kind:
-    """Replace a number of bins by cuts at quantiles of the first rows."""
+    """Replace settings that are found in the first rows: a number of bins, and order and parts of dates."""
+    if isinstance(kind, Date):
+        return _resolve_date(kind, prefix, name, missing, stated)
     if not isinstance(kind, Number) or not isinstance(kind.bins, int):
         return kind
     column = prefix.columns[name]
@@ -400,6 +236,36 @@ def _resolve_bins(
     return replace(kind, bins=find_cuts(values, kind.bins, name))
 
 
+def _resolve_date(
+    kind: Date, prefix: Chunk, name: str, missing: tuple[Marker, ...], stated: Mapping[str, Kind]
+) -> Kind:
+    date = state_parts(complete_date(kind, prefix.columns[name], name, missing), name, stated)
+    if not isinstance(date, Date) or not isinstance(date.bins, int):
+        return date
+    if "days" not in (date.parts or ()):
+        return replace(date, bins=None)
+    rows = replace(prefix, columns={name: prefix.columns[name]})
+    days = DateReader({name: date}, missing).add_parts(rows).columns[part_name(name, "days")]
+    if len(np.unique(days[~np.isnan(days)])) < 2:
+        return replace(date, bins=None)  # the first rows of a sorted file may all be of one day
+    return replace(date, bins=find_cuts(days, date.bins, name))
+
+
+def _check_part_names(schema: Schema, stated: Mapping[str, Kind]) -> None:
+    """Raise ColumnError if a part of a date has the name of a column, or a stated part is of no date."""
+    kinds = dict(zip(schema.names, schema.kinds, strict=True))
+    for name in stated.keys() - kinds.keys():
+        column = split_part_name(name)[0]
+        if not isinstance(kinds[column], Date | Skip):
+            raise errors.unknown_column_error(name, schema.names[:50], "The table")
+    parts = [name for column, date in schema.dates.items() for name, _ in date.part_kinds(column)]
+    taken = sorted({*schema.names, *schema.made}.intersection(parts)) if parts else ()
+    if taken:
+        raise errors.ColumnError(
+            f"The table has a column {taken[0]!r}, which is also the name of a part of a date. Rename it."
+        )
+
+
 def _resolve_derived_bins(
     derived: Mapping[str, Kind], prefix: Chunk, missing: tuple[Marker, ...]
 ) -> dict[str, Kind]:
@@ -408,7 +274,7 @@ def _resolve_derived_bins(
         column = derive_column(prefix, name, kind)
         extended = replace(prefix, columns={name: column})
         if isinstance(kind, (Derived, Lag)):
-            resolved[name] = replace(kind, kind=_resolve_bins(kind.kind, extended, name, missing))
+            resolved[name] = replace(kind, kind=_resolve_kind(kind.kind, extended, name, missing, {}))
     return resolved
 
 

@@ -38,8 +38,8 @@ def linear_schema(
 
     The columns of an unnamed matrix are numbers. Numbers are not standardised unless `scale` or their kind is
     "unit". A column inferred to have two values becomes one feature: 0/1 as a number, otherwise an indicator
-    of the second value. Explicitly given kinds are kept. With `whole_numbers`, a column of integers is a
-    number even if it has few distinct values.
+    of the second value. Explicitly given kinds are kept. With `whole_numbers`, integers of an unnamed table
+    are numbers even if they have few distinct values; those of a named one follow the rule of all learners.
     """
     if isinstance(columns, Schema):
         schema = infer_schema(source, columns)
@@ -64,7 +64,7 @@ def linear_schema(
         column = None if name in explicit else prefix.get(name)
         if column is None:
             return _linear_kind(kind, scale)
-        if whole_numbers and _is_integer_category(kind, column, missing):
+        if whole_numbers and not source.named and _is_integer_category(kind, column, missing):
             return _linear_kind(Value(), scale)
         return _binary_kind(kind, column, missing) or _linear_kind(kind, scale)
 

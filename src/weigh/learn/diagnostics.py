@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from weigh import _core, errors
-from weigh.advice import Call, set_kind
+from weigh.advice import Call, Setting, set_kind
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
+from weigh.features.dates import split_part_name
 from weigh.features.kinds import Category, Number
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.words import Block
@@ -187,14 +188,20 @@ def warn_zero_variance_columns(model: BayesModel) -> None:
             errors.FlatColumns(
                 "Some numbers do not vary within a class, so any other value gets an enormous weight and "
                 f"decides alone: {'; '.join(map(str, columns[:3]))}{more}.",
-                hint=(
-                    "Let the classes share one spread, for example ",
-                    set_kind(columns[0].column, Call("Number", spread="shared")),
-                    ", or give the column a floor of 0.1 or more, bins, or the kind 'skip'.",
-                ),
+                hint=_zero_variance_advice(columns[0].column, model.schema),
             ),
             [each.column for each in columns],
         )
+
+
+def _zero_variance_advice(column: str, schema: Schema) -> tuple[str, Setting, str]:
+    if split_part_name(column)[0] in schema.dates:
+        return "Use a histogram, for example ", set_kind(column, Call("Number", bins=10)), ", or skip it."
+    return (
+        "Let the classes share one spread, for example ",
+        set_kind(column, Call("Number", spread="shared")),
+        ", or give the column a floor of 0.1 or more, bins, or the kind 'skip'.",
+    )
 
 
 def find_zero_variance_columns(model: BayesModel) -> Iterator[ZeroVarianceColumn]:

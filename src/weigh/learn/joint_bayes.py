@@ -12,6 +12,7 @@ from weigh import errors
 from weigh.advice import Step
 from weigh.deduplicated_warnings import warn
 from weigh.features.columns import to_numbers
+from weigh.features.dates import Date, part_name
 from weigh.features.kinds import Kind, Number
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import find_cuts, infer_schema
@@ -91,21 +92,26 @@ class JointTask:
         return model
 
 
+def _has_days(kind: Kind) -> bool:
+    return isinstance(kind, Date) and kind.bins is None and "days" in (kind.parts or ())
+
+
 def _bin_numbers(schema: Schema, source: Source, inferred: Number) -> Schema:
-    """Return the schema with every inferred number binned at quantiles of the first rows."""
-    if not any(kind is inferred for kind in schema.kinds):
+    """Return the schema with every inferred number, and the days of dates, binned at quantiles."""
+    if not any(kind is inferred or _has_days(kind) for kind in schema.kinds):
         return schema
     first_rows = schema.first_rows(source)
 
-    def bin_if_inferred(name: str, kind: Kind) -> Kind:
-        if kind is not inferred:
-            return kind
+    def cuts(name: str) -> tuple[float, ...]:
         values = to_numbers(first_rows.columns[name], name, schema.missing)
         distinct = np.unique(values[~np.isnan(values)])
         # A constant column has no quantiles; cut it at its value.
-        return Number(
-            bins=find_cuts(values, DEFAULT_BINS, name) if len(distinct) > 1 else (float(distinct[0]),)
-        )
+        return find_cuts(values, DEFAULT_BINS, name) if len(distinct) > 1 else (float(distinct[0]),)
+
+    def bin_if_inferred(name: str, kind: Kind) -> Kind:
+        if isinstance(kind, Date) and _has_days(kind):
+            return replace(kind, bins=cuts(part_name(name, "days")))
+        return Number(bins=cuts(name)) if kind is inferred else kind
 
     pairs = zip(schema.names, schema.kinds, strict=True)
     return replace(schema, kinds=[bin_if_inferred(name, kind) for name, kind in pairs])

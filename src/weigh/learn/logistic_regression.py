@@ -29,6 +29,7 @@ from weigh.learn.linear.problem import (
 )
 from weigh.learn.linear.problem_setup import (
     ProblemSetup,
+    absorb_constants,
     common_value,
     format_prior,
     optimality_certificate,
@@ -128,6 +129,7 @@ class LogisticTask:
         l1, l2, scale_by = self._resolve_penalties(setup)
         problem = setup.problem.with_penalties(l1, l2)
         solution = solve_logistic_regression(problem, len(classes), self.tol, self.max_iter)
+        solution = absorb_constants(setup, solution)
         null_objective = null_model(problem, len(classes)).objective
         certificate = optimality_certificate(solution, null_objective, self.tol)
         warn_unless_optimal(certificate, EXACT_PARAMETERS.owner, self.max_iter)

@@ -13,6 +13,7 @@ from weigh.advice import Step
 from weigh.features.blocks import Floats, Ints
 from weigh.features.columns import encode_column
 from weigh.features.columns import is_missing as is_missing_value
+from weigh.features.dates import Date, part_name
 from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Category, Flag, Kind, Number, Skip
 from weigh.features.schema import Schema
@@ -115,13 +116,15 @@ class ThresholdTask:
         """Return the schema with all columns but one skipped."""
         selected = self.schema.column_groups[j].names[0]
         pairs = zip(self.schema.names, self.schema.kinds, strict=True)
-        kinds = [kind if name == selected else Skip() for name, kind in pairs]
+        kinds = [kind if selected in (name, part_name(name, "days")) else Skip() for name, kind in pairs]
         made = {name: kind for name, kind in self.schema.made.items() if name == selected}
         return replace(self.schema, kinds=kinds, made=made)
 
 
 def _numeric_kind(kind: Kind, column: Any) -> Kind:
-    """Return Number for a column of numbers, including codes and flags, otherwise Skip."""
+    """Return Number for a column of numbers, including codes and flags, the days of dates, otherwise Skip."""
+    if isinstance(kind, Date) and "days" in (kind.parts or ()):
+        return replace(kind, parts=("days",), bins=None)
     if isinstance(kind, Number | Flag):
         return Number()
     if isinstance(kind, Category) and column is not None:

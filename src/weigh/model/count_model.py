@@ -21,6 +21,7 @@ from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_count, format_percent
 
 UNCHANGED: Any = object()  # None is a valid prior, so an omitted argument needs its own sentinel
+MAX_LISTED_DIFFERENCES = 3
 
 
 def explicit_settings(**settings: Any) -> dict[str, Any]:
@@ -161,12 +162,17 @@ def _has_negative_counts(difference: BayesCounts, minuend: BayesCounts) -> bool:
 
 
 def _schema_difference(first: Schema, second: Schema) -> str:
-    """Describe the first difference between two schemas."""
+    """Describe the first differences between two schemas."""
     if len(first.names) != len(second.names):
         return f"the first has {len(first.names):,} columns, the second {len(second.names):,}"
     kinds = [{**dict(zip(s.names, s.kinds, strict=True)), **s.made} for s in (first, second)]
-    for name in [*kinds[0], *kinds[1]]:
+    differences = []
+    for name in dict.fromkeys([*kinds[0], *kinds[1]]):
         a, b = (kind_by_name.get(name, "missing") for kind_by_name in kinds)
         if a != b:
-            return f"column {name!r} is {a} in the first and {b} in the second"
+            differences.append(f"column {name!r} is {a} in the first and {b} in the second")
+    if differences:
+        more = len(differences) - MAX_LISTED_DIFFERENCES
+        listed = "; ".join(differences[:MAX_LISTED_DIFFERENCES])
+        return f"{listed}; and {more:,} more differ" if more > 0 else listed
     return "they differ in the order of their columns, their label column or their missing-value markers"

@@ -271,7 +271,8 @@ class BayesModel(CountModel):
             part = distribution.part
             if column in part.names or column.startswith(f"{part.title}: "):
                 return distribution.posterior(c, column)
-        raise errors.unknown_column_error(column, self.schema.names, "The model")
+        names = self.schema.feature_columns if self.schema.dates else self.schema.names
+        raise errors.unknown_column_error(column, names, "The model")
 
     def _class_index(self, label: Any) -> int:
         if label not in self.classes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from weigh.parameters import (
     SCALES,
     Constraint,
     Flag,
+    OneOf,
     Parameter,
     ParameterTable,
     RealNumber,
@@ -22,6 +24,7 @@ from weigh.parameters import (
 
 MAX_BUCKETS = 2**26
 MAX_DEGREE = 100
+DATE_PARTS = ("weekday", "month", "day", "hour", "days")
 
 
 def _is_level(value: Any) -> bool:
@@ -128,6 +131,41 @@ class Buckets(Constraint):
         return number
 
 
+class DateParts(Constraint):
+    """Parts of a date, or None."""
+
+    wording = f"some of {errors.quote_names(DATE_PARTS)}, or None"
+    option_wording = "weekday|hour or other parts: month, day, days"
+
+    def check(self, owner: str, name: str, value: Any) -> tuple[str, ...] | None:
+        """Return the parts in their usual order."""
+        if value is None:
+            return None
+        parts = set(value) if isinstance(value, Iterable) and not isinstance(value, str) else {value}
+        if not parts or not parts <= set(DATE_PARTS):
+            raise self.error(owner, name, value)
+        return tuple(part for part in DATE_PARTS if part in parts)
+
+
+class TimeZone(Constraint):
+    """A time zone, or None."""
+
+    wording = "the name of a time zone such as 'Europe/Berlin', an offset such as '+02:00', or None"
+    option_wording = "a time zone such as Europe/Berlin, or an offset such as +02:00"
+
+    def check(self, owner: str, name: str, value: Any) -> str | None:
+        """Return the name or the offset."""
+        if value is None or (isinstance(value, str) and re.fullmatch(r"[+-]([01]\d|2[0-3]):[0-5]\d", value)):
+            return value
+        # Imported here because few models have a time zone.
+        import zoneinfo
+
+        try:
+            return zoneinfo.ZoneInfo(value).key
+        except (OSError, TypeError, ValueError, zoneinfo.ZoneInfoNotFoundError):
+            raise self.error(owner, name, value) from None
+
+
 _WORD_SETTINGS = (
     Parameter("counts", "count how often words occur, not only whether", Flag(), True),
     Parameter(
@@ -181,6 +219,36 @@ NUMBER = ParameterTable(
         Parameter("scale", "standardise the number for linear models", SCALES, None),
     ),
 )
+DATE = ParameterTable(
+    "date",
+    "Date",
+    (
+        Parameter(
+            "order",
+            "order of day, month and year in dates such as 01/02/2024",
+            OneOf((None, "ymd", "dmy", "mdy")),
+            None,
+            "By default it follows from the first rows. Dates with the year first or the name of the month "
+            "are read in any case.",
+        ),
+        Parameter(
+            "zone",
+            "time zone of the parts",
+            TimeZone(),
+            None,
+            "Times with an offset are converted to it. By default it is the offset of the times in the first "
+            "rows if all have the same, and otherwise times are used as written.",
+        ),
+        Parameter(
+            "parts",
+            "parts to learn from",
+            DateParts(),
+            None,
+            "By default those that vary in the first rows and do not repeat each other.",
+        ),
+        Parameter("bins", "histogram of the days, as of a number", Bins(), None),
+    ),
+)
 PRODUCTS = ParameterTable(
     "products",
     "Products",
@@ -212,4 +280,4 @@ TEXT = ParameterTable(
 )
 TOKENS = ParameterTable("tokens", "Tokens", _WORD_SETTINGS)
 
-KINDS = {table.name: table for table in (CATEGORY, NUMBER, PRODUCTS, TEXT, TOKENS)}
+KINDS = {table.name: table for table in (CATEGORY, NUMBER, DATE, PRODUCTS, TEXT, TOKENS)}

@@ -11,7 +11,13 @@ from weigh import errors
 from weigh.judge.metrics.evaluation import evaluate
 from weigh.judge.metrics.predictor import is_regression
 from weigh.model.file.loading import load
-from weigh.report.data_checks import AuditFacts, audit_facts, find_misleading_columns, unfamiliarity_facts
+from weigh.report.data_checks import (
+    AuditFacts,
+    audit_facts,
+    find_identifiers,
+    find_misleading_columns,
+    unfamiliarity_facts,
+)
 from weigh.report.facts import OmittedSection, ReportFacts
 from weigh.report.learning_curve_facts import ESTIMATOR_FACTORIES, LearningCurveFacts, learning_curve_facts
 from weigh.report.measure_facts import check_known_labels
@@ -274,9 +280,11 @@ def _assemble_facts(inputs: _ReportInputs, quality: QualityFacts, **facts: Any) 
     facts["strongest"] = sections.collect("Strongest features", strongest_facts, model, n_features)
     training_data = None if inputs.training is None else inputs.training.data
     facts["schema"] = sections.collect("Columns", schema_facts, model, data, training_data)
-    facts["learning"] = _learning_section(inputs, quality)
     files = _describe_files(inputs)
     described = model_facts(inputs.model, None if inputs.path is None else files[0].name, files[0].digest)
+    labels = inputs.rows.y if inputs.rows.y is not None else inputs.rows.label or inputs.label
+    identifiers = find_identifiers(inputs.uncalibrated_model, data, labels, described.rows)
+    facts["learning"] = _learning_section(inputs, quality, diagnoses=not identifiers)
     advice_inputs = AdviceInputs(
         described,
         quality,
@@ -284,6 +292,7 @@ def _assemble_facts(inputs: _ReportInputs, quality: QualityFacts, **facts: Any) 
         inputs.training is None
         and getattr(inputs.uncalibrated_model, "type_name", "") in ESTIMATOR_FACTORIES,
         "" if is_regression(inputs.model) else compare_command(files, inputs.label, inputs.options),
+        identifiers=identifiers,
         **{name: facts.get(name) for name in ADVICE_SECTIONS},
     )
     return ReportFacts(
@@ -297,7 +306,9 @@ def _assemble_facts(inputs: _ReportInputs, quality: QualityFacts, **facts: Any) 
     )
 
 
-def _learning_section(inputs: _ReportInputs, quality: QualityFacts) -> LearningCurveFacts | None:
+def _learning_section(
+    inputs: _ReportInputs, quality: QualityFacts, *, diagnoses: bool
+) -> LearningCurveFacts | None:
     if inputs.training is None:
         return None
     rows, sections = inputs.training, inputs.sections
@@ -310,6 +321,7 @@ def _learning_section(inputs: _ReportInputs, quality: QualityFacts) -> LearningC
         label=rows.label,
         say=sections.say,
         is_imbalanced=quality.is_imbalanced,
+        diagnoses=diagnoses,
     )
 
 

@@ -6,8 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from weigh.explain.distribution_shift import ColumnShift
 from weigh.explain.novelty_detection import Unfamiliar, unfamiliar
+from weigh.features.columns import encode_column
+from weigh.features.identifiers import is_nearly_distinct
+from weigh.features.kinds import Category
 from weigh.judge.label_audit import Audit, SuspectRow, audit
 from weigh.learn.diagnostics import find_dependent_columns, find_zero_variance_columns
 from weigh.model.count_model import CountModel
@@ -218,6 +223,37 @@ def unfamiliarity_facts(model: Any, data: Any) -> UnfamiliarityFacts:
 def _format_kinds(result: Unfamiliar) -> str:
     kinds = " and ".join(f"{n:,} with {kind}" for kind, n in result.kinds.items())
     return f", {kinds}" if kinds else ""
+
+
+def find_identifiers(model: Any, data: Any, labels: Any, n_training_rows: float | None) -> tuple[str, ...]:
+    """Return the categories of a model that identify rows: nearly all values of their rows are distinct."""
+    schema = getattr(model, "schema", None)
+    if schema is None or not schema.named:
+        return ()
+    pairs = zip(schema.names, schema.kinds, strict=True)
+    names = [name for name, kind in pairs if isinstance(kind, Category)]
+    if not names:
+        return ()
+    source = rows_of(data, labels, missing=schema.missing).with_storage(model.storage)
+    rows = schema.first_rows(source)
+    levels = getattr(model, "levels", {})
+
+    def is_identifier(name: str) -> bool:
+        codes = encode_column(rows.columns[name], name)[0]
+        known = codes[codes >= 0]
+        n_training = int(n_training_rows or 0)
+        return is_nearly_distinct(len(np.unique(known)), len(known)) or is_nearly_distinct(
+            len(levels.get(name, ())), n_training
+        )
+
+    return tuple(filter(is_identifier, names))
+
+
+def identifier_advice(names: Sequence[str]) -> Iterator[str]:
+    """Yield the advice to skip columns that identify rows."""
+    if names:
+        look, them = ("looks like an ID", "it") if len(names) == 1 else ("look like IDs", "them")
+        yield f"{_list_columns(names)} {look}: skip {them} ({_kind_option(names, 'skip')})."
 
 
 EXTREME_EVIDENCE = 30.0  # nats from one number: odds of 10¹³ to 1

@@ -54,11 +54,18 @@ class LearningCurveFacts:
 
 
 def learning_curve_facts(
-    model: Any, data: Any, y: Any, label: str | None, say: Callable[[str], None], is_imbalanced: bool = False
+    model: Any,
+    data: Any,
+    y: Any,
+    label: str | None,
+    say: Callable[[str], None],
+    is_imbalanced: bool = False,
+    diagnoses: bool = True,
 ) -> LearningCurveFacts:
     """Measure the learning curve of the model's learner, with its settings, on the training rows.
 
     If one class has nearly all rows, the error rate is uninformative, and the log loss is used instead.
+    Without `diagnoses` there is no verdict, because the cause of the losses is known.
     """
     learner = estimator_like(model)
     name = label or (None if isinstance(data, Source) else model.label)
@@ -69,10 +76,11 @@ def learning_curve_facts(
     loss = "log_loss" if is_imbalanced and model.has_probabilities else None
     # With the settings of `weigh curve`, so that both give the same numbers.
     result = learning_curve(learner, data, name if y is None else y, loss=loss, progress=progress)
-    return _describe_curve(result, is_imbalanced)
+    # With a baseline that is nearly always right, the rules of the diagnosis would criticise every learner.
+    return _describe_curve(result, diagnoses and not is_imbalanced)
 
 
-def _describe_curve(result: LearningCurve, is_imbalanced: bool) -> LearningCurveFacts:
+def _describe_curve(result: LearningCurve, diagnoses: bool) -> LearningCurveFacts:
     curve, unit = result.curves[0], _UNITS.get(result.loss, _DEFAULT_UNIT)
     points = tuple(
         LearningCurvePointFact(series, float(point.rows), *unit.convert_measure(getattr(point, name)))
@@ -80,8 +88,7 @@ def _describe_curve(result: LearningCurve, is_imbalanced: bool) -> LearningCurve
         for point in curve.points
     )
     diagnosis, loss = curve.diagnosis, LOSS_TITLES.get(result.loss, result.loss)
-    # With a baseline that is nearly always right, the rules of the diagnosis would criticise every learner.
-    verdict = "" if is_imbalanced else f"{diagnosis.verdict.capitalize()}: {diagnosis.says}. "
+    verdict = f"{diagnosis.verdict.capitalize()}: {diagnosis.says}. " if diagnoses else ""
     measures = (diagnosis.train, diagnosis.validation, diagnosis.baseline)
     train, validation, baseline = (unit.to_text(measure.value) for measure in measures)
     sentence = (

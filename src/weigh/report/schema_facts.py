@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -96,7 +97,7 @@ def schema_facts(model: Any, data: Any, training: Any = None) -> SchemaFacts | N
     stored = dict(_training_descriptions(model))
     current = {} if schema.accepts_sparse else _column_statistics(model, data)
     trained = {} if schema.accepts_sparse or training is None else _column_statistics(model, training)
-    pairs = [*zip(schema.names[:MAX_COLUMNS], schema.kinds[:MAX_COLUMNS], strict=True), *schema.made.items()]
+    pairs = [*islice(schema.described_columns(), MAX_COLUMNS), *schema.made.items()]
     empty = _ColumnStatistics()
     columns = []
     for name, kind in pairs:
@@ -111,11 +112,12 @@ def schema_facts(model: Any, data: Any, training: Any = None) -> SchemaFacts | N
                 missing=format_share(statistics.missing / statistics.n) if has_missing else EMPTY_CELL,
             )
         )
-    return SchemaFacts(tuple(columns), len(schema.names) + len(schema.made))
+    n_parts = sum(len(date.parts) for date in schema.dates.values())
+    return SchemaFacts(tuple(columns), len(schema.names) + n_parts + len(schema.made))
 
 
 def _column_statistics(model: Any, data: Any) -> dict[str, _ColumnStatistics]:
-    shown = set(model.schema.names[:MAX_COLUMNS])
+    shown = {name for name, _ in islice(model.schema.described_columns(), MAX_COLUMNS)}
     statistics: dict[str, _ColumnStatistics] = {}
     source = rows_of(data, missing=model.schema.missing).with_storage(model.storage)
     for chunk in model.schema.chunks(source):
@@ -127,6 +129,8 @@ def _column_statistics(model: Any, data: Any) -> dict[str, _ColumnStatistics]:
 
 def _training_descriptions(model: Any) -> Iterator[tuple[str, str]]:
     """Yield what the model stores about each column in training."""
+    for name, date in model.schema.dates.items():
+        yield name, format_quantity(len(date.parts), "part")
     for name, levels in model.levels.items():
         values = _list_values(list(map(format_value, levels[:MAX_LEVELS])), len(levels))
         yield name, f"{format_quantity(len(levels), 'level')}: {values}"

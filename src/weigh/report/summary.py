@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from weigh.report.data_checks import AuditFacts, MisleadingColumns, UnfamiliarityFacts
+from weigh.report.data_checks import AuditFacts, MisleadingColumns, UnfamiliarityFacts, identifier_advice
 from weigh.report.facts import format_share
 from weigh.report.learning_curve_facts import LearningCurveFacts
 from weigh.report.measure_facts import MIN_COMPARABLE_ROWS, SHARE_MEASURES, MeasureFact, format_number
@@ -40,7 +40,8 @@ class AdviceInputs:
     """The facts that advice is based on.
 
     `compare` is the command that compares learners on the training rows. `can_learn` says whether training
-    rows, which were not passed, would add a learning curve.
+    rows, which were not passed, would add a learning curve. `identifiers` are columns of the model whose
+    values are nearly all distinct; new values of them are no sign of a shift or of overfitting.
     """
 
     model: ModelFacts
@@ -48,6 +49,7 @@ class AdviceInputs:
     has_thresholds: bool
     can_learn: bool
     compare: str
+    identifiers: tuple[str, ...] = ()
     calibration: CalibrationFacts | None = None
     causes: MisleadingColumns | None = None
     familiar: UnfamiliarityFacts | None = None
@@ -60,14 +62,15 @@ def build_advice(inputs: AdviceInputs) -> tuple[str, ...]:
     objections = [
         *inputs.quality.doubts,
         *_skill_advice(inputs.quality, inputs.has_thresholds),
+        *identifier_advice(inputs.identifiers),
         *_sample_size_advice(inputs),
         *_weakest_class_advice(inputs.quality, inputs.has_thresholds),
         *_regression_advice(inputs.quality),
         *_probability_advice(inputs.quality, inputs.calibration),
         *(inputs.causes.lines if inputs.causes else ()),
-        *_unfamiliar_rows_advice(inputs.familiar),
+        *_unfamiliar_rows_advice(inputs.familiar, inputs.identifiers),
         *_audit_advice(inputs.audit, inputs.calibration),
-        *(inputs.learning.advice if inputs.learning else ()),
+        *(inputs.learning.advice if inputs.learning and not inputs.identifiers else ()),
     ]
     return (*(objections or [_no_objection(inputs.quality)]), *_next_commands(inputs))
 
@@ -155,14 +158,18 @@ def _probability_advice(quality: QualityFacts, calibration: CalibrationFacts | N
         yield calibration.advice
 
 
-def _unfamiliar_rows_advice(familiar: UnfamiliarityFacts | None) -> Iterator[str]:
+def _unfamiliar_rows_advice(
+    familiar: UnfamiliarityFacts | None, identifiers: Collection[str]
+) -> Iterator[str]:
     if familiar is None:
         return
-    if familiar.columns:
-        names = ", ".join(each.column for each in familiar.columns[:4])
-        more = f" and {len(familiar.columns) - 4} more" if len(familiar.columns) > 4 else ""
+    columns = [each.column for each in familiar.columns if each.column not in identifiers]
+    if columns:
+        more = f" and {len(columns) - 4} more" if len(columns) > 4 else ""
+        names = ", ".join(columns[:4])
         yield f"These rows differ from the training rows in {names}{more}: train it again on newer rows."
-    if familiar.strange > NOTABLE_UNFAMILIAR_SHARE * familiar.n:
+    # Every row has a new value of an identifier.
+    if not identifiers and familiar.strange > NOTABLE_UNFAMILIAR_SHARE * familiar.n:
         yield (
             f"{format_quantity(familiar.strange, 'row')} differ from the training rows, for example by new "
             f"values or words, or extreme numbers: be careful with predictions for them."

@@ -35,10 +35,12 @@ def test_the_worked_posterior_of_a_class_without_values_agrees_with_the_score(
 
 
 def test_predict_and_explain_reject_a_row_that_is_impossible_in_every_class() -> None:
-    model = weigh.NaiveBayes(columns="flag", prior=None).fit({"x": [1, 1, 1, 1], "y": LABELS}, "y").model_
+    table = {"x": [1 if label == "a" else 0 for label in LABELS], "y": LABELS}
+    table["z"] = [1 - x for x in table["x"]]
+    model = weigh.NaiveBayes(columns="flag", prior=None).fit(table, "y").model_
     for method in (model.predict, model.explain):
-        with pytest.raises(weigh.errors.ImpossibleEvidence, match="'a' by 'x=0'; 'b' by 'x=0'"):
-            method({"x": 0})
+        with pytest.raises(weigh.errors.ImpossibleEvidence, match="'a' by 'x=0'; 'b' by 'z=0'"):
+            method({"x": 0, "z": 0})
 
 
 def test_a_very_long_product_is_shown_as_its_logarithm() -> None:

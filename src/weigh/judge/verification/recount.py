@@ -80,7 +80,7 @@ class Recount:
         kinds = {name: part.kind for part in self.schema.column_groups for name in part.names}
         dense = None if chunk.sparse is None else chunk.sparse.to_dense()
         columns = []
-        for j, name in enumerate([*self.schema.names, *self.schema.made]):
+        for j, name in enumerate(self.schema.feature_columns):
             if name in kinds:
                 column = to_pylist(chunk.columns[name] if dense is None else dense[:, j], name)
                 columns.append(

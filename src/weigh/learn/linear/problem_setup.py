@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -154,6 +154,35 @@ def select_occurring_features(
     if 2 * len(indices) > X.width:
         return X, every
     return SparseMatrix(X.rows.renumber(position_lookup(indices, X.width), len(indices))), indices
+
+
+def absorb_constants(setup: ProblemSetup, solution: Solution) -> Solution:
+    """Move the weights of features that are constant in a named table into the intercept.
+
+    The scores of all rows stay the same, and the penalty of weights centred at zero does not grow.
+    """
+    problem = setup.problem
+    if not (setup.data.schema.named and problem.has_intercept and setup.centre is None):
+        return solution
+    first_row, constant = _constant_features(problem.X)
+    if not len(constant):
+        return solution
+    w = solution.w.copy()
+    b = np.asarray(solution.b + first_row[constant] @ w[constant])
+    w[constant] = 0.0
+    return replace(solution, w=w, b=b)
+
+
+def _constant_features(X: Matrix) -> tuple[Floats, Longs]:
+    """Return the first row, and the indices of the features that have its value, not zero, in all rows."""
+    first_row = X.slice_rows(0, 1).transposed_times(np.ones(1))
+    totals = X.transposed_times(np.ones(X.n_rows))
+    is_close = np.abs(totals - X.n_rows * first_row) <= 1e-9 * X.n_rows * np.abs(first_row)
+    # Sums are rounded, so compare the few columns that they suggest.
+    candidates = np.flatnonzero(is_close & (first_row != 0))
+    is_equal = [bool((X.dense_columns(candidates[j : j + 1]) == first_row[c]).all())
+                for j, c in enumerate(candidates)]  # fmt: skip
+    return first_row, candidates[np.array(is_equal, dtype=bool)]
 
 
 def _warn_missing_numbers(data: TrainingData) -> None:

@@ -161,7 +161,7 @@ def joint_columns(schema: Schema) -> dict[str, Kind]:
                     ".",
                 ),
             )
-    return {name: kinds[name] for name in [*schema.names, *schema.made] if name in kinds}
+    return {name: kinds[name] for name in schema.feature_columns if name in kinds}
 
 
 def _unsuitable_kind_advice(name: str, kind: Kind) -> tuple[str, Setting]:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features.blocks import Floats, Ints, Longs, SparseBlock
+from weigh.features.blocks import Floats, Ints, Longs, Mask, SparseBlock
 from weigh.features.schema import ColumnGroup
 from weigh.features.words import TextBlock
 from weigh.immutable import Immutable, read_only
@@ -29,12 +29,20 @@ from weigh.priors.beta import Beta
 from weigh.priors.smoothing import Prior, dirichlet_parameters, posterior_mean_prior, pseudo_counts
 from weigh.text import format_quantity
 
+ROUNDING_ERROR = 1e-12  # relative to the number of rows
+
+
+def is_zero_count(count: Any, total: Any) -> Mask:
+    """Return whether counts are zero; a difference of fractional weights may leave a rounding error."""
+    return np.asarray(count <= ROUNDING_ERROR * total)
+
 
 @dataclass(frozen=True, eq=False)
 class Bernoulli(Immutable):
     """P(present | class) = (present + a) / (known + a + b), for each flag independently.
 
-    `prior` applies to all flags except those in `priors_by_name`.
+    `prior` applies to all flags except those in `priors_by_name`. Flags of a named table that are the same in
+    all rows contribute nothing.
     """
 
     part: ColumnGroup
@@ -57,6 +65,18 @@ class Bernoulli(Immutable):
         """How often each flag was present [C, d]."""
         table = self.counts.present.table
         return table if self._vocabulary_indices is None else table[:, self._vocabulary_indices]
+
+    @property
+    def leaves_out_constants(self) -> bool:
+        """Whether constant flags are left out: those of a named table, but not words."""
+        return self.part.named and self.counts.present.fixed
+
+    @cached_property
+    @read_only
+    def is_constant(self) -> Mask:
+        """Which flags are left out because they are the same in all rows [d]."""
+        present, known = self.present_counts.sum(axis=0), self.known_counts.sum(axis=0)
+        return is_zero_count(present, known) | is_zero_count(known - present, known)
 
     @property
     def is_hashed(self) -> bool:
@@ -119,12 +139,15 @@ class Bernoulli(Immutable):
         absent, present = (
             np.ascontiguousarray(np.nan_to_num(log, nan=0.0, neginf=-np.inf).T) for log in logs
         )
+        constant = np.flatnonzero(self.is_constant) if self.leaves_out_constants else None
+        if constant is not None:
+            present[constant] = absent[constant] = 0.0
         fixed = self.counts.present.fixed
-        return FlagWeights(self.part.title, self.names, present, absent, fixed, self._buckets)
+        return FlagWeights(self.part.title, self.names, present, absent, fixed, self._buckets, constant)
 
     def factors(self, block: SparseBlock | TextBlock, row: int, c: int) -> Iterator[Factor]:
         """Yield P(state | class c) of each flag of the row, with the formula."""
-        present, absent = self.weights.flag_states(block, row)
+        present, absent = self.weights.listed_states(block, row)
         row_names = self.weights.row_names(block, row)
         for j in present:
             factor = self._factor(j, c, is_present=True)
@@ -233,6 +256,11 @@ class Bernoulli(Immutable):
         yield "count", names, self.counts.present.table
         yield "known", names, self.counts.known
 
+    def constant_names(self) -> Iterator[str]:
+        """Yield the flags that are left out because they are the same in all rows."""
+        if self.leaves_out_constants:
+            yield from (self.names[j] for j in np.flatnonzero(self.is_constant).tolist())
+
     def training_names(self) -> Iterable[str]:
         """Return all words seen in training, including pruned ones; nothing for columns or buckets."""
         return () if self.counts.present.fixed or self.is_hashed else self.counts.present.names
@@ -246,4 +274,4 @@ class Bernoulli(Immutable):
     @property
     def n_parameters(self) -> int:
         """Number of free parameters per class."""
-        return len(self.names)
+        return len(self.names) - (int(self.is_constant.sum()) if self.leaves_out_constants else 0)

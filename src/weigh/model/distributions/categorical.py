@@ -36,7 +36,7 @@ class Categorical(Immutable):
     """P(level | class) = (count + pseudo-count) / (total + sum of the pseudo-counts of all levels).
 
     An unseen level gets the probability of one additional level, a / (n + a (K + 1)); without a prior it
-    contributes nothing.
+    contributes nothing. A constant column of a named table contributes nothing either, whatever its value.
     """
 
     part: ColumnGroup
@@ -58,6 +58,11 @@ class Categorical(Immutable):
         declared = (kind.levels or ()) if isinstance(kind, Category) else ()
         seen: set[Any] = {*self.counts.names, *declared, *declared_values(self.prior)}
         return sorted(seen, key=canonical_order_key)
+
+    @property
+    def is_constant(self) -> bool:
+        """Whether the column of a named table has one level in all rows."""
+        return self.part.named and isinstance(self.part.kind, Category) and len(self.levels) == 1
 
     @cached_property
     @read_only
@@ -88,6 +93,9 @@ class Categorical(Immutable):
     @cached_property
     def weights(self) -> LevelWeights:
         """The log-probabilities, as a term of the score."""
+        if self.is_constant:
+            zeros = np.zeros((len(self.levels) + 1, len(self.table)))
+            return LevelWeights(self.name, self.levels, zeros, is_constant=True)
         unseen = float(self.exact_pseudo_counts[-1])
         totals = self.table.sum(axis=1) + float(sum(self.exact_pseudo_counts))
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -100,7 +108,7 @@ class Categorical(Immutable):
     def factors(self, block: CategoryBlock, row: int, c: int) -> Iterator[Factor]:
         """Yield P(level of the row | class c), with the formula."""
         code = int(block.codes[row])
-        if code < 0:
+        if code < 0 or self.is_constant:
             return
         level, pseudo = block.levels[code], self.exact_pseudo_counts[:-1]
         counts = [to_fraction(n) for n in self.table[c].tolist()]
@@ -159,6 +167,11 @@ class Categorical(Immutable):
     def sufficient_statistics(self) -> Iterator[StatisticTable]:
         """Yield the unsmoothed counts."""
         yield "count", self.counts.names, self.counts.table
+
+    def constant_names(self) -> Iterator[str]:
+        """Yield the column if it is left out because it is the same in all rows."""
+        if self.is_constant:
+            yield self.name
 
     def training_names(self) -> Iterable[Any]:
         """Return the levels seen or declared."""

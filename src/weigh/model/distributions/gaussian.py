@@ -151,6 +151,11 @@ class Gaussian(Immutable):
             return GaussianWeights(self.part.names[0], np.zeros(0), np.zeros(0), np.zeros(0))
         return GaussianWeights(self.part.names[0], self.mean, self.mean_residual, self.deviation)
 
+    @property
+    def is_constant(self) -> bool:
+        """Whether the column is left out because its value is the same in all rows."""
+        return self.part.named and bool(self.counts.known.any()) and not len(self.weights.mean)
+
     def linear(self) -> NumberWeights:
         """Return the log-density without its quadratic term, which is the same for all classes.
 
@@ -204,7 +209,7 @@ class Gaussian(Immutable):
     @property
     def n_shared_parameters(self) -> int:
         """Number of free parameters shared by all classes."""
-        return 1 if self.kind.spread == "shared" else 0
+        return 1 if self.kind.spread == "shared" and not self.is_constant else 0
 
     def outcomes(self) -> list[Outcomes]:
         """Return an empty list: a continuous value has no probability."""
@@ -221,6 +226,11 @@ class Gaussian(Immutable):
             integers, exponent = total.to_integers()
             yield title, [""], np.array([[n * Fraction(2) ** exponent] for n in integers], dtype=object)
 
+    def constant_names(self) -> Iterator[str]:
+        """Yield the column if it is left out because it is the same in all rows."""
+        if self.is_constant:
+            yield self.part.names[0]
+
     def training_names(self) -> Iterable[Any]:
         """Return no names: a number has no levels."""
         return ()
@@ -232,6 +242,8 @@ class Gaussian(Immutable):
     @property
     def n_parameters(self) -> int:
         """Number of free parameters per class: the mean, and the spread if it is not shared or given."""
+        if self.is_constant:
+            return 0
         return 2 if self.kind.spread == "own" else 1
 
 

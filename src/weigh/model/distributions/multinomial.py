@@ -214,6 +214,10 @@ class Multinomial(Immutable):
         names = range(self.counts.table.shape[1]) if self.is_hashed else self.counts.names
         yield "count", names, self.counts.table
 
+    def constant_names(self) -> Iterator[str]:
+        """Yield nothing: the words of a row have a distribution together."""
+        yield from ()
+
     def training_names(self) -> Iterable[str]:
         """Return all words seen in training, including pruned ones; nothing for columns or buckets."""
         return () if self.counts.fixed or self.is_hashed else self.counts.names

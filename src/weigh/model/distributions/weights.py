@@ -20,6 +20,8 @@ from weigh import _core
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
 from weigh.immutable import Immutable
 
+CONSTANT = "constant, left out"  # the description of a column that is the same in all rows
+
 
 @dataclass(frozen=True, eq=False)
 class Contribution:
@@ -80,13 +82,15 @@ def format_value(value: object) -> str:
 class LevelWeights(SingleValueTerm):
     """Weights [K + 1, C] of the levels of a category; the last row is for an unseen level.
 
-    The reference level, if there is one, adds nothing and is not among `levels`.
+    The reference level, if there is one, adds nothing and is not among `levels`. A constant column adds
+    nothing and is not listed.
     """
 
     name: str
     levels: Sequence[Any]
     table: Floats
     reference_level: Any = None
+    is_constant: bool = False
 
     @cached_property
     def _level_index(self) -> dict[Any, int]:
@@ -111,7 +115,7 @@ class LevelWeights(SingleValueTerm):
     def contributions(self, block: CategoryBlock, row: int) -> Iterator[Contribution]:
         """Yield the contribution of the row's level."""
         code = int(block.codes[row])
-        if code >= 0:
+        if code >= 0 and not self.is_constant:
             level = block.levels[code]
             k = self._level_index.get(level, len(self.levels))
             is_reference = self.reference_level is not None and level == self.reference_level

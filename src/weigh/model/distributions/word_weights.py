@@ -218,7 +218,10 @@ MAX_LISTED_ABSENT = 100  # more absent flags than this are shown as one contribu
 
 @dataclass(frozen=True, eq=False)
 class FlagWeights(VocabularyWeights):
-    """Weights [d, C] of flags when present and when absent; absence is evidence too."""
+    """Weights [d, C] of flags when present and when absent; absence is evidence too.
+
+    Flags that are `constant` (their indices) add nothing and are not listed.
+    """
 
     title: str
     names: Sequence[str]
@@ -226,6 +229,7 @@ class FlagWeights(VocabularyWeights):
     absent: Floats
     fixed: bool
     buckets: HashBuckets | None = None
+    constant: Longs | None = None
 
     @cached_property
     def _impossible_if_absent(self) -> Floats:
@@ -278,6 +282,14 @@ class FlagWeights(VocabularyWeights):
         is_absent[[*present, *missing]] = False
         return sorted(present), np.flatnonzero(is_absent)
 
+    def listed_states(self, block: SparseBlock | TextBlock, row: int) -> tuple[list[int], Longs]:
+        """Return the indices of the flags that are present, and of those absent, without constant ones."""
+        present, absent = self.flag_states(block, row)
+        if self.constant is None or not len(self.constant):
+            return present, absent
+        constant = set(self.constant.tolist())
+        return [j for j in present if j not in constant], absent[~np.isin(absent, self.constant)]
+
     def row_names(self, block: SparseBlock | TextBlock, row: int) -> dict[int, str]:
         """Return the display names of hashed words as they occur in the row, by index."""
         if self.buckets is None or isinstance(block, SparseBlock):
@@ -287,7 +299,7 @@ class FlagWeights(VocabularyWeights):
 
     def contributions(self, block: SparseBlock | TextBlock, row: int) -> Iterator[Contribution]:
         """Yield the contribution of each flag; many absent flags are combined into one."""
-        present, absent = self.flag_states(block, row)
+        present, absent = self.listed_states(block, row)
         row_names = self.row_names(block, row)
         for j in present:
             name = row_names.get(j) or self.display_name(j)
@@ -304,7 +316,7 @@ class FlagWeights(VocabularyWeights):
         A removed flag is missing; a removed word is absent, which is evidence too. Absent flags are removable
         only if they are listed one by one.
         """
-        present, absent = self.flag_states(block, 0)
+        present, absent = self.listed_states(block, 0)
         row_names, zeros = self.row_names(block, 0), np.zeros(self.present.shape[1])
         features = [
             RemovableFeature(

@@ -183,6 +183,7 @@ def add_categorical(column: Categorical, block: CategoryBlock, rows: LeftOutRows
     logs = np.where(is_empty_class, logs[:, -1:], logs[:, :-1])
     if vanishes.any():
         logs[vanishes] = _log_unseen_share(column, rows.select(np.flatnonzero(vanishes)), codes[vanishes])
+    logs[_is_constant_without(column, vanishes, codes)] = 0.0
     scores[known] += np.nan_to_num(logs, nan=0.0, neginf=-np.inf)
 
 
@@ -200,6 +201,14 @@ def _persistent_levels(column: Categorical) -> Mask:
         return np.ones(len(column.levels) + 1, dtype=bool)
     declared = {*((kind.levels or ()) if isinstance(kind, Category) else ()), *declared_values(prior)}
     return np.array([*(level in declared for level in column.levels), False])
+
+
+def _is_constant_without(column: Categorical, vanishes: Mask, codes: Ints) -> Mask:
+    """Return the rows without which the column is constant: one level remains."""
+    if not (column.part.named and isinstance(column.part.kind, Category)):
+        return np.zeros(len(codes), dtype=bool)
+    n_vanishing = vanishes & (codes < len(column.levels))
+    return np.asarray(len(column.levels) - n_vanishing == 1)
 
 
 def _log_unseen_share(column: Categorical, rows: LeftOutRows, codes: Any) -> Floats:

@@ -11,7 +11,7 @@ import numpy as np
 from weigh.features.blocks import Floats, Ints, Longs, Mask, NumberedNames, SparseBlock
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.words import TextBlock
-from weigh.model.distributions.bernoulli import Bernoulli
+from weigh.model.distributions.bernoulli import Bernoulli, is_zero_count
 from weigh.model.distributions.multinomial import Multinomial
 from weigh.model.distributions.word_weights import FlagWeights
 from weigh.model.leave_one_out.base import (
@@ -108,6 +108,14 @@ def _row_batches(indptr: Longs, max_entries: int) -> list[tuple[int, int]]:
     return batches
 
 
+def _entries_at(pairs: list[tuple[Any, Any]], like: SparseRows) -> SparseRows:
+    """Return rows of the shape of `like` with entries at the given rows and columns."""
+    rows, columns = (np.concatenate(parts) for parts in zip(*pairs, strict=True))
+    order = np.lexsort((columns, rows))
+    starts = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=like.n_rows))])
+    return SparseRows(starts.astype(np.int64), columns[order].astype(np.int32), None, like.width)
+
+
 def _number_entries(entries: SparseRows) -> SparseRows:
     """Return the rows with one column per entry, to multiply them by a table with a row per entry."""
     n_entries = len(entries.indices)
@@ -138,7 +146,10 @@ class _BernoulliCounts:
         if isinstance(kind, BagOfWordsKind):
             kind = replace(kind, min_count=1, max_words=None)
         unpruned = replace(distribution, part=replace(distribution.part, kind=kind))
-        return cls(VocabularyCounts.from_distribution(distribution, distribution.counts.present), unpruned)
+        words = VocabularyCounts.from_distribution(distribution, distribution.counts.present)
+        if distribution.leaves_out_constants:
+            words = replace(words, in_vocabulary=~distribution.is_constant)
+        return cls(words, unpruned)
 
     @cached_property
     def _pseudo(self) -> Floats:
@@ -164,6 +175,8 @@ class _BernoulliCounts:
         ignored = entries.select_entries(~stays & self.words.in_vocabulary[entries.indices])
         if block.missing is not None:
             ignored = self.words.lookup.entries(block.missing)
+        if self.unpruned.leaves_out_constants:
+            present, ignored = self._leave_out_constants(present, ignored, rows)
         known = np.ones(entries.n_rows, dtype=bool) if block.known is None else block.known
         added = self._full_model_scores(present, ignored, known)
         # A class without counts uses the estimate over all classes, which changes with every row.
@@ -176,6 +189,24 @@ class _BernoulliCounts:
         if entering is not None and len(entering[0]):
             self._add_entering_words(added, entering, rows)
         scores += added
+
+    def _leave_out_constants(
+        self, present: SparseRows, missing: SparseRows, rows: LeftOutRows
+    ) -> tuple[SparseRows, SparseRows]:
+        """Return the entries of present and of ignored flags: missing, or constant in all other rows."""
+        n_present, n_known = self._totals
+        row, flags = present.entry_rows(), present.indices
+        is_only_present = is_zero_count(n_present[flags] - rows.weights[row], n_known[flags])
+        ignored = [(missing.entry_rows(), missing.indices), (row[is_only_present], flags[is_only_present])]
+        n_absent = n_known - n_present
+        for flag in np.flatnonzero(self.words.in_vocabulary & (n_absent <= rows.weights.max(initial=0.0))):
+            is_absent = np.ones(rows.n_rows, dtype=bool)
+            for entries in (present, missing):
+                is_absent[entries.entry_rows()[entries.indices == flag]] = False
+            is_absent &= is_zero_count(n_absent[flag] - rows.weights, n_known[flag])
+            ignored.append((np.flatnonzero(is_absent), np.full(int(is_absent.sum()), flag)))
+        is_kept = ~is_only_present & self.words.in_vocabulary[flags]
+        return present.select_entries(is_kept), _entries_at(ignored, present)
 
     def _full_model_scores(self, present: SparseRows, ignored: SparseRows, known: Mask) -> Floats:
         added = np.zeros((present.n_rows, len(self.words.table)))

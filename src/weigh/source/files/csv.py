@@ -403,6 +403,8 @@ def _parser_type(inferred: str, kind: str | None) -> str:
     """Return the type that the parser reads a column as, given its inferred type and requested kind."""
     if kind in NUMERIC_KINDS:
         return "number"
+    if kind == "date":
+        return "string"  # dates such as 20240131 are read as integers otherwise
     return "text" if kind == "text" else inferred
 
 

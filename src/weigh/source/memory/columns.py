@@ -311,12 +311,15 @@ def _conversion_rules() -> list[tuple[Callable[[Any], bool], ArrowConverter]]:
     import pyarrow as pa
     import pyarrow.types as t
 
+    # Imported here because rows without Arrow arrays do not need it.
+    from weigh.source.memory.times import times_to_iso
+
     return [
         (_needs_no_conversion, _identity),
         (t.is_float16, lambda array: array.cast(pa.float32())),
         (t.is_decimal, lambda array: array.cast(pa.float64())),
         (t.is_duration, _durations_to_seconds),
-        (t.is_temporal, _times_to_iso),
+        (t.is_temporal, times_to_iso),
         (t.is_null, lambda array: array.cast(pa.string())),
     ]
 
@@ -343,18 +346,6 @@ def _arrow_compute() -> Any:
     import pyarrow.compute
 
     return pyarrow.compute
-
-
-def _times_to_iso(array: Any) -> Any:
-    """Convert times to ISO text that does not depend on their resolution."""
-    import pyarrow as pa
-
-    text = array.cast(pa.string())
-    replace = _arrow_compute().replace_substring_regex
-    text = replace(text, r"^(\d+-\d+-\d+) ", r"\1T")
-    text = replace(text, r"(\.\d*?)0+($|[+Z-])", r"\1\2")
-    text = replace(text, r"\.($|[+Z-])", r"\1")
-    return replace(text, r"([+-]\d\d)(\d\d)$", r"\1:\2")
 
 
 def _durations_to_seconds(array: Any) -> Any:
