@@ -151,6 +151,31 @@ weigh._core.NameIndexer.index_tokens:
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
+weigh._core.add_matrix_hashes:
+    def add_matrix_hashes(
+        matrix: NDArray[numpy.float64],
+        keys: NDArray[numpy.uint64] | None,
+        first: int,
+        hashes: NDArray[numpy.uint64],
+    ) -> None: ...
+
+weigh._core.add_sparse_hashes:
+    def add_sparse_hashes(
+        indptr: NDArray[numpy.int64],
+        indices: NDArray[numpy.int32],
+        values: NDArray[numpy.float64] | None,
+        width: int,
+        keys: NDArray[numpy.uint64] | None,
+        first: int,
+        hashes: NDArray[numpy.uint64],
+    ) -> None: ...
+
+weigh._core.add_text_hashes:
+    def add_text_hashes(documents: Documents, key: int, hashes: NDArray[numpy.uint64]) -> None: ...
+
+weigh._core.finish_row_hashes:
+    def finish_row_hashes(hashes: NDArray[numpy.uint64]) -> tuple[int, int]: ...
+
 weigh._core.scan_values:
     def scan_values(values: NDArray[numpy.float64]) -> tuple[float, bool, bool, bool]: ...
 

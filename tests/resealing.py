@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import weigh
-from tests.golden.write import CHECKED, NOTE, PLACE, PLAY, SKY, TABLE, WARM, WINDY
+from tests.golden.write import CHECKED, NOTE, PLACE, PLAY, SKY, TABLE, WARM, WINDY, models
 from weigh.errors import WeighError
 from weigh.model.file import store, tensors
 
@@ -50,7 +50,8 @@ def reseal(meta: Meta, arrays: Arrays) -> bytes:
 
 def small_models() -> dict[str, bytes]:
     """Return the bytes of small models of every type and kind of column, by name."""
-    contents = {path.stem: path.read_bytes() for path in sorted(GOLDEN.glob("*.weigh"))}
+    contents = {name: model.to_bytes() for name, model in models().items()}
+    contents["speller"] = reseal(*take_apart((GOLDEN / "speller.weigh").read_bytes()))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return contents | {name: model.to_bytes() for name, model in _further_models()}

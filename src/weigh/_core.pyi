@@ -635,6 +635,23 @@ def sparse_weighted_gram(
     threads: int,
     out: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
+def add_matrix_hashes(
+    matrix: NDArray[numpy.float64],
+    keys: NDArray[numpy.uint64] | None,
+    first: int,
+    hashes: NDArray[numpy.uint64],
+) -> None: ...
+def add_sparse_hashes(
+    indptr: NDArray[numpy.int64],
+    indices: NDArray[numpy.int32],
+    values: NDArray[numpy.float64] | None,
+    width: int,
+    keys: NDArray[numpy.uint64] | None,
+    first: int,
+    hashes: NDArray[numpy.uint64],
+) -> None: ...
+def add_text_hashes(documents: Documents, key: int, hashes: NDArray[numpy.uint64]) -> None: ...
+def finish_row_hashes(hashes: NDArray[numpy.uint64]) -> tuple[int, int]: ...
 def score_codes(
     codes: Annotated[
         NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}

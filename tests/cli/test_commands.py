@@ -87,17 +87,15 @@ def test_evaluate_prints_the_evaluation(fitted):
     assert as_json["n"] == 5
 
 
-@pytest.mark.parametrize("learner", ["naive-bayes", "joint"])
+@pytest.mark.parametrize("learner", ["naive-bayes", "joint", "logistic", "perceptron"])
 def test_evaluating_the_training_rows_is_noted(run, tmp_path, learner):
     assert run("fit", "mails.csv", "--label", "spam", "--learner", learner).exit_code == 0
-    printed = run("evaluate", "mails.weigh", "mails.csv")
-    assert printed.stderr == (
-        "\nNote: The model was trained on these rows, so the figures are too good. Evaluate\n"
-        "it on other rows, or use `weigh audit`, which judges training rows by\n"
-        "leave-one-out.\n"
-    )
+    note = "The model was trained on these rows, so the figures are too good. Evaluate it on\nother rows.\n"
+    assert note in run("evaluate", "mails.weigh", "mails.csv").stdout
+    as_json = json.loads(run("evaluate", "mails.weigh", "mails.csv", "--json").stdout)
+    assert (as_json["is_training_data"], as_json["training_share"]) == (True, 1.0)
     (tmp_path / "others.csv").write_text((tmp_path / "mails.csv").read_text().replace("medium", "low"))
-    assert run("evaluate", "mails.weigh", "others.csv").stderr == ""
+    assert "trained on" not in run("evaluate", "mails.weigh", "others.csv").stdout
 
 
 def test_other_numbers_of_rows_are_read_once(fitted, tmp_path, monkeypatch):

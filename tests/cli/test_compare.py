@@ -125,7 +125,7 @@ def test_level_and_baseline_are_pythons(days, tmp_path):
         (
             ["days.csv", "--label", "warm"],
             1,
-            "weigh: The labels are numbers such as 0.5, but the learners are",
+            "weigh: 'warm' has 7 distinct numbers in the first 60 rows, and",
         ),
         ([*GIVEN, "--plot", "it.txt"], 2, "'it.txt' does not end in"),
         ([*GIVEN, "--learner", "treee"], 1, "weigh: --learner: there is no learner 'treee'; there are"),

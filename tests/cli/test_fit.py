@@ -150,26 +150,6 @@ def test_repeated_columns_are_a_note_in_the_words_of_the_command_line(run, tmp_p
     assert "--kind 'b=skip'" in " ".join(result.output.split())
 
 
-def test_labels_that_look_like_measurements_cause_a_note(run, tmp_path):
-    (tmp_path / "homes.csv").write_text("kind,y\n" + "".join(f"{'ab'[y % 2]},{y}\n" for y in range(40)))
-    expected = " ".join(run("fit", "homes.csv", "--label", "y").output.split())
-    assert (
-        "Note: 'y' has 40 distinct numbers in the first 40 rows, and each is a separate "
-        "class. If they are measurements, use --learner linear."
-    ) in expected
-
-
-def test_fractions_as_labels_of_a_classifier_are_refused(run, tmp_path):
-    (tmp_path / "homes.csv").write_text("kind,y\na,1.5\nb,2\na,1.5\nb,2\n")
-    result = run("fit", "homes.csv", "--label", "y")
-    assert result.exit_code == 1
-    assert " ".join(result.output.split()) == (
-        "weigh: Unknown label type: continuous. The labels are numbers such as 1.5, and a classifier would "
-        "treat each as a class. To predict numbers, use --learner linear; for classes, give the labels as "
-        "strings."
-    )
-
-
 @pytest.mark.parametrize(
     ("labels", "learner"),
     [(range(20), "naive-bayes"), (["1.0", "2.0"], "naive-bayes"), (range(40), "linear")],

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import io
+import re
+import time
 
 import pytest
 
 import weigh
-from weigh.cli import output, progress
+from weigh.cli import heartbeat, output, progress
 from weigh.cli.main import app
 from weigh.cli.progress import RowProgress, show_row_progress
 
@@ -121,3 +123,96 @@ def test_stages_are_shown_on_a_terminal_after_a_delay(monkeypatch, capsys):
     with output.show_stages() as say:
         say("Judging the model")
     assert terminal.getvalue() == "\r\033[KJudging the model …\r\033[K"
+
+
+def plain_stderr(monkeypatch):
+    """Replace standard error by one that is no terminal, with notes every hundredth of a second."""
+    shown = io.StringIO()
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setattr(heartbeat, "NOTE_INTERVAL", 0.01)
+    return shown
+
+
+def wait_for_notes(shown, wanted=2):
+    for _ in range(500):
+        if shown.getvalue().count("\n") >= wanted:
+            return
+        time.sleep(0.01)
+    raise AssertionError(shown.getvalue())
+
+
+def test_jobs_without_a_terminal_note_how_many_are_done(monkeypatch):
+    plain = plain_stderr(monkeypatch)
+    with progress.show_job_progress("fits") as show:
+        show(34, 120)
+        wait_for_notes(plain)
+    lines = plain.getvalue().splitlines()
+    assert all(
+        re.fullmatch(r"Note: still working: 34 of 120 fits, about \d+ s left", line) for line in lines[1:]
+    )
+    time.sleep(0.05)
+    assert plain.getvalue().splitlines() == lines, "notes after the end"
+
+
+def test_the_first_job_of_unknown_number_notes_the_time(monkeypatch):
+    plain = plain_stderr(monkeypatch)
+    with progress.show_job_progress():
+        wait_for_notes(plain)
+    assert plain.getvalue().startswith("Note: still working: 0 s so far\n")
+
+
+def test_reading_without_a_terminal_notes_the_rows(files, monkeypatch):
+    plain = plain_stderr(monkeypatch)
+    bar = RowProgress(files)
+    list(files.chunks())
+    bar(4)
+    plain.truncate(0)
+    plain.seek(0)
+    wait_for_notes(plain)
+    bar.close()
+    assert "Note: still working: 4 rows are read, 0 s so far\n" in plain.getvalue()
+
+
+def test_stages_without_a_terminal_are_noted_as_plain_text(monkeypatch):
+    plain = plain_stderr(monkeypatch)
+    with output.show_stages() as show:
+        show("Evaluating\x1b[31m")
+        plain.truncate(0)
+        plain.seek(0)
+        wait_for_notes(plain)
+    assert "\x1b" not in plain.getvalue()
+    assert "Note: still working: Evaluating" in plain.getvalue()
+
+
+def test_a_bar_makes_notes_superfluous(files, monkeypatch):
+    shown = Terminal()
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setattr(progress, "PROGRESS_DELAY", 0.0)
+    monkeypatch.setattr(heartbeat, "NOTE_INTERVAL", 0.05)
+    bar = RowProgress(files)
+    bar(2)
+    time.sleep(0.2)
+    bar.close()
+    assert "Note" not in shown.getvalue()
+
+
+def test_hidden_progress_notes_nothing(files, monkeypatch):
+    plain = plain_stderr(monkeypatch)
+    bar = RowProgress(files, is_shown=False)
+    bar(2)
+    time.sleep(0.05)
+    bar.close()
+    assert plain.getvalue() == ""
+
+
+def test_closed_standard_error_is_no_problem(monkeypatch):
+    plain = plain_stderr(monkeypatch)
+    plain.close()
+    heartbeat.note_progress("1 of 2 fits")
+
+
+def test_the_time_left_is_an_estimate():
+    assert heartbeat.format_time_left(10.0, 20, 60) == ", about 20 s left"
+    assert heartbeat.format_time_left(60.0, 1, 11) == ", about 10 min left"
+    assert heartbeat.format_time_left(60.0, 0, 11) == heartbeat.format_time_left(6.0, 11, 11) == ""
+    assert heartbeat.format_time_left(60.0, 5, None) == ""

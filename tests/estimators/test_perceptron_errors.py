@@ -98,7 +98,7 @@ def test_too_large_and_infinite_values_are_errors() -> None:
 
 def test_another_number_of_features_than_in_training_is_an_error() -> None:
     learner = weigh.Perceptron().fit(X, Y)
-    message = "X has 1 features, but weigh is expecting 2 features as input, as in training: 'x0', 'x1'."
+    message = "X has 1 features, but Perceptron is expecting 2 features as input, as in training: 'x0', 'x1'."
     for call in (learner.predict, learner.decision_function, lambda rows: learner.partial_fit(rows, Y)):
         assert error_message(lambda call=call: call(X[:, :1])) == message
 

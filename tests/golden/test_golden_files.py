@@ -1,4 +1,4 @@
-"""Files written by earlier releases load, predict as before and are saved with the same bytes."""
+"""Files written by earlier releases load, predict as before, and are saved in the newest format."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import weigh
 from tests.golden.write import CHECKED, LETTERS, MAILS, answers, folded_digest
 from weigh.apps.mail.store import MailStore
 from weigh.errors import ModelFileError
+from weigh.model.file import store
 
 FOLDER = Path(__file__).parent / "0.1.0"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text())
@@ -29,9 +30,18 @@ def test_every_model_file_has_recorded_answers() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS["models"]))
-def test_a_model_file_is_written_again_byte_for_byte(name: str, tmp_path: Path) -> None:
-    weigh.load(FOLDER / f"{name}.weigh").save(tmp_path / "again.weigh")
-    assert (tmp_path / "again.weigh").read_bytes() == (FOLDER / f"{name}.weigh").read_bytes()
+def test_a_model_file_is_saved_in_the_newest_format_with_the_same_content(name: str, tmp_path: Path) -> None:
+    old, again = FOLDER / f"{name}.weigh", tmp_path / "again.weigh"
+    weigh.load(old).save(again)
+    assert [_format_version(path) for path in (old, again)] == ["1", "2"]
+    then, now = store.read(old), store.read(again)
+    assert now.meta == then.meta
+    assert {key: array.tobytes() for key, array in now.arrays.items()} == {
+        key: array.tobytes() for key, array in then.arrays.items()
+    }
+    _assert_same(answers(weigh.load(again)), ANSWERS["models"][name])
+    weigh.load(again).save(tmp_path / "third.weigh")
+    assert (tmp_path / "third.weigh").read_bytes() == again.read_bytes()
 
 
 @pytest.mark.parametrize("name", sorted(ANSWERS["models"]))
@@ -76,12 +86,16 @@ def test_a_damaged_ledger_of_an_earlier_release_is_refused(store_folder: Path) -
         MailStore.open(store_folder).judge(LETTERS)
 
 
-def test_a_speller_is_written_again_byte_for_byte_and_suggests_as_it_did(tmp_path: Path) -> None:
+def test_a_speller_is_saved_in_the_newest_format_and_suggests_as_it_did(tmp_path: Path) -> None:
     speller = weigh.Speller.load(FOLDER / "speller.weigh")
     speller.save(tmp_path / "again.weigh")
-    assert (tmp_path / "again.weigh").read_bytes() == (FOLDER / "speller.weigh").read_bytes()
-    suggestions = [each.to_dict() for each in speller.check(CHECKED, threshold=0.5)]
-    _assert_same(suggestions, ANSWERS["speller"])
+    assert _format_version(tmp_path / "again.weigh") == "2"
+    again = weigh.Speller.load(tmp_path / "again.weigh")
+    for each in (speller, again):
+        suggestions = [suggestion.to_dict() for suggestion in each.check(CHECKED, threshold=0.5)]
+        _assert_same(suggestions, ANSWERS["speller"])
+    again.save(tmp_path / "third.weigh")
+    assert (tmp_path / "third.weigh").read_bytes() == (tmp_path / "again.weigh").read_bytes()
 
 
 def _assert_same(now: Any, then: Any) -> None:
@@ -98,6 +112,13 @@ def _assert_same(now: Any, then: Any) -> None:
         assert _number(now) == pytest.approx(_number(then), rel=1e-12, abs=1e-12)
     else:
         assert now == then
+
+
+def _format_version(path: Path) -> str:
+    content = path.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    version: str = json.loads(content[8 : 8 + size])["__metadata__"]["version"]
+    return version
 
 
 def _number(value: float | str) -> float:

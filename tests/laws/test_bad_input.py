@@ -97,7 +97,7 @@ def test_a_word_among_numbers_is_missing_when_predicting_and_forgetting(learner:
 @pytest.mark.parametrize(
     ("X", "message"),
     [
-        (np.zeros((3, 2)), "X has 2 features, but weigh is expecting 3 features"),
+        (np.zeros((3, 2)), r"X has 2 features, but \w+ is expecting 3 features"),
         (np.zeros(3), "Reshape your data"),
         (np.zeros((2, 3, 4)), "Found array with dim 3"),
         (np.zeros((0, 3)), r"0 sample\(s\)"),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -139,7 +140,8 @@ def test_integer_weights_equal_repeated_rows() -> None:
     X, y, weights = [[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], [3, 0, 1, 2]
     weighted = weigh.Threshold().fit(X, y, sample_weight=weights)
     repeated = weigh.Threshold().fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    assert weighted.model_.to_bytes() == repeated.model_.to_bytes()
+    models = (replace(each.model_, training_rows=None) for each in (weighted, repeated))
+    assert len({model.to_bytes() for model in models}) == 1
 
 
 def test_only_the_column_that_is_cut_is_needed_to_predict() -> None:

@@ -140,6 +140,15 @@ def test_training_rows_are_recognised(spam_model: Any) -> None:
     assert advice not in weigh.report_on(spam_model, tables.mails(300, 1)).facts.summary.next
 
 
+def test_training_rows_of_a_logistic_regression_are_recognised() -> None:
+    table = tables.mails()
+    model = weigh.LogisticRegression().fit(table, "kind")
+    advice = "It was trained on these rows, so the measures are too optimistic: evaluate it on new rows."
+    assert advice in weigh.report_on(model, table, label="kind").facts.summary.next
+    other = weigh.report_on(model, tables.mails(300, 1), label="kind")
+    assert not any("trained on these rows" in each for each in other.facts.summary.next)
+
+
 def test_an_overconfident_model_is_detected() -> None:
     rng = np.random.default_rng(0)
     label = rng.random(600) < 0.5

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import Any
 
 import click
@@ -30,10 +29,6 @@ PLOT_HELP = {
     "predicted": "regression: predicted against true values (default)",
     "residuals": "regression: residuals against predictions",
 }
-TRAINING_ROWS_NOTE = (
-    "Note: The model was trained on these rows, so the figures are too good. Evaluate it on other rows, or "
-    "use `weigh audit`, which judges training rows by leave-one-out."
-)
 SECTIONS = {
     "Examples": """
         weigh evaluate income.weigh test.csv
@@ -84,8 +79,7 @@ def command(
     name = label or loaded.label
     if name is None:
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
-    opened = open_source_for_model(loaded, data, name, **written)
-    with show_row_progress(opened) as source:
+    with show_row_progress(open_source_for_model(loaded, data, name, **written)) as source:
         evaluation = evaluate(loaded, source)
     if plot is not None:
         from weigh.pictures import image
@@ -94,16 +88,3 @@ def command(
     print_result(evaluation, as_json)
     if plot is not None and not as_json:
         print_text(f"\n{format_location('The picture', plot)}")
-    if _is_training_data(loaded, opened, evaluation):
-        print_text(f"\n{textwrap.fill(TRAINING_ROWS_NOTE, 80, break_on_hyphens=False)}", err=True)
-
-
-def _is_training_data(model: Any, source: Any, evaluation: Any) -> bool:
-    """Whether the counts prove that a model was evaluated on its training rows."""
-    from weigh.model.count_model import CountModel
-
-    model = getattr(model, "uncalibrated", model)
-    # The rows are read again only if their number agrees.
-    if not isinstance(model, CountModel) or not model.has_rows or model.counts.rows.sum() != evaluation.n:
-        return False
-    return model.has_learned(source) is True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import re
 import warnings
@@ -22,13 +21,11 @@ from weigh.cli.options import (
 )
 from weigh.cli.output import print_json, print_text
 from weigh.cli.parameter_help import kind_rows, setting_rows
-from weigh.deduplicated_warnings import warn
+from weigh.cli.target import prepare_target
 from weigh.parameters.learners import LEARNERS
 
 if TYPE_CHECKING:
     from weigh.source.base import Source
-
-MANY_CLASSES = 20  # numeric labels are suspicious above this, and above one in so many rows
 
 SECTIONS = {
     "Examples": """
@@ -45,6 +42,7 @@ SECTIONS = {
         weigh fit mails.csv --label spam --set class_prior='{"spam": 0.9, "ham": 0.1}'
         weigh fit mails.csv --label spam --learner perceptron --set margin=1
         weigh fit adult.csv --label income --learner logistic --set scale=unit
+        weigh fit reviews.csv --label product --kind product=category
         weigh fit homes.csv --label price --learner linear
         weigh fit homes.csv --label price --learner linear --set prior=laplace:cv
         weigh fit homes.csv --label price --learner linear --set noise=laplace
@@ -122,8 +120,7 @@ def command(
                 "Name the column to predict with --label. "
                 f"The columns are {errors.quote_names(source.names)}."
             )
-        if learner != "linear":
-            _warn_if_numeric_labels(source)
+        source, kinds = prepare_target(source, kinds, [learner])
         test_rows = None
         if hold_out is not None:
             source, test_rows = _hold_out(source, hold_out, seed, learner == "linear")
@@ -169,24 +166,6 @@ def _default_name(data: str) -> str:
     """Return the default name of the model file."""
     stem = os.path.basename(os.path.normpath(data)).split(".")[0]
     return f"{stem if re.fullmatch(r'[^*?]*[^*?-][^*?]*', stem) else 'model'}.weigh"
-
-
-def _warn_if_numeric_labels(source: Source) -> None:
-    """Warn if the labels look like measurements: fractions, or very many integers."""
-    from weigh import errors
-    from weigh.source.chunk import to_pylist
-
-    labels = to_pylist(source.prefix().labels)
-    numbers = {label for label in labels if isinstance(label, int | float) and label == label}
-    fractions = any(number != round(number) for number in numbers if math.isfinite(number))
-    if len(numbers) > max(MANY_CLASSES, len(labels) / MANY_CLASSES) or fractions:
-        warn(
-            errors.OddClasses(
-                f"{source.label!r} has {len(numbers):,} distinct numbers in the first {len(labels):,} rows, "
-                "and each is a separate class.",
-                hint="If they are measurements, use --learner linear.",
-            )
-        )
 
 
 def _fit_model(

@@ -159,18 +159,33 @@ PROGRESS_DELAY = 1.0  # seconds before anything is shown
 
 @contextmanager
 def show_stages(is_shown: bool = True) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the current stage on a terminal after a delay; erase it at the end."""
+    """Yield a function that shows the current stage on a terminal after a delay; erase it at the end.
+
+    Elsewhere, plain lines say from time to time which stage it is.
+    """
+    from weigh.cli.heartbeat import Heartbeat, note_progress
+
     shown = is_shown and sys.stderr.isatty()
-    start = time.monotonic()
+    start, stages = time.monotonic(), [""]
+
+    def beat() -> None:
+        if shown:
+            show(stages[-1])
+        else:
+            note_progress(f"{stages[-1] or 'reading'}, {time.monotonic() - start:.0f} s so far")
 
     def show(stage: str) -> None:
+        stages[-1] = escape_control_characters(stage)
         if shown and time.monotonic() - start >= PROGRESS_DELAY:
-            sys.stderr.write(f"\r\033[K{escape_control_characters(stage)} …")
+            sys.stderr.write(f"\r\033[K{stages[-1]} …")
             sys.stderr.flush()
 
+    heartbeat = Heartbeat(beat) if is_shown else None
     try:
         yield show
     finally:
+        if heartbeat is not None:
+            heartbeat.close()
         if shown:
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()

@@ -1,4 +1,4 @@
-"""Progress bars on a terminal for work that takes longer than a second."""
+"""Progress of long work: bars on a terminal after a second, plain lines elsewhere every ten seconds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from weigh.cli.heartbeat import Heartbeat, format_time_left, note_progress
 from weigh.cli.output import PROGRESS_DELAY
 from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
 from weigh.source.cells import NumberFormat
@@ -26,6 +27,21 @@ class RowProgress:
         self._lock = threading.Lock()
         self._bar: Any = None
         self._is_shown = is_shown and sys.stderr.isatty()
+        self._heartbeat = Heartbeat(self._note) if is_shown else None
+
+    def _note(self) -> None:
+        """Write how far the work is, unless a bar shows it."""
+        if self._bar is None:
+            total = self.source.bytes_total or self.source.n_rows
+            done = self.source.bytes_read if self.source.bytes_total else self._rows
+            left = format_time_left(time.monotonic() - self._start, done, total)
+            part = f" ({100 * done / total:.0f}%)" if left and total else ""
+            state = f"{self._rows:,} rows are read{part}{left}" if left else self._describe_unmeasured()
+            note_progress(state)
+
+    def _describe_unmeasured(self) -> str:
+        elapsed = f"{time.monotonic() - self._start:.0f} s so far"
+        return f"{self._rows:,} rows are read, {elapsed}" if self._rows else elapsed
 
     def __call__(self, rows: int) -> None:
         """Add rows that were processed; may be called from any thread."""
@@ -38,8 +54,15 @@ class RowProgress:
             done = self.source.bytes_read if self.source.bytes_total else self._rows
             self._bar.update(0, completed=done, rows=f"{self._rows:,} rows")
 
+    def begin_pass(self, source: Source) -> None:
+        """Count the rows of a source that is read from its beginning."""
+        with self._lock:
+            self.source, self._rows = source, 0
+
     def close(self) -> None:
         """Remove the bar."""
+        if self._heartbeat is not None:
+            self._heartbeat.close()
         if self._bar is not None:
             self._bar.stop()
 
@@ -74,7 +97,7 @@ class ProgressSource(Source):
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
         """Yield the readers of all rows, and report each when the next one is requested."""
-        self._bar.source = self._source
+        self._bar.begin_pass(self._source)
         for reader in self._source.chunk_readers(kinds, size):
             yield reader
             self._bar(reader.n_rows)
@@ -117,9 +140,22 @@ class JobProgress:
         self._start = time.monotonic()
         self._bar: Any = None
         self._is_shown = sys.stderr.isatty()
+        self._done, self._total = 0, 0
+        self._heartbeat = Heartbeat(self._note)
+
+    def _note(self) -> None:
+        """Write how far the work is, unless a bar shows it."""
+        if self._bar is None:
+            elapsed = time.monotonic() - self._start
+            left = format_time_left(elapsed, self._done, self._total)
+            if self._total:
+                note_progress(f"{self._done:,} of {self._total:,} {self._what}{left}")
+            else:
+                note_progress(f"{elapsed:.0f} s so far")
 
     def __call__(self, done: int, total: int) -> None:
         """Set how many of all jobs are done."""
+        self._done, self._total = done, total
         if not self._is_shown or time.monotonic() - self._start < PROGRESS_DELAY:
             return
         if self._bar is None:
@@ -128,6 +164,7 @@ class JobProgress:
 
     def close(self) -> None:
         """Remove the bar."""
+        self._heartbeat.close()
         if self._bar is not None:
             self._bar.stop()
 

@@ -20,6 +20,7 @@ from weigh.cli.options import (
     print_result,
     save_plot,
 )
+from weigh.cli.target import prepare_target
 
 if TYPE_CHECKING:
     from weigh.trials.rows import LabelledRows
@@ -62,15 +63,16 @@ class TrialOptions:
         """Return learners, rows and labels, after checking that the picture can be written."""
         check_plot_path(self.plot)
         check_output_is_not_input(self.plot, *self.data)
-        rows = self._read_rows()
+        names = self.learners or default_learners
+        rows, kinds = self._read_rows(names)
         return (
-            self._make_learners(self.learners or default_learners, rows.labels.tolist()),
+            self._make_learners(names, kinds, rows.labels.tolist()),
             rows.data,
             rows.labels,
         )
 
-    def _read_rows(self) -> LabelledRows:
-        """Read the files into memory, with the labels of their rows."""
+    def _read_rows(self, learners: Sequence[str]) -> tuple[LabelledRows, tuple[str, ...]]:
+        """Return the rows of the files in memory with their labels, and the kinds of the features."""
         from weigh import errors
         from weigh.trials.rows import LabelledRows
 
@@ -80,9 +82,12 @@ class TrialOptions:
                 "Name the column to predict with --label. "
                 f"The columns are {errors.quote_names(source.names)}."
             )
-        return LabelledRows.of(source)
+        source, kinds = prepare_target(source, self.kinds, learners)
+        return LabelledRows.of(source), kinds
 
-    def _make_learners(self, names: Sequence[str], labels: Sequence[Any]) -> dict[str, Any]:
+    def _make_learners(
+        self, names: Sequence[str], kinds: Sequence[str], labels: Sequence[Any]
+    ) -> dict[str, Any]:
         """Return learners by name; settings apply to a single learner, kinds to all."""
         from weigh.cli.settings import read_kinds
         from weigh.trials.learners import learners_by_name, set_column_kinds
@@ -92,9 +97,9 @@ class TrialOptions:
             if len(names) != 1:
                 raise click.UsageError("--set is for a single --learner.")
             learners[names[0]].set_params(**_read_learner_settings(names[0], self.settings, labels))
-        if self.kinds:
+        if kinds:
             for learner in learners.values():
-                set_column_kinds(learner, read_kinds(self.kinds))
+                set_column_kinds(learner, read_kinds(kinds))
         return learners
 
     def run(

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils import Tags
+from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from weigh import errors
@@ -93,6 +94,10 @@ class BaseLearner(ThreadSafeEstimator):
     After fitting, `model_` is the model. It predicts, explains and can be saved without scikit-learn.
     """
 
+    # The label column is part of the rows, so scikit-learn's meta-estimators do not pass it on.
+    __metadata_request__fit: ClassVar[dict[str, str]] = {"label": UNUSED}
+    __metadata_request__partial_fit: ClassVar[dict[str, str]] = {"label": UNUSED}
+    __metadata_request__score: ClassVar[dict[str, str]] = {"label": UNUSED}
     _table: ClassVar[ParameterTable]
     missing: Any
     model_: Any
@@ -117,6 +122,20 @@ class BaseLearner(ThreadSafeEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Give one {target} "
                 f"per row, or the name of the label column."
             )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted model to a file atomically; `weigh.load` reads it."""
+        check_is_fitted(self)
+        self.model_.save(path)
+
+    def _labels(self, y: Any, label: str | None) -> Any:
+        """Return y, or the name of the label column that was given as `label`."""
+        if label is None:
+            return y
+        if y is not None or not isinstance(label, str):
+            must = "left out when y is given" if y is not None else "the name of a column"
+            raise errors.parameter_error(type(self).__name__, "label", must, label)
+        return label
 
     def _set_fitted_attributes(self, source: Source, **attributes: Any) -> None:
         """Set attributes, and those that scikit-learn expects of every fitted estimator, at once."""
@@ -206,11 +225,12 @@ class BaseClassifier(ClassifierMixin, BaseLearner):
         check_is_fitted(self)
         return self.model_.predict(X, decision)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return the accuracy on labelled rows; y may be the name of the label column."""
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> float:
+        """Return the accuracy on labelled rows; y or `label` may be the name of the label column."""
         check_is_fitted(self)
-        model = self.model_
+        model, y = self.model_, self._labels(y, label)
         source = self._source(X, model.label if y is None else y, missing=model.schema.missing)
+        model.schema.align_source(source, type(self).__name__)
         chunks = model.schema.chunks(source.with_storage(model.storage))
         is_correct = [
             np.asarray(_label_values(chunk.labels), dtype=object) == model.predict(chunk).astype(object)

@@ -50,8 +50,9 @@ class CountingClassifier(ProbabilisticClassifier):
         return {"columns": self._task(source).schema}
 
     @serialised
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the model; y is one label per row or the name of the label column."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> Self:
+        """Fit the model; y is one label per row, or y or `label` is the name of the label column."""
+        y = self._labels(y, label)
         source = self._source(X, y, sample_weight, self._missing_markers())
         model = self._finish(run(self._task(source), source, threads=self.threads), source)
         self._set_fitted_attributes(source, model_=model, classes_=model.labels)
@@ -62,18 +63,27 @@ class CountingClassifier(ProbabilisticClassifier):
         return model
 
     @serialised
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        label: str | None = None,
+    ) -> Self:
         """Learn from further rows; the result equals fitting all rows together.
 
         The first call infers the kinds of the columns. New classes and categories may appear later; `classes`
         declares classes that may have no rows yet.
         """
-        is_first = not hasattr(self, "model_")
+        y, is_first = self._labels(y, label), not hasattr(self, "model_")
         if is_first:
             source = self._source(X, y, sample_weight, self._missing_markers())
             model = run(self._task(source), source, threads=self.threads)
         else:
             source = self._source(X, self._label_or_default(X, y), sample_weight, self.model_.schema.missing)
+            self.model_.schema.align_source(source, type(self).__name__)
             source = source.with_storage(self.model_.storage)
             model = self.model_.uncalibrated.merge(
                 run(self._partial_fit_task(), source, threads=self.threads)
@@ -91,10 +101,12 @@ class CountingClassifier(ProbabilisticClassifier):
         self.__dict__.update(model_=model, classes_=model.labels)
 
     @serialised
-    def forget(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def forget(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> Self:
         """Remove rows that were learned; the result equals a model that never saw them."""
         check_is_fitted(self)
+        y = self._labels(y, label)
         source = self._source(X, self._label_or_default(X, y), sample_weight, self.model_.schema.missing)
+        self.model_.schema.align_source(source, type(self).__name__)
         self._replace_model(self.model_.uncalibrated.forget(source))
         return self
 

@@ -143,8 +143,9 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         return {"columns": self._task(source).schema}
 
     @serialised
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the model; y is one label per row or the name of the label column."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> Self:
+        """Fit the model; y is one label per row, or y or `label` is the name of the label column."""
+        y = self._labels(y, label)
         source = self._labelled_source(X, y, sample_weight)
         if self._is_online():
             self._fit_online(source)
@@ -155,12 +156,20 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
 
     @available_if(_is_online)  # type: ignore[untyped-decorator]
     @serialised
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        label: str | None = None,
+    ) -> Self:
         """Make one pass over further rows in their order; `classes` declares all classes.
 
         Without `classes`, later calls may add new ones, whose weights start at zero.
         """
-        self._partial_fit_online(X, y, classes, sample_weight)
+        self._partial_fit_online(X, self._labels(y, label), classes, sample_weight)
         return self
 
     def _is_online(self) -> bool:
@@ -248,8 +257,9 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
         return {"columns": self._task(self._labelled_source(X, y)).schema}
 
     @serialised
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the model; y is one number per row or the name of the label column."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> Self:
+        """Fit the model; y is one number per row, or y or `label` is the name of the label column."""
+        y = self._labels(y, label)
         source = self._labelled_source(X, y, sample_weight)
         self._set_fitted_attributes(source, model_=run(self._task(source), source))
         return self
@@ -268,11 +278,12 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
         check_is_fitted(self)
         return self.model_.predict(X, return_std)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R², the explained fraction of the variance; y may be the name of the label column."""
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> float:
+        """Return R², the explained fraction of the variance; y or `label` may name the label column."""
         check_is_fitted(self)
-        model = self.model_
+        model, y = self.model_, self._labels(y, label)
         source = self._labelled_source(X, model.label if y is None else y).with_storage(model.storage)
+        model.schema.align_source(source, type(self).__name__)
         pairs = [(numeric_targets(chunk), model.predict(chunk)) for chunk in model.schema.chunks(source)]
         truth, predicted = (np.concatenate(arrays) for arrays in zip(*pairs, strict=True))
         weights = check_weights(sample_weight, len(truth))

@@ -117,9 +117,9 @@ class OnlineClassifier(BaseClassifier):
             source = self._source(X, y, sample_weight, self._missing_markers())
         else:
             label = before.schema.label if y is None and getattr(X, "label", None) is None else y
-            source = self._source(X, label, sample_weight, before.schema.missing).with_storage(
-                before.storage()
-            )
+            source = self._source(X, label, sample_weight, before.schema.missing)
+            before.schema.align_source(source, type(self).__name__)
+            source = source.with_storage(before.storage())
         declared = () if classes is None else tuple(check_classes(classes))
         task = replace(self._online_task(source, before), max_iter=1, shuffle=False, classes=declared)
 

@@ -83,19 +83,28 @@ class Perceptron(OnlineClassifier):
         return self._infer_online_columns(self._source(X, y, None, self._missing_markers()))
 
     @serialised
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the model; y is one label per row or the name of the label column."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> Self:
+        """Fit the model; y is one label per row, or y or `label` is the name of the label column."""
+        y = self._labels(y, label)
         source, before = self._source(X, y, sample_weight, self._missing_markers()), self._training
         self._fit_online(source, before.copy() if self.warm_start and before is not None else None)
         return self
 
     @serialised
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self,
+        X: Any,
+        y: Any = None,
+        classes: Any = None,
+        sample_weight: Any = None,
+        *,
+        label: str | None = None,
+    ) -> Self:
         """Make one pass over further rows in their order; `classes` declares all classes.
 
         Without `classes`, later calls may add new ones, whose weights start at zero.
         """
-        self._partial_fit_online(X, y, classes, sample_weight)
+        self._partial_fit_online(X, self._labels(y, label), classes, sample_weight)
         return self
 
     @property

@@ -47,8 +47,9 @@ class Threshold(ProbabilisticClassifier):
         return {"columns": ThresholdTask.for_source(source, **self._parameters()).schema}
 
     @serialised
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the model; y is one label per row or the name of the label column."""
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> Self:
+        """Fit the model; y is one label per row, or y or `label` is the name of the label column."""
+        y = self._labels(y, label)
         source = self._source(X, y, sample_weight, self._missing_markers())
         model = run(ThresholdTask.for_source(source, **self._parameters()), source, threads=1)
         self._set_fitted_attributes(source, model_=model, classes_=model.labels)

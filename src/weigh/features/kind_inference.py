@@ -139,7 +139,7 @@ def _kind_of_storage(storage: str, name: str, number_kind: Number) -> Kind:
 
 
 def storage_type(column: Column) -> str:
-    """Return what a column holds: "flag", "integer", "float", "string", "list", "nothing", or another type."""
+    """Return "flag", "integer", "float", "string", "list", "nothing", or the name of another type."""
     if isinstance(column, DictionaryColumn):
         return _object_storage_type(column.values)
     if isinstance(column, (TextColumn, ListColumn)):

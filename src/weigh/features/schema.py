@@ -6,7 +6,7 @@ remove them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -172,14 +172,19 @@ class Schema(Immutable):
         return (reader.read() for reader in self.chunk_readers(source, is_training=is_training))
 
     def chunk_readers(
-        self, source: Source, max_rows: int = CHUNK_ROWS, *, is_training: bool | None = False
+        self,
+        source: Source,
+        max_rows: int = CHUNK_ROWS,
+        learner: str = "weigh",
+        *,
+        is_training: bool | None = False,
     ) -> Iterator[ChunkReader]:
         """Yield readers of a source, with its columns checked, renamed and read as this schema says.
 
         Odd cells are reported at the end of the pass, and are an error if a model is trained and a column
-        has too many of them; `is_training` None reports nothing, for further passes.
+        has too many of them; `is_training` None reports nothing, for further passes. Errors name the learner.
         """
-        source = self.align_source(source)
+        source = self.align_source(source, learner)
         max_rows = min(max_rows, self.chunk_rows, self._max_dense_rows(source))
         readers = source.chunk_readers(self.kinds_to_read(source), max_rows)
         if not (self.named and source.named):
@@ -230,16 +235,23 @@ class Schema(Immutable):
             return CHUNK_ROWS
         return max(1, MAX_DENSE_CELLS // max(1, source.width))
 
-    def align_source(self, source: Source) -> Source:
+    def align_source(self, source: Source, learner: str = "weigh") -> Source:
         """Check a source, after adding columns that its format omits because they are empty."""
         source = source.with_columns(self.names)
         if self.readings:
             source = source.with_number_formats(self._number_formats)
-        self.check(source)
+        self.check(source, learner)
         return source
 
-    def check(self, source: Source) -> None:
-        """Raise ColumnError if a source lacks columns of this schema; warn of columns that it has besides."""
+    def has_columns(self, names: Collection[str]) -> bool:
+        """Whether all columns that a model needs are among the names."""
+        return all(name in names for name in self._required_names)
+
+    def check(self, source: Source, learner: str = "weigh") -> None:
+        """Raise ColumnError if a source lacks columns of this schema; warn of columns that it has besides.
+
+        Errors name the learner.
+        """
         if self.named and source.named:
             given = set(source.names)
             absent = [n for n in self._required_names if n not in given]
@@ -252,7 +264,7 @@ class Schema(Immutable):
             _warn_of_extra_columns(self.extra_columns(source))
         elif source.width != len(self.names):
             raise errors.ColumnError(
-                f"X has {source.width} features, but weigh is expecting {len(self.names)} features "
+                f"X has {source.width} features, but {learner} is expecting {len(self.names)} features "
                 f"as input, as in training: {errors.quote_names(self.names)}."
             )
 
@@ -275,6 +287,15 @@ class Schema(Immutable):
     @cached_property
     def _accepted_names(self) -> frozenset[str | None]:
         return frozenset({*self.names, self.label})
+
+    def with_blocks(self, chunk: Chunk) -> Chunk:
+        """Return a chunk from `chunks` that is encoded already."""
+        return replace(chunk, encoded=(self, self.encode(chunk)))
+
+    def blocks(self, chunk: Chunk) -> list[Block]:
+        """Return the blocks of a chunk from `chunks`, encoded now unless it is encoded already."""
+        schema, blocks = chunk.encoded or (None, [])
+        return blocks if schema is self else self.encode(chunk)
 
     def encode(self, chunk: Chunk) -> list[Block]:
         """Return one block per column group for a chunk from `chunks`."""

@@ -177,13 +177,13 @@ def _report_empty_columns(names: Sequence[str], *, is_all: bool) -> None:
     else:
         subject, are, have = f"Columns {errors.quote_names(names)}", "are", "they have"
     hint = ("If there are values later, state the kind, such as ", set_kind(names[0], "category"), ".")
+    reason = f"{have} no values in the first rows."
     if is_all:
         raise errors.DataError(
-            f"There is nothing to learn from. {subject} would be skipped: {have} no values in the first rows.",
-            hint=hint,
+            f"There is nothing to learn from. {subject} would be skipped: {reason}", hint=hint
         )
     warn(
-        errors.SkippedColumns(f"{subject} {are} skipped: {have} no values in the first rows.", hint=hint),
+        errors.SkippedColumns(f"{subject} {are} skipped: {reason}", hint=hint),
         names,
     )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ from weigh import errors
 from weigh.advice import Step
 from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints, Mask
 from weigh.features.columns import to_numbers
+from weigh.features.row_hashes import add_label_hashes, add_target_hashes, hash_features
 from weigh.features.schema import Schema
 from weigh.features.validation import MAX_MAGNITUDE
 from weigh.learn.feature_index import FeatureIndex
@@ -19,6 +21,7 @@ from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
 from weigh.model.counts.bayes_counts import Label, encode_labels, missing_labels_error
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.parallel import map_in_order
+from weigh.model.training_rows import TrainingRows
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist
 from weigh.source.sparse_rows import SparseRows
@@ -78,6 +81,7 @@ class _ChunkBlocks(NamedTuple):
     labels: list[Label]
     weights: Floats | None
     n_missing: int
+    rows: TrainingRows
 
 
 class SourceDataset:
@@ -108,6 +112,7 @@ class SourceDataset:
         self.n_rows = 0
         self.is_weighted = False
         self.n_missing = 0  # missing numbers, treated as zero
+        self.training_rows = TrainingRows()
         self._class_totals = np.zeros(0)  # total weight by label code
         self._cached_chunks: list[EncodedChunk] | None = []
 
@@ -132,7 +137,7 @@ class SourceDataset:
         With a label check, all rows are read into memory and checked before the feature index changes, so
         that a batch is learned completely or not at all.
         """
-        chunks: Iterable[_ChunkBlocks] = self._iter_blocks(is_training=True)
+        chunks: Iterable[_ChunkBlocks] = self._iter_blocks(is_training=True, hashes_rows=True)
         if check is not None:
             try:
                 chunks = list(chunks)
@@ -148,6 +153,7 @@ class SourceDataset:
             self.n_rows += len(encoded.targets)
             self.is_weighted = self.is_weighted or encoded.weights is not None
             self.n_missing += chunk.n_missing
+            self.training_rows = self.training_rows.plus(chunk.rows)
             self._count_labels(encoded)
             n_bytes += encoded.n_bytes
             if self._cached_chunks is not None:
@@ -205,12 +211,13 @@ class SourceDataset:
         index = {label: i for i, label in enumerate(classes)}
         return np.array([index[label] for label in self.labels], dtype=np.int32)
 
-    def _iter_blocks(self, *, is_training: bool | None) -> Iterator[_ChunkBlocks]:
+    def _iter_blocks(self, *, is_training: bool | None, hashes_rows: bool = False) -> Iterator[_ChunkBlocks]:
         """Yield the blocks of each chunk in order, encoded in parallel."""
+        make_blocks = partial(self._make_blocks, hashes_rows=hashes_rows)
         readers = self._schema.chunk_readers(self._source, is_training=is_training)
-        return map_in_order(self._make_blocks, readers)
+        return map_in_order(make_blocks, readers)
 
-    def _make_blocks(self, chunk: Chunk) -> _ChunkBlocks:
+    def _make_blocks(self, chunk: Chunk, *, hashes_rows: bool) -> _ChunkBlocks:
         targets, labels = self._encode_targets(chunk)
         weights, mask = chunk.weights, _weighted_rows(chunk, self._ignored_classes)
         if mask is not None:
@@ -223,8 +230,22 @@ class SourceDataset:
                 targets, labels = weighted.codes, weighted.levels
         encoded = self._schema.encode(chunk)
         n_missing = sum(block.count_missing(mask) for block in encoded if isinstance(block, DenseBlock))
+        rows = (
+            self._hash_rows(encoded, chunk.n_rows, mask, targets, labels) if hashes_rows else TrainingRows()
+        )
         blocks = self.feature_index.prepare_blocks(encoded, mask)
-        return _ChunkBlocks(blocks, targets, labels, weights, n_missing)
+        return _ChunkBlocks(blocks, targets, labels, weights, n_missing, rows)
+
+    def _hash_rows(
+        self, blocks: list[Any], n_rows: int, mask: Mask | None, targets: Targets, labels: list[Label]
+    ) -> TrainingRows:
+        hashes = hash_features(self._schema, blocks, n_rows)
+        hashes = hashes if mask is None else hashes[mask]
+        if self._is_regression:
+            add_target_hashes(targets, hashes)
+        else:
+            add_label_hashes(labels, targets, hashes)
+        return TrainingRows.from_hashes(hashes)
 
     def _encode_targets(self, chunk: Chunk) -> tuple[Targets, list[Label]]:
         if self._is_regression:

@@ -184,7 +184,8 @@ class LinearTask:
         intercept = np.atleast_1d(b).astype(np.float64)
         posterior = setup.reindex_posterior(penalised.posterior_maker)
         terms = setup.build_terms(table)
-        return RegressionModel(self.schema, intercept, terms, fit, certificate, posterior)
+        rows = setup.data.training_rows
+        return RegressionModel(self.schema, intercept, terms, fit, certificate, posterior, training_rows=rows)
 
 
 def _explained_fraction(

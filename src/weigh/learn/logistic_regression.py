@@ -157,7 +157,15 @@ class LogisticTask:
         posterior = setup.reindex_posterior(maker)
         terms = setup.build_terms(table)
         return LogisticModel(
-            self.schema, classes, intercepts, terms, class_frequencies, fit, certificate, posterior
+            self.schema,
+            classes,
+            intercepts,
+            terms,
+            class_frequencies,
+            fit,
+            certificate,
+            posterior,
+            training_rows=setup.data.training_rows,
         )
 
 

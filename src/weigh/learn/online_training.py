@@ -17,6 +17,7 @@ from weigh.learn.class_weights import dataset_class_weights, weigh_rows
 from weigh.learn.dataset import EncodedChunk, EncodedDataset
 from weigh.learn.feature_index import FeatureIndex
 from weigh.model.base import Model
+from weigh.model.training_rows import TrainingRows
 
 
 class TrainingState(Protocol):
@@ -40,12 +41,21 @@ class OnlineTraining(ABC, Generic[StateT, ModelT]):
     feature_index: FeatureIndex
     state: StateT
     cached_model: ModelT | None = None
+    training_rows: TrainingRows | None = None
 
     def model(self) -> ModelT:
         """Return the model of the current state."""
         if self.cached_model is None:
             self.cached_model = self.build_model()
         return self.cached_model
+
+    def add_rows(self, rows: TrainingRows) -> None:
+        """Record rows that were learned, and discard the model of the rows before."""
+        self.cached_model = None
+        if self.training_rows is None:
+            self.training_rows = rows
+        elif not self.training_rows.equals(rows):  # further passes over the same rows add none
+            self.training_rows = self.training_rows.plus(rows)
 
     @abstractmethod
     def build_model(self) -> ModelT:

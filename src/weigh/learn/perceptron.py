@@ -47,7 +47,8 @@ class PerceptronTraining(OnlineTraining[PerceptronState, PerceptronModel]):
         hypothesis = keep if record is None else "last"
         intercepts = to_class_columns(biases)[0]
         details = hypothesis, state.certificate(), state.settings.rate, divisor, record
-        model = PerceptronModel(self.schema, state.classes, intercepts, terms, *details)
+        rows = self.training_rows
+        model = PerceptronModel(self.schema, state.classes, intercepts, terms, *details, training_rows=rows)
         return model if keep == hypothesis else model.keep(keep)
 
 
@@ -123,7 +124,7 @@ class PerceptronTask:
         state.n_fits = 1 if check is None and before is None else state.n_fits + 1
         state.has_seen_all = check is None
         self._run_passes(state, passes, dataset.feature_index.width, progress)
-        training.cached_model = None
+        training.add_rows(dataset.training_rows)
         return training
 
     def find_classes(self, dataset: SourceDataset) -> list[Any]:

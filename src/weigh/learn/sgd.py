@@ -193,7 +193,10 @@ class SgdTraining(OnlineTraining[SgdState, LogisticModel]):
             method="online",
         )
         intercepts = to_class_columns(biases)[0]
-        return LogisticModel(self.schema, state.classes, intercepts, terms, state.class_frequencies(), fit)
+        frequencies, rows = state.class_frequencies(), self.training_rows
+        return LogisticModel(
+            self.schema, state.classes, intercepts, terms, frequencies, fit, training_rows=rows
+        )
 
 
 @dataclass(frozen=True)
@@ -269,7 +272,7 @@ class OnlineLogisticTask:
         for label, weight in dataset.class_totals().items():
             state.class_totals[label] = state.class_totals.get(label, 0.0) + weight
         self._run_passes(state, passes, dataset.feature_index.width, progress, is_batch=check is not None)
-        training.cached_model = None
+        training.add_rows(dataset.training_rows)
         return training
 
     def _find_classes(self, dataset: SourceDataset) -> list[Any]:

@@ -10,12 +10,13 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Step
-from weigh.features.blocks import Floats, Ints
+from weigh.features.blocks import Floats, Ints, NumberBlock
 from weigh.features.columns import encode_column
 from weigh.features.columns import is_missing as is_missing_value
 from weigh.features.dates import Date, part_name
 from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Category, Flag, Kind, Number, Skip
+from weigh.features.row_hashes import add_label_hashes, hash_features
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
 from weigh.features.width import check_separate_columns
@@ -23,6 +24,7 @@ from weigh.learn.task import MergingCounter
 from weigh.model.counts.bayes_counts import Label, encode_labels
 from weigh.model.counts.count_table import CountArray, canonical_order_key, to_integers_if_whole
 from weigh.model.threshold import LEFT, MISSING, RIGHT, ThresholdModel
+from weigh.model.training_rows import TrainingRows
 from weigh.parameters.learners import THRESHOLD
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
@@ -103,13 +105,15 @@ class ThresholdTask:
         split, values = splits[best], _concatenate_column(chunks, best)
         sides = np.where(values <= split.threshold, LEFT, np.where(np.isnan(values), MISSING, RIGHT))
         table = np.bincount(sides * len(classes) + codes, weights, 3 * len(classes)).astype(np.float64)
+        schema = self._single_column_schema(best)
         return ThresholdModel(
-            self._single_column_schema(best),
+            schema,
             list(classes),
             split.threshold,
             split.low,
             split.high,
             to_integers_if_whole(table.reshape(3, len(classes))),
+            training_rows=_hash_column(schema, values, classes, codes),
         )
 
     def _single_column_schema(self, j: int) -> Schema:
@@ -119,6 +123,13 @@ class ThresholdTask:
         kinds = [kind if selected in (name, part_name(name, "days")) else Skip() for name, kind in pairs]
         made = {name: kind for name, kind in self.schema.made.items() if name == selected}
         return replace(self.schema, kinds=kinds, made=made)
+
+
+def _hash_column(schema: Schema, values: Floats, classes: list[Label], codes: Ints) -> TrainingRows:
+    """Return the record of the training rows, of which the model reads one column."""
+    hashes = hash_features(schema, [NumberBlock(values)], len(values))
+    add_label_hashes(classes, codes, hashes)
+    return TrainingRows.from_hashes(hashes)
 
 
 def _numeric_kind(kind: Kind, column: Any) -> Kind:

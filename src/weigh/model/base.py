@@ -25,11 +25,13 @@ from weigh.model.parallel import map_in_order
 from weigh.result import Table
 from weigh.source.base import ChunkReader, Source
 from weigh.source.chunk import Chunk
+from weigh.source.memory.columns import base_type_names
 from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_float, html_paragraph
 
 if TYPE_CHECKING:
     from weigh.model.evidence.evidence import Evidence, Explained
+    from weigh.model.training_rows import TrainingRows
 
 Result = TypeVar("Result")
 MAX_OUTPUT_VALUES = 4_000_000  # rows × outputs of a chunk, which bounds memory
@@ -39,7 +41,9 @@ class BaseModel(Immutable, ABC):
     """A frozen model, without its training rows."""
 
     type_name: ClassVar[str]
+    learner: ClassVar[str] = "weigh"  # the estimator that errors name
     schema: Schema
+    training_rows: TrainingRows | None = None  # None if unknown, or if counts tell them
 
     @abstractmethod
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -93,14 +97,14 @@ class BaseModel(Immutable, ABC):
         max_rows = max(1, MAX_OUTPUT_VALUES // self.n_outputs)
         if isinstance(rows, Chunk):
             return ChunkReader.split(rows.n_rows, max_rows, rows.slice)
-        source = rows_of(rows, missing=self.schema.missing)
+        source = rows_of(_single_row(rows, self.schema), missing=self.schema.missing)
         if isinstance(rows, Source):  # other rows are in memory, where only one storage is possible
             source = source.with_storage(self.storage)
-        return self.schema.chunk_readers(source, max_rows)
+        return self.schema.chunk_readers(source, max_rows, self.learner)
 
     def encode(self, chunk: Chunk) -> EncodedRows:
         """Encode the rows of a chunk with the schema's column names."""
-        return EncodedRows(self.schema.encode(chunk), chunk.n_rows, chunk.row_number)
+        return EncodedRows(self.schema.blocks(chunk), chunk.n_rows, chunk.row_number)
 
     def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the model's HTML display."""
@@ -120,6 +124,14 @@ class BaseModel(Immutable, ABC):
         """Return the bytes that `save` writes; equal models have equal bytes."""
         meta, arrays = self.to_store()
         return store.to_bytes({"model": self.type_name, **meta}, arrays)
+
+
+def _single_row(rows: Any, schema: Schema) -> Any:
+    """Return a pandas Series with the names of the columns as its index, such as df.iloc[0], as one row."""
+    if not schema.named or "pandas.Series" not in base_type_names(rows):
+        return rows
+    row = {str(name): value for name, value in rows.items()}
+    return [row] if schema.has_columns(row) else rows
 
 
 class EncodedRows(NamedTuple):

@@ -52,6 +52,7 @@ class JointModel(CountModel):
     """
 
     type_name: ClassVar[str] = "joint-bayes"
+    learner: ClassVar[str] = "JointBayes"
     title: ClassVar[str] = "joint model"
 
     schema: Schema

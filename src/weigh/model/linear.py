@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -37,6 +37,7 @@ from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
 from weigh.model.file.store import Name
+from weigh.model.training_rows import TrainingRows
 from weigh.result import Table
 from weigh.source.sparse_rows import SparseRows
 
@@ -102,6 +103,7 @@ class LinearModel(Model, LinearPredictor):
     class_list: list[Any]
     base: Floats
     terms: Sequence[ScoreTerm]
+    training_rows: TrainingRows | None = field(default=None, kw_only=True)
 
     @property
     def classes(self) -> list[Any]:
@@ -185,6 +187,8 @@ class LinearModel(Model, LinearPredictor):
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         store.write_names(arrays, meta, "classes", self.class_list)
         write_terms(self.terms, arrays, meta)
+        if self.training_rows is not None:
+            self.training_rows.write_arrays(arrays, meta)
         return meta, arrays
 
     @classmethod
@@ -192,7 +196,8 @@ class LinearModel(Model, LinearPredictor):
         """Read a model that `to_store` described."""
         classes = store.read_distinct_names(stored, "classes")
         base = read_floats(stored, "base", len(classes))
-        return cls(schema, classes, base, read_terms(stored, schema, len(classes)))
+        terms, rows = read_terms(stored, schema, len(classes)), TrainingRows.read_arrays(stored)
+        return cls(schema, classes, base, terms, training_rows=rows)
 
 
 def refuse_exact_products() -> list[ClassProduct]:

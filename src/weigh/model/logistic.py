@@ -20,6 +20,7 @@ from weigh.model.file import store
 from weigh.model.fit import Fit, Optimality
 from weigh.model.inference import MAX_SAVED_FEATURES, Posterior, PosteriorSource, Summary, build_summary
 from weigh.model.linear import LinearModel, read_floats, read_trainable_terms, refuse_exact_products
+from weigh.model.training_rows import TrainingRows
 from weigh.text import format_percent
 
 
@@ -32,6 +33,7 @@ class LogisticModel(LinearModel):
     """
 
     type_name: ClassVar[str] = "logistic"
+    learner: ClassVar[str] = "LogisticRegression"
 
     shares: Floats
     fit: Fit
@@ -113,5 +115,5 @@ class LogisticModel(LinearModel):
         certificate_data = stored.meta.get("certificate")
         certificate = None if certificate_data is None else Optimality.from_dict(certificate_data)
         width = sum(len(term.features().names) for term in terms)
-        posterior = Posterior.read_arrays(stored, width)
-        return cls(schema, classes, base, terms, shares, fit, certificate, posterior)
+        posterior, rows = Posterior.read_arrays(stored, width), TrainingRows.read_arrays(stored)
+        return cls(schema, classes, base, terms, shares, fit, certificate, posterior, training_rows=rows)

@@ -56,6 +56,7 @@ class BayesModel(CountModel):
     """
 
     type_name: ClassVar[str] = "naive-bayes"
+    learner: ClassVar[str] = "NaiveBayes"
     title: ClassVar[str] = "naive Bayes model"
 
     schema: Schema

@@ -30,6 +30,7 @@ from weigh.model.linear import (
     read_trainable_terms,
     refuse_exact_products,
 )
+from weigh.model.training_rows import TrainingRows
 from weigh.parameters.learners import HYPOTHESES, PERCEPTRON
 from weigh.source.chunk import Chunk
 from weigh.source.sparse_rows import SparseRows
@@ -109,6 +110,7 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
     """
 
     type_name: ClassVar[str] = "perceptron"
+    learner: ClassVar[str] = "Perceptron"
 
     terms: Sequence[TrainableTerm]
     kept: str
@@ -130,7 +132,14 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
         if how == "voted":
             last = self.keep("last")
             settings = how, self.certificate, self.rate, 1.0, self.record
-            return VotedModel(self.schema, self.class_list, last.base, last.terms, *settings)
+            return VotedModel(
+                self.schema,
+                self.class_list,
+                last.base,
+                last.terms,
+                *settings,
+                training_rows=self.training_rows,
+            )
         weights, biases, divisor = self.record.weights(how)
         weights, biases = to_class_columns(weights), to_class_columns(biases)[0]
         terms, start = [], 0
@@ -139,7 +148,8 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
             terms.append(term.with_weights(np.ascontiguousarray(weights[start : start + size])))
             start += size
         settings = how, self.certificate, self.rate, divisor, self.record
-        return PerceptronModel(self.schema, self.class_list, biases, terms, *settings)
+        rows = self.training_rows
+        return PerceptronModel(self.schema, self.class_list, biases, terms, *settings, training_rows=rows)
 
     def linear(self) -> PerceptronModel:
         """Return the model itself, which is already linear."""
@@ -202,7 +212,9 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
             )
         if not (0.0 < rate < np.inf and 1.0 <= divisor < np.inf):
             raise store.damaged_file_error(stored.path, "its weights have an invalid rate or divisor")
-        return cls(schema, classes, base, terms, kept, certificate, float(rate), float(divisor), record)
+        details = kept, certificate, float(rate), float(divisor), record
+        rows = TrainingRows.read_arrays(stored)
+        return cls(schema, classes, base, terms, *details, training_rows=rows)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -27,6 +27,7 @@ from weigh.model.linear import (
     refuse_exact_products,
     write_terms,
 )
+from weigh.model.training_rows import TrainingRows
 from weigh.result import Table
 from weigh.source.chunk import Chunk
 from weigh.text import format_float
@@ -41,6 +42,7 @@ class RegressionModel(LinearPredictor):
     """
 
     type_name: ClassVar[str] = "regression"
+    learner: ClassVar[str] = "LinearRegression"
 
     schema: Schema
     base: Floats
@@ -48,6 +50,7 @@ class RegressionModel(LinearPredictor):
     fit: Fit
     certificate: Optimality
     posterior_source: PosteriorSource | None = None
+    training_rows: TrainingRows | None = field(default=None, kw_only=True)
 
     def __repr__(self) -> str:
         columns = f"{len(self.schema.names):,} column" + "s" * (len(self.schema.names) != 1)
@@ -151,6 +154,8 @@ class RegressionModel(LinearPredictor):
         meta |= {"fit": asdict(self.fit), "certificate": asdict(self.certificate)}
         if len(self.feature_names) <= MAX_SAVED_FEATURES and self._available_posterior is not None:
             self._available_posterior.write_arrays(arrays, meta)
+        if self.training_rows is not None:
+            self.training_rows.write_arrays(arrays, meta)
         return meta, arrays
 
     @classmethod
@@ -161,4 +166,5 @@ class RegressionModel(LinearPredictor):
         fit = Fit.from_dict(stored.meta["fit"])
         certificate = Optimality.from_dict(stored.meta["certificate"])
         width = sum(len(term.features().names) for term in terms)
-        return cls(schema, base, terms, fit, certificate, Posterior.read_arrays(stored, width))
+        posterior, rows = Posterior.read_arrays(stored, width), TrainingRows.read_arrays(stored)
+        return cls(schema, base, terms, fit, certificate, posterior, training_rows=rows)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -20,6 +20,7 @@ from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct, Factor, smoothed_ratio, to_fraction
 from weigh.model.file import store
+from weigh.model.training_rows import TrainingRows
 from weigh.result import Table
 from weigh.text import format_count, truncate
 
@@ -36,6 +37,7 @@ class ThresholdModel(Model):
     """
 
     type_name: ClassVar[str] = "threshold"
+    learner: ClassVar[str] = "Threshold"
 
     schema: Schema
     class_list: list[Any]
@@ -43,6 +45,7 @@ class ThresholdModel(Model):
     low: float
     high: float
     counts: CountArray
+    training_rows: TrainingRows | None = field(default=None, kw_only=True)
 
     @property
     def classes(self) -> list[Any]:
@@ -135,6 +138,8 @@ class ThresholdModel(Model):
         arrays: dict[str, Any] = {"counts": self.counts, "cut": np.array([self.low, self.cut, self.high])}
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         store.write_names(arrays, meta, "classes", self.class_list)
+        if self.training_rows is not None:
+            self.training_rows.write_arrays(arrays, meta)
         return meta, arrays
 
     @classmethod
@@ -151,7 +156,9 @@ class ThresholdModel(Model):
         ):
             raise store.damaged_file_error(stored.path, "it does not cut exactly one numeric column")
         low, middle, high = cut.tolist()
-        return cls(schema, classes, middle, low, high, read_counts_array(stored, "counts", (3, len(classes))))
+        counts = read_counts_array(stored, "counts", (3, len(classes)))
+        rows = TrainingRows.read_arrays(stored)
+        return cls(schema, classes, middle, low, high, counts, training_rows=rows)
 
 
 def _log_frequencies(counts: CountArray) -> Floats:

@@ -127,8 +127,6 @@ def _audit_sentence(result: Audit, finds_wrong: bool) -> str:
 
 
 def _audit_advice(result: Audit, of_training: bool, finds_wrong: bool) -> str:
-    if result.left_out and not of_training:
-        return "It was trained on these rows, so the measures are too optimistic: evaluate it on new rows."
     if not of_training or not finds_wrong or not result.wrong:
         return ""
     rows, labels = _describe_rows(result, of_training), format_quantity(result.wrong, "label")

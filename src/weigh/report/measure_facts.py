@@ -14,6 +14,7 @@ from weigh.judge.metrics.evaluation import Evaluation
 from weigh.judge.metrics.evaluation_format import EQUIVALENT_MEASURES, EQUIVALENT_TITLES, MEASURE_TITLES
 from weigh.judge.metrics.regression import REGRESSION_TITLES as NUMBER_TITLES
 from weigh.judge.metrics.regression import RegressionEvaluation
+from weigh.judge.metrics.training_overlap import TrainingOverlap
 from weigh.report.facts import format_share
 from weigh.text import format_float, format_quantity, truncate
 
@@ -159,6 +160,9 @@ def data_caveats(evaluation: Evaluation | RegressionEvaluation) -> Iterator[str]
         yield f"Evaluate it on more rows: {format_quantity(n, 'row')} {are} too few to say how good it is."
     elif isinstance(evaluation, Evaluation) and only_label(evaluation):
         yield f"Evaluate it on rows of other classes too: all of these are {only_label(evaluation)}."
+    overlap = TrainingOverlap(evaluation.is_training_data, evaluation.training_share)
+    if overlap.is_notable:
+        yield f"It was {overlap}, so the measures are too optimistic: evaluate it on new rows."
 
 
 def _unknown_labels_caveat(evaluation: Evaluation) -> str:

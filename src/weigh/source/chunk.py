@@ -206,6 +206,7 @@ class Chunk:
     of its matrix are called x0, x1, ... where names are needed. `first_row` is the number of rows before
     this chunk in its source, for messages; `row_numbers` are those of all rows if some were left out.
     `cell_counts` are those of number columns that a file parsed, if any of their cells are missing or odd.
+    `encoded` is a schema with its blocks of these rows, for rows that are used more than once.
     """
 
     columns: Mapping[str, Column]
@@ -216,6 +217,7 @@ class Chunk:
     first_row: int = field(default=0, kw_only=True)
     row_numbers: NDArray[np.int64] | None = field(default=None, kw_only=True)
     cell_counts: Mapping[str, CellCounts] = field(default_factory=dict, kw_only=True)
+    encoded: tuple[Any, Any] | None = field(default=None, kw_only=True)
 
     def row_number(self, i: int) -> int:
         """Return the number of row i in the source."""
@@ -233,7 +235,7 @@ class Chunk:
             labels=None if labels is None else select_rows(labels, keep),
             weights=None if weights is None else weights[keep],
             row_numbers=numbers[keep],
-            cell_counts=self.cell_counts,
+            encoded=None,
         )
 
     def slice(self, start: int, stop: int) -> Chunk:

@@ -72,7 +72,7 @@ def forge_file(layout: dict[str, Any], data: bytes, **metadata: str) -> bytes:
     """Return the bytes of a file with any layout and correct digests, as an attacker would create it."""
     header: dict[str, Any] = dict(layout)
     digest = hashlib.sha256(data).hexdigest()
-    plain = {"format": "weigh", "version": "1", "content": "{}", "sha256": digest, **metadata}
+    plain = {"format": "weigh", "version": "2", "content": "{}", "sha256": digest, **metadata}
     header["__metadata__"] = plain
     header_digest = hashlib.sha256(canonical_json(header)).hexdigest()
     header["__metadata__"] = {**plain, "sha256_header": header_digest}
@@ -138,7 +138,7 @@ def test_the_safetensors_library_can_read_a_model_file(path: Path) -> None:
     assert_same(FileContent(META, theirs, ""), META, ARRAYS)
     with safe_open(path, framework="np") as handle:
         metadata = handle.metadata()
-    assert (metadata["format"], metadata["version"]) == ("weigh", "1")
+    assert (metadata["format"], metadata["version"]) == ("weigh", "2")
     assert json.loads(metadata["content"]) == META
 
 
@@ -273,8 +273,8 @@ def test_other_files_are_reported_as_not_a_weigh_model(path: Path, tmp_path: Pat
 
 
 def test_a_later_format_version_is_reported(path: Path) -> None:
-    message = read_error(path, forge_file({"new": {"dtype": "BF16"}}, b"", version="2"))
-    assert "was written by a later version of weigh (format 2; this is 1)" in message
+    message = read_error(path, forge_file({"new": {"dtype": "BF16"}}, b"", version="3"))
+    assert "was written by a later version of weigh (format 3; this is 2)" in message
     for version in ("0", "", "-2", "²", "1.0"):
         assert "is damaged" in read_error(path, forge_file({}, b"", version=version))
 

@@ -71,7 +71,7 @@ def _source_batches(
 ) -> Iterator[tuple[Any, list[Any], Any, Any]]:
     if y is not None:
         row_count(y)  # raises if y has no length
-    source = _open_source(predictor, data, y, label).with_storage(predictor.storage)
+    source = open_source(predictor, data, y, label).with_storage(predictor.storage)
     start = 0
     for chunk in _source_chunks(predictor, source, size):
         stop = start + chunk.n_rows
@@ -95,7 +95,7 @@ def _source_chunks(predictor: Predictor, source: Any, size: int) -> Iterator[Any
             yield chunk.slice(start, start + size)
 
 
-def _open_source(predictor: Predictor, data: Any, y: Any, label: str | None) -> Any:
+def open_source(predictor: Predictor, data: Any, y: Any, label: str | None) -> Any:
     """Open rows with the requested label column, else the source's labels, else the model's label column."""
     from weigh.source.memory.table import rows
 

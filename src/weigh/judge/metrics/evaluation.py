@@ -24,6 +24,7 @@ from weigh.judge.metrics.reliability import (
     ReliabilityTable,
     bin_probabilities,
 )
+from weigh.judge.metrics.training_overlap import OverlapDetector, TrainingOverlap
 from weigh.result import Facts, Section, TabularResult, to_json
 from weigh.text import format_count, format_quantity
 
@@ -49,7 +50,9 @@ class Evaluation(TabularResult):
     the 20 classes with most rows. `unseen` lists labels that are not a class of the model, with their
     number of rows: they count as errors with probability zero. `impossible` counts the rows whose true class
     is a class of the model but was given probability zero. Either makes the log loss infinite. `omitted` says
-    what could not be measured.
+    what could not be measured. `is_training_data` says whether these are the rows that the model was trained
+    on, and `training_share` estimates the share of them that it was trained on; None means that the model
+    cannot tell.
 
     Intervals: exact Clopper-Pearson for shares (accuracy, zero-one, precision, recall and F1 of a class),
     combined for their means over classes; Student's t for mean losses, clipped to the range of the loss,
@@ -70,6 +73,8 @@ class Evaluation(TabularResult):
     reliability: tuple[ReliabilityBin, ...] = ()
     curves: tuple[ClassCurves, ...] = ()
     omitted: tuple[str, ...] = ()
+    is_training_data: bool | None = None
+    training_share: float | None = None
     _frames = ("measures", "per_class", "confusion", "reliability")
 
     def measure(self, name: str) -> Measure:
@@ -134,12 +139,15 @@ def evaluate(
     if not (isinstance(level, int | float | np.floating) and 0.0 < level < 1.0):
         raise errors.parameter_error("evaluate", "level", "a number between 0 and 1", level)
     predictor, weights = make_predictor(model), check_sample_weights(sample_weight)
+    detector = OverlapDetector(model, predictor)
     if is_regression(model):
-        return evaluate_regression(predictor, data, y, label, weights, float(level))
+        return evaluate_regression(predictor, detector, data, y, label, weights, float(level))
     totals = EvaluationAccumulator(predictor)
-    for batch in read_batches(predictor, data, y, label, weights):
+    for batch in map(detector.encode, read_batches(predictor, data, y, label, weights)):
         totals.add(batch)
-    return _build_evaluation(totals, tuple(predictor.classes), float(level))
+        detector.add(batch)
+    overlap = detector.result(data, y, label, totals.n)
+    return _build_evaluation(totals, tuple(predictor.classes), float(level), overlap)
 
 
 def resolve_labels(y: Any, label: str | None) -> tuple[Any, str | None]:
@@ -156,7 +164,9 @@ def resolve_labels(y: Any, label: str | None) -> tuple[Any, str | None]:
     return y, label
 
 
-def _build_evaluation(totals: EvaluationAccumulator, classes: tuple[Any, ...], level: float) -> Evaluation:
+def _build_evaluation(
+    totals: EvaluationAccumulator, classes: tuple[Any, ...], level: float, overlap: TrainingOverlap
+) -> Evaluation:
     confusion = totals.confusion()
     weight = float(confusion.weight.sum())
     if weight == 0.0:
@@ -180,6 +190,8 @@ def _build_evaluation(totals: EvaluationAccumulator, classes: tuple[Any, ...], l
         ReliabilityTable(_reliability_bins(totals, classes, verdict_bins, level)),
         () if areas is None else areas.curves,
         tuple(_omission_notes(totals, areas)),
+        overlap.is_training_data,
+        overlap.share,
     )
 
 

@@ -10,6 +10,7 @@ from weigh import errors
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.judge.metrics.confusion_matrix import UNSEEN_NAME, confusion_section
 from weigh.judge.metrics.losses import UNSEEN
+from weigh.judge.metrics.training_overlap import TrainingOverlap
 from weigh.result import Section, Table
 from weigh.text import format_count, format_quantity, truncate, use_minus_sign
 
@@ -126,7 +127,9 @@ def _notes(evaluation: Evaluation) -> list[str]:
     with_student = ["mean losses"] if has_losses else []
     with_student += ["the logits of areas"] if _has_ranking(evaluation) else []
     methods += [f"Student's for {' and '.join(with_student)}"] if with_student else []
-    notes = [f"Intervals of {100 * evaluation.level:g}%: {', '.join(methods)}.", *evaluation.omitted]
+    overlap = TrainingOverlap(evaluation.is_training_data, evaluation.training_share)
+    notes = [*overlap.notes(), f"Intervals of {100 * evaluation.level:g}%: {', '.join(methods)}."]
+    notes += evaluation.omitted
     effective_rows = evaluation.weight**2 / float(evaluation.confusion.squares.sum())
     notes += _interval_warnings(evaluation, effective_rows) if has_losses else []
     if round(effective_rows, 1) != evaluation.n:

@@ -20,6 +20,7 @@ from weigh.judge.metrics.confidence_intervals import (
 )
 from weigh.judge.metrics.losses import Floats
 from weigh.judge.metrics.predictor import Predictor, check_outputs, to_row_numbers
+from weigh.judge.metrics.training_overlap import OverlapDetector, TrainingOverlap
 from weigh.result import Facts, Section, Table, TabularResult
 from weigh.text import format_count, format_quantity
 
@@ -55,7 +56,8 @@ class RegressionEvaluation(TabularResult):
     With errors e = predicted − true, `r2` is 1 − Σ w e² / Σ w (y − ȳ)², `rmse` √(Σ w e² / Σ w), `mae`
     Σ w |e| / Σ w and `bias` Σ w e / Σ w; without sample weights w is 1. For constant targets `r2` is 1 if
     they are predicted exactly, else 0. Intervals are percentiles of the bootstrap over rows. `largest` holds
-    the rows with the largest errors, `sample` up to 1,000 evenly spaced rows for plots.
+    the rows with the largest errors, `sample` up to 1,000 evenly spaced rows for plots. `is_training_data`
+    and `training_share` say whether the model was trained on these rows, as for `Evaluation`.
     """
 
     n_rows: int
@@ -67,7 +69,17 @@ class RegressionEvaluation(TabularResult):
     bias: Measure
     largest: tuple[RowResidual, ...]
     sample: tuple[RowResidual, ...] = ()
-    _json = (("n", "n_rows"), "weight", "level", "measures", "largest")
+    is_training_data: bool | None = None
+    training_share: float | None = None
+    _json = (
+        ("n", "n_rows"),
+        "weight",
+        "level",
+        "measures",
+        "largest",
+        "is_training_data",
+        "training_share",
+    )
     _frames = ("measures", "largest")
 
     @property
@@ -106,9 +118,13 @@ class RegressionEvaluation(TabularResult):
         """Return measures and the rows with the largest errors."""
         return [
             Section("measures", [Table(self._rows())]),
-            Section("notes", [self._note]),
+            Section("notes", [*self._overlap.notes(), self._note]),
             Section("largest", [Table(self._residual_rows())], "Rows with the largest errors:"),
         ]
+
+    @property
+    def _overlap(self) -> TrainingOverlap:
+        return TrainingOverlap(self.is_training_data, self.training_share)
 
     @property
     def _note(self) -> str:
@@ -132,14 +148,22 @@ class RegressionEvaluation(TabularResult):
 
 
 def evaluate_regression(
-    predictor: Predictor, data: Any, y: Any, label: str | None, weights: Floats | None, level: float
+    predictor: Predictor,
+    detector: OverlapDetector,
+    data: Any,
+    y: Any,
+    label: str | None,
+    weights: Floats | None,
+    level: float,
 ) -> RegressionEvaluation:
     """Evaluate a regression on labelled rows, read in batches; all predictions are kept in memory."""
     parts: list[tuple[Any, ...]] = []
     n_rows = 0
-    for batch in read_batches(predictor, data, y, label, weights):
+    for batch in map(detector.encode, read_batches(predictor, data, y, label, weights)):
         parts.append((*_predict_batch(predictor, batch, n_rows), batch.numbers))
+        detector.add(batch)
         n_rows += len(batch.labels)
+    overlap = detector.result(data, y, label, n_rows)
     true, predicted, weight, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     if not weight.sum() > 0:
         raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
@@ -160,7 +184,14 @@ def evaluate_regression(
         for rows in (by_error, evenly_spaced)
     )
     return RegressionEvaluation(
-        n_rows, float(weight.sum()), level, **measures, largest=largest, sample=sample
+        n_rows,
+        float(weight.sum()),
+        level,
+        **measures,
+        largest=largest,
+        sample=sample,
+        is_training_data=overlap.is_training_data,
+        training_share=overlap.share,
     )
 
 

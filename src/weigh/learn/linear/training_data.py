@@ -17,6 +17,7 @@ from weigh.learn.linear.matrix import DenseMatrix, Matrix, SparseMatrix
 from weigh.learn.linear.moments import Moments
 from weigh.model.counts.bayes_counts import Label
 from weigh.model.counts.count_table import is_identity
+from weigh.model.training_rows import TrainingRows
 from weigh.source.base import Source
 from weigh.source.sparse_rows import SparseRows, concatenate_views
 
@@ -36,6 +37,7 @@ class TrainingData:
     classes: list[Any]
     n_missing: int
     chunks: list[EncodedChunk]  # keeps the memory that the matrix may be a view of
+    training_rows: TrainingRows | None = None
 
     @property
     def feature_orders(self) -> list[Longs]:
@@ -119,7 +121,8 @@ def build_training_data(schema: Schema, dataset: SourceDataset, *, is_regression
             [np.ones(len(c.targets)) if c.weights is None else c.weights for c in chunks]
         )
     X, y = stack_chunks(chunks, feature_index.width), concatenate_views(targets)
-    return TrainingData(schema, feature_index, X, y, weights, classes, dataset.n_missing, chunks)
+    rows, n_missing = dataset.training_rows, dataset.n_missing
+    return TrainingData(schema, feature_index, X, y, weights, classes, n_missing, chunks, rows)
 
 
 def stack_chunks(chunks: list[EncodedChunk], width: int) -> Matrix:
@@ -151,7 +154,9 @@ def compress_dataset(
     rows = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * scale
     X = DenseMatrix(np.ascontiguousarray(rows[:, :-1]))
     y = np.ascontiguousarray(rows[:, -1])
-    return TrainingData(schema, dataset.feature_index, X, y, None, [], dataset.n_missing, []), moments
+    n_missing, training_rows = dataset.n_missing, dataset.training_rows
+    data = TrainingData(schema, dataset.feature_index, X, y, None, [], n_missing, [], training_rows)
+    return data, moments
 
 
 def _iter_batches(dataset: SourceDataset) -> Iterator[tuple[Matrix, Floats, Floats | None]]:

@@ -28,7 +28,8 @@ from weigh.model.file.tensors import Buffer, foreign_file_error
 from weigh.model.file.tensors import damaged_file_error as damaged_file_error
 
 FORMAT = "weigh"
-VERSION = 1
+VERSION = 2
+READABLE_VERSIONS = (1, 2)
 MAX_BYTES_READ = 64 * 2**20
 MAX_INLINE_NAMES = 64
 MAX_JSON_INT = 2**53
@@ -206,7 +207,7 @@ def _check_version(where: str, metadata: Mapping[str, str]) -> None:
     if metadata.get("format") != FORMAT:
         raise foreign_file_error(where, "it is a safetensors file of another program")
     version = metadata.get("version", "")
-    if version == str(VERSION):
+    if version in map(str, READABLE_VERSIONS):
         return
     if version.isascii() and version.isdecimal() and int(version[:9]) > VERSION:
         raise ModelFileError(

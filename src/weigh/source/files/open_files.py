@@ -357,7 +357,7 @@ class ConcatenatedSource(Source):
 
     def format_place(self, row: int) -> str:
         """Return the place of one of the first rows in the first file."""
-        return self._sources[0].format_place(row)
+        return self.sources[0].format_place(row)
 
     def with_label(self, name: str) -> Source:
         """Return the same files with another label column."""

@@ -1,0 +1,57 @@
+#include "weigh/row_hash.h"
+
+#include "arrays.h"
+#include "documents.h"
+
+using namespace nb::literals;
+
+namespace {
+
+using Matrix = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::device::cpu>;
+using Keys = std::optional<Vector<std::uint64_t>>;
+using Hashes = MutableVector<std::uint64_t>;
+
+weigh::ColumnKeys keys_of(const Keys& keys, std::uint64_t first, std::size_t columns) {
+    require(!keys || keys->shape(0) == columns, "there must be one key per column");
+    return {keys ? span_of(*keys) : std::span<const std::uint64_t>{}, first};
+}
+
+void add_matrix_hashes(const Matrix& matrix, const Keys& keys, std::uint64_t first, const Hashes& hashes) {
+    require(hashes.shape(0) == matrix.shape(0), "there must be one hash per row");
+    const auto columns = keys_of(keys, first, matrix.shape(1));
+    const ScopedGilRelease released(matrix.shape(0) * matrix.shape(1));
+    weigh::add_matrix_hashes(
+        {matrix.data(), matrix.shape(0), matrix.shape(1), matrix.stride(0), matrix.stride(1)}, columns, span_of(hashes));
+}
+
+void add_sparse_hashes(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
+                       const std::optional<Vector<double>>& values, std::size_t width, const Keys& keys,
+                       std::uint64_t first, const Hashes& hashes) {
+    const auto columns = keys_of(keys, first, width);
+    const ScopedGilRelease released(indices.shape(0));
+    weigh::add_sparse_hashes(sparse_of(indptr, indices, values, hashes.shape(0), width), columns, span_of(hashes));
+}
+
+void add_text_hashes(const DocumentsBinding& documents, std::uint64_t key, const Hashes& hashes) {
+    require(hashes.shape(0) == documents.rows(), "there must be one hash per row");
+    const ScopedGilRelease released(documents.work_units());
+    weigh::add_text_hashes(documents.view(), key, span_of(hashes));
+}
+
+nb::tuple finish_row_hashes(const Hashes& hashes) {
+    const auto sums = weigh::finish_row_hashes(span_of(hashes));
+    return nb::make_tuple(sums.first, sums.second);
+}
+
+}  // namespace
+
+void bind_row_hash(nb::module_& m) {
+    m.def("add_matrix_hashes", &add_matrix_hashes, "matrix"_a, "keys"_a.none(), "first"_a, "hashes"_a,
+          "Add the hashes of the cells of every row; column j has the key keys[j], or first + j without keys.");
+    m.def("add_sparse_hashes", &add_sparse_hashes, "indptr"_a, "indices"_a, "values"_a.none(), "width"_a,
+          "keys"_a.none(), "first"_a, "hashes"_a, "Add the hashes of the entries of every row, as for a matrix.");
+    m.def("add_text_hashes", &add_text_hashes, "documents"_a, "key"_a, "hashes"_a,
+          "Add the hash of the text, or of the tokens, of every row.");
+    m.def("finish_row_hashes", &finish_row_hashes, "hashes"_a,
+          "Finish the hashes of rows in place; return two sums of them modulo 2^64.");
+}

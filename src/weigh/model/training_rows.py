@@ -1,0 +1,90 @@
+"""A record of the training rows of a model: their number, sums of their hashes and a sample of hashes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Self
+
+import numpy as np
+
+from weigh import _core
+from weigh.features.row_hashes import Hashes
+from weigh.immutable import Immutable
+from weigh.model.file import store
+
+SAMPLE_SIZE = 256
+MIN_COMPARED = 20  # rows that an estimated share needs
+MAX_DUPLICATES = 0.05  # a larger share of repeated rows tells training rows from others no more
+MODULUS = 2**64
+KEY = "training_rows"
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingRows(Immutable):
+    """The number of rows, two sums of their hashes modulo 2^64, and the `SAMPLE_SIZE` smallest hashes.
+
+    None of them depends on the order of the rows. The rows themselves cannot be recovered.
+    """
+
+    n: int = 0
+    sums: tuple[int, int] = (0, 0)
+    sample: Hashes = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+
+    @classmethod
+    def from_hashes(cls, hashes: Hashes) -> Self:
+        """Return the record of rows with these unfinished hashes, which are finished in place."""
+        sums = _core.finish_row_hashes(hashes)
+        return cls(len(hashes), sums, _smallest(hashes))
+
+    def plus(self, other: TrainingRows) -> TrainingRows:
+        """Return the record of the rows of both."""
+        first, second = ((a + b) % MODULUS for a, b in zip(self.sums, other.sums, strict=True))
+        sample = _smallest(np.concatenate([self.sample, other.sample]))
+        return TrainingRows(self.n + other.n, (first, second), sample)
+
+    def equals(self, other: TrainingRows) -> bool:
+        """Whether both are records of the same rows."""
+        return self.n == other.n and self.sums == other.sums
+
+    @property
+    def limit(self) -> np.uint64:
+        """The largest hash up to which the sample has all rows."""
+        return np.uint64(self.sample[-1] if self.n > len(self.sample) else MODULUS - 1)
+
+    def share_of(self, hashes: Hashes) -> float | None:
+        """Estimate the share of rows, given by their finished hashes, that are among these rows.
+
+        All rows with a hash up to the largest of the sample are known. None if too few rows are that small,
+        or if the rows repeat each other, so that equal rows are no evidence.
+        """
+        if not len(self.sample) or len(np.unique(self.sample)) < (1 - MAX_DUPLICATES) * len(self.sample):
+            return None
+        compared = hashes[hashes <= self.limit]
+        return float(np.isin(compared, self.sample).mean()) if len(compared) >= MIN_COMPARED else None
+
+    def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        """Add the record to the content of a model file."""
+        # JSON numbers of this size lose digits in other languages.
+        meta[KEY] = {"n": self.n, "sums": [f"{total:016x}" for total in self.sums]}
+        arrays[f"{KEY}.sample"] = self.sample
+
+    @classmethod
+    def read_arrays(cls, stored: store.FileContent) -> TrainingRows | None:
+        """Read the record that `write_arrays` added; None if there is none."""
+        if KEY not in stored.meta:
+            return None
+        record: Mapping[str, Any] = stored.meta[KEY]
+        n, (first, second) = record["n"], (int(digits, 16) for digits in record["sums"])
+        sample = store.read_array(stored, f"{KEY}.sample", (None,), [np.uint64])
+        is_valid = isinstance(n, int) and len(sample) == min(n, SAMPLE_SIZE)
+        if not is_valid or not all(0 <= total < MODULUS for total in (first, second)):
+            raise store.damaged_file_error(stored.path, "its record of the training rows is inconsistent")
+        return cls(n, (first, second), sample)
+
+
+def _smallest(hashes: Hashes) -> Hashes:
+    """Return the smallest hashes in ascending order."""
+    if len(hashes) > SAMPLE_SIZE:
+        hashes = np.partition(hashes, SAMPLE_SIZE)[:SAMPLE_SIZE]
+    return np.sort(hashes)
