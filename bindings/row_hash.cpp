@@ -20,8 +20,8 @@ void add_matrix_hashes(const Matrix& matrix, const Keys& keys, std::uint64_t fir
     require(hashes.shape(0) == matrix.shape(0), "there must be one hash per row");
     const auto columns = keys_of(keys, first, matrix.shape(1));
     const ScopedGilRelease released(matrix.shape(0) * matrix.shape(1));
-    weigh::add_matrix_hashes(
-        {matrix.data(), matrix.shape(0), matrix.shape(1), matrix.stride(0), matrix.stride(1)}, columns, span_of(hashes));
+    const weigh::StridedMatrix view{matrix.data(), matrix.shape(0), matrix.shape(1), matrix.stride(0), matrix.stride(1)};
+    weigh::add_matrix_hashes(view, columns, span_of(hashes));
 }
 
 void add_sparse_hashes(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,

@@ -41,7 +41,8 @@ void add_matrix_hashes(const StridedMatrix& matrix, const ColumnKeys& keys, std:
     const auto add_row = [&](std::size_t row, auto key) {
         const double* cell = matrix.data + static_cast<std::ptrdiff_t>(row) * matrix.row_stride;
         std::uint64_t hash = 0;
-        for (std::size_t j = 0; j < matrix.columns; ++j, cell += matrix.column_stride) hash += number_hash(key(j), *cell);
+        for (std::size_t j = 0; j < matrix.columns; ++j, cell += matrix.column_stride)
+            hash += number_hash(key(j), *cell);
         hashes[row] += hash;
     };
     const auto add_column = [&](std::size_t column, std::uint64_t key) {
