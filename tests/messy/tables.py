@@ -271,8 +271,14 @@ def write_ods(path: Path, rows: list[Row]) -> None:
         f'<table:table table:name="Sheet1">{body}</table:table>'
         "</office:spreadsheet></office:body></office:document-content>"
     )
+    mimetype = "application/vnd.oasis.opendocument.spreadsheet"
+    manifest = (
+        f'<manifest:manifest xmlns:manifest="{urn}:manifest:1.0" manifest:version="1.2">'
+        f'<manifest:file-entry manifest:full-path="/" manifest:media-type="{mimetype}"/></manifest:manifest>'
+    )
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr("mimetype", mimetype)
+        archive.writestr("META-INF/manifest.xml", manifest)
         archive.writestr("content.xml", content)
 
 
@@ -375,10 +381,7 @@ TABLES: dict[str, MessyTable] = {
     ),
     "excel_with_merged_headers": MessyTable(
         _table(_contract),
-        {
-            f"contract {name}" if name in ("signed", "amount") else name: kind
-            for name, kind in CONTRACT_KINDS.items()
-        },
+        CONTRACT_KINDS,
         ending=".xlsx",
         write=write_merged_headers,
     ),
