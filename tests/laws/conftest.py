@@ -1,4 +1,4 @@
-"""Shared setup: random rows may have constant columns, so that warning is ignored in all laws."""
+"""Shared setup: random rows may have constant columns and outliers, so these warnings are ignored."""
 
 from __future__ import annotations
 
@@ -13,3 +13,4 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HOME in item.path.parents:
             item.add_marker(pytest.mark.filterwarnings("ignore::weigh.errors.FlatColumns"))
+            item.add_marker(pytest.mark.filterwarnings("ignore::weigh.errors.Outliers"))

@@ -17,7 +17,7 @@ from weigh import _core, errors
 from weigh.advice import Step
 from weigh.features import kinds as kd
 from weigh.features.blocks import ConstantSequence, NumberedNames, SparseBlock
-from weigh.features.cells import NumberReading, Reading, reading_from_json
+from weigh.features.cells import FlagReading, NumberReading, Reading, reading_from_json
 from weigh.features.dates import Date, expand_dates
 from weigh.features.derived_columns import add_derived_columns
 from weigh.features.kind_registry import Derived, Lag, kind_from_json
@@ -218,6 +218,12 @@ class Schema(Immutable):
         pairs = zip(self.names, self.kinds, strict=True) if self.named else ()
         numeric = [name for name, kind in pairs if isinstance(kind, NUMERIC_KINDS)]
         return CellReader(numeric, self.readings, self.missing)
+
+    @cached_property
+    def flag_words(self) -> Mapping[str, tuple[str, str]]:
+        """The words of flags that are read from text: absent and present."""
+        flags = {name: each for name, each in self.readings.items() if isinstance(each, FlagReading)}
+        return {name: (reading.absent, reading.present) for name, reading in flags.items()}
 
     @cached_property
     def _number_formats(self) -> Mapping[str, NumberFormat]:

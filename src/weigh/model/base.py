@@ -274,7 +274,8 @@ class Model(BaseModel):
         for chunk in self.chunks(rows):
             encoded = self.encode(chunk)
             evidence = self.explain_rows(encoded, self.finite_scores(encoded))
-            explained.extend(row.detach() for row in evidence)
+            words = self.schema.flag_words
+            explained.extend(row.detach().with_flag_words(words) for row in evidence)
         return explained
 
 

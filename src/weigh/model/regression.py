@@ -143,7 +143,8 @@ class RegressionModel(LinearPredictor):
                 evidence = build_evidence(
                     [name], self.base, contributions, refuse_exact_products, unit="predicted", verdict=0
                 )
-                explained.append(replace(evidence.detach(), verdict=evidence.total))
+                evidence = evidence.detach().with_flag_words(self.schema.flag_words)
+                explained.append(replace(evidence, verdict=evidence.total))
         return explained
 
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, SupportsIndex, overload
@@ -118,6 +118,13 @@ class Evidence(TabularResult):
     def detach(self) -> Evidence:
         """Return the evidence without the data of other pairs of classes, to save memory."""
         return replace(self, _pairwise_rows=None)
+
+    def with_flag_words(self, words: Mapping[str, tuple[str, str]]) -> Evidence:
+        """Return the evidence with the words of flag columns, absent and present, instead of 0 and 1."""
+        rows = self.table
+        if words.keys().isdisjoint(row.feature for row in rows):
+            return self
+        return replace(self, table=tuple(_name_flag(row, words) for row in rows))
 
     def worked(self, format: str = "text") -> str:
         """Return the whole calculation in exact fractions, as "text" or "latex"."""
@@ -268,6 +275,12 @@ def _class_difference(scores: Floats, first: int, second: int | None) -> float:
     if scores[first] == scores[second]:
         return 0.0
     return float(scores[first]) - float(scores[second])
+
+
+def _name_flag(row: EvidenceRow, words: Mapping[str, tuple[str, str]]) -> EvidenceRow:
+    if row.feature not in words or row.value not in ("0", "1"):
+        return row
+    return replace(row, value=words[row.feature][int(row.value)])
 
 
 class Explained(list[Evidence]):
