@@ -105,7 +105,7 @@ def test_other_columns_and_types_have_their_own_first_rows(name: str, tmp_path: 
 def test_a_text_among_stated_numbers_is_reported_with_its_line(columns: Any, tmp_path: Path) -> None:
     lines = [f"{'oops' if i == 150 else 1.5 * i},{i * i},{i % 2}" for i in range(300)]
     (tmp_path / "a.csv").write_text("\n".join(["a,b,y", *lines, ""]))
-    with pytest.raises(weigh.errors.SourceError, match="line 152"):
+    with pytest.warns(weigh.errors.OddCells, match="'oops' \\(line 152\\)"):
         weigh.NaiveBayes(columns=columns).fit(weigh.open(tmp_path / "a.csv", "y"))
 
 
