@@ -80,10 +80,9 @@ class NumberReading(Immutable):
         texts = [value if isinstance(value, str) else "" for value in values]
         numbers, fits = _core.parse_number_texts(texts, self.format)
         is_number = fits.astype(bool)
-        are_flags = all(isinstance(value, bool) for value in values)
         for at, value in enumerate(values):
             if not isinstance(value, str):
-                is_number[at] = isinstance(value, (int, float)) and (are_flags or not isinstance(value, bool))
+                is_number[at] = isinstance(value, (int, float))
                 numbers[at] = _to_float(value) if is_number[at] else np.nan
         return numbers, is_number
 
@@ -170,7 +169,8 @@ def detect_numbers(
     `row_counts` are the numbers of rows of the distinct values. `number_format` is the format of the whole
     file, if it is known.
     """
-    unit = _find_unit(values[:MAX_INSPECTED_VALUES], row_counts)
+    step = -(-len(values) // MAX_INSPECTED_VALUES) or 1  # the first values may be the smallest
+    unit = _find_unit(values[::step], row_counts[::step])
     if unit is None:
         return None
     separators = _SEPARATORS if number_format is None else [number_format[:2]]
@@ -191,7 +191,7 @@ def _find_unit(values: Sequence[Any], row_counts: RowCounts) -> str | None:
     """Return the unit of most numbers, "" without one; None if most distinct values are not numbers."""
     n_rows: dict[str, int] = {}
     n_numbers = 0
-    for value, count in zip(values, row_counts.tolist(), strict=False):
+    for value, count in zip(values, row_counts.tolist(), strict=True):
         unit = find_unit(value)
         if unit is not None:
             n_numbers += 1

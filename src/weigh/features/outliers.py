@@ -22,8 +22,7 @@ from weigh.source.missing import Marker
 from weigh.text import format_float
 
 MIN_RATIO = 30.0  # of an outlier to the next largest magnitude
-# The logarithm of that ratio, in multiples of its estimate, is as large by chance in 1 of 160,000 columns.
-MIN_GROWTHS = 12.0
+MAX_CHANCE = 1e-7  # of a ratio as large in a column without outliers
 MAX_OUTLIERS = 3  # distinct magnitudes
 MAX_SHARE = 0.05  # of the cells
 MIN_MAGNITUDES = 10  # distinct ones besides the outliers
@@ -74,7 +73,10 @@ def find_outliers(numbers: Floats) -> tuple[Floats, float]:
         gap = np.log(distinct[n_outliers - 1]) - tail[0]
         growth = float((tail[:-1] - tail[-1]).mean())
         is_rare = (sizes > distinct[n_outliers]).sum() <= MAX_SHARE * len(sizes)
-        if is_rare and gap >= np.log(MIN_RATIO) and gap >= MIN_GROWTHS * growth:
+        # The gap divided by the mean of n others has an F distribution: P(> t) = (1 + t / n) ** -n.
+        n = len(tail) - 1
+        min_gap = growth * n * (MAX_CHANCE ** (-1 / n) - 1)
+        if is_rare and gap >= max(np.log(MIN_RATIO), min_gap):
             known = numbers[np.isfinite(numbers)]
             outliers = np.unique(known[sizes > distinct[n_outliers]])
             return outliers[np.argsort(-np.abs(outliers))][:MAX_OUTLIERS], float(distinct[n_outliers])

@@ -169,7 +169,7 @@ def warn_unequal_scales(schema: Schema, source: Source) -> None:
     """Warn if a named column is more than `MAX_SCALE_RATIO` times larger than all other features."""
     if not source.named:
         return
-    prefix: Mapping[str, Any] = source.prefix().columns
+    prefix: Mapping[str, Any] = schema.first_rows(source).columns
     pairs = zip(schema.names, schema.kinds, strict=True)
     names = [name for name, kind in pairs if isinstance(kind, Value) and name in prefix]
     magnitudes = {name: _max_abs(to_numbers(prefix[name], name, schema.missing)) for name in names}
