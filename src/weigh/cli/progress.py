@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from weigh.cli.heartbeat import Heartbeat, format_time_left, note_progress
 from weigh.cli.output import PROGRESS_DELAY
 from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
-from weigh.source.cells import NumberFormat
 from weigh.source.chunk import Chunk
-from weigh.source.missing import Marker
+from weigh.source.selected_rows import WrappedSource
 
 
 class RowProgress:
@@ -84,42 +83,32 @@ def _start_bar(total: int | None) -> Any:
     return bar
 
 
-class ProgressSource(Source):
+class ProgressSource(WrappedSource):
     """A source that reports every processed chunk to a progress bar."""
 
     def __init__(self, source: Source, bar: RowProgress) -> None:
-        self.names, self.width, self.named = source.names, source.width, source.named
-        self.label, self.n_rows, self.missing = source.label, source.n_rows, source.missing
-        self.file_dialect = source.file_dialect
-        self._source, self._bar = source, bar
+        super().__init__(source)
+        self._bar = bar
+
+    def wrap(self, source: Source) -> Source:
+        """Return a variant of the source with the same bar."""
+        return self if source is self.source else ProgressSource(source, self._bar)
 
     def chunk_readers(
         self, kinds: ColumnKinds | None = None, size: int = CHUNK_ROWS
     ) -> Iterator[ChunkReader]:
         """Yield the readers of all rows, and report each when the next one is requested."""
-        self._bar.begin_pass(self._source)
-        for reader in self._source.chunk_readers(kinds, size):
+        self._bar.begin_pass(self.source)
+        for reader in self.source.chunk_readers(kinds, size):
             yield reader
             self._bar(reader.n_rows)
 
     def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
-        return self._source.prefix(n, kinds)  # which the bar does not count
+        return self.source.prefix(n, kinds)  # which the bar does not count
 
-    def with_label(self, name: str) -> Source:
-        """Return the same rows with another label column."""
-        return ProgressSource(self._source.with_label(name), self._bar)
-
-    def with_missing(self, missing: Iterable[Marker]) -> Source:
-        """Return the same rows with more markers of missing values."""
-        return ProgressSource(self._source.with_missing(missing), self._bar)
-
-    def with_storage(self, storage: ColumnKinds) -> Source:
-        """Return the same rows with the given storage of columns."""
-        return ProgressSource(self._source.with_storage(storage), self._bar)
-
-    def with_number_formats(self, formats: Mapping[str, NumberFormat]) -> Source:
-        """Return the same rows with the numbers of these columns parsed as written."""
-        return ProgressSource(self._source.with_number_formats(formats), self._bar)
+    def format_place(self, row: int) -> str:
+        """Return the place of one of the first rows."""
+        return self.source.format_place(row)
 
 
 @contextmanager

@@ -229,7 +229,7 @@ class Chunk:
         labels, weights, sparse = self.labels, self.weights, self.sparse
         return replace(
             self,
-            columns={name: select_rows(column, keep) for name, column in self.columns.items()},
+            columns=self._select_columns(keep),
             n_rows=int(keep.sum()),
             sparse=None if sparse is None else sparse.select(keep),
             labels=None if labels is None else select_rows(labels, keep),
@@ -263,6 +263,11 @@ class Chunk:
             return replace(self, columns=rename_columns(self.columns, names))
         dense = self.sparse.to_dense()
         return replace(self, columns={name: dense[:, j] for j, name in enumerate(names)}, sparse=None)
+
+    def _select_columns(self, keep: NDArray[np.bool_]) -> Mapping[str, Column]:
+        if isinstance(self.columns, MatrixColumns):
+            return MatrixColumns(self.columns.matrix[keep], self.columns.names)
+        return {name: select_rows(column, keep) for name, column in self.columns.items()}
 
     def _slice_columns(self, start: int, stop: int) -> Mapping[str, Column]:
         if isinstance(self.columns, MatrixColumns):

@@ -26,9 +26,9 @@ from weigh.source.files.dialect_detection import (
     note_assumed_encoding,
 )
 from weigh.source.files.formats import FORMATS, detect_format
-from weigh.source.labelled_source import drop_missing_labels as without_missing_labels
 from weigh.source.missing import Marker, to_markers
 from weigh.source.paths import STDIN_PATH, PathLike, check_readable, resolve_paths
+from weigh.source.selected_rows import drop_missing_labels as without_missing_labels
 from weigh.text import format_quantity
 
 
