@@ -10,7 +10,7 @@ import pytest
 from weigh.errors import ColumnError
 from weigh.features import Category, Flag, Number, Text
 from weigh.features.columns import encode_column, to_codes, to_numbers, to_objects
-from weigh.features.schema_inference import infer_kind
+from weigh.features.kind_inference import infer_bare_kind
 from weigh.source.chunk import DictionaryColumn
 
 CODES = np.array([1, 0, -1, 1], dtype=np.int32)
@@ -51,10 +51,10 @@ def test_objects_have_the_narrowest_faithful_type() -> None:
 def test_kinds_are_inferred_from_the_values() -> None:
     many = DictionaryColumn(np.arange(30, dtype=np.int32), list(range(30)))
     texts = DictionaryColumn(np.arange(30, dtype=np.int32), [f"words of {i}" for i in range(30)])
-    assert infer_kind(coded(True, False), "a", Number()) == Flag()
-    assert infer_kind(coded(1, 2), "a", Number()) == Category()
-    assert infer_kind(many, "a", Number()) == Number()
-    assert infer_kind(coded("p", "q"), "a", Number()) == Category()
-    assert infer_kind(texts, "a", Number()) == Text()
+    assert infer_bare_kind(coded(True, False), "a", Number()) == Flag()
+    assert infer_bare_kind(coded(1, 2), "a", Number()) == Category()
+    assert infer_bare_kind(many, "a", Number()) == Number()
+    assert infer_bare_kind(coded("p", "q"), "a", Number()) == Category()
+    assert infer_bare_kind(texts, "a", Number()) == Text()
     with pytest.raises(ColumnError, match="has no values"):
-        infer_kind(DictionaryColumn(np.array([-1], dtype=np.int32), []), "a", Number())
+        infer_bare_kind(DictionaryColumn(np.array([-1], dtype=np.int32), []), "a", Number())

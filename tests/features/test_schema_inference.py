@@ -13,11 +13,12 @@ import weigh
 from weigh import errors
 from weigh.features import Category, Flag, Number, Skip, Text, Tokens
 from weigh.features.columns import bin_names, to_bins
-from weigh.features.schema_inference import find_cuts, infer_kind, infer_schema
+from weigh.features.kind_inference import infer_bare_kind
+from weigh.features.schema_inference import find_cuts, infer_schema
 
 
 def kind_of(values: object) -> object:
-    return infer_kind(values, "x", Number())
+    return infer_bare_kind(values, "x", Number())
 
 
 def objects(*values: object) -> np.ndarray:
@@ -48,7 +49,7 @@ def test_integers_with_missing_values_stay_integers():
 
 
 def test_numbers_get_the_requested_kind():
-    assert infer_kind(np.array([0.5, 1.5]), "x", Number(bins=4)) == Number(bins=4)
+    assert infer_bare_kind(np.array([0.5, 1.5]), "x", Number(bins=4)) == Number(bins=4)
 
 
 def test_repeated_strings_are_categories():
@@ -145,7 +146,7 @@ def test_a_wide_sparse_matrix_needs_one_kind_for_all_columns() -> None:
 
 
 def named_kind(values: object, name: str) -> object:
-    return infer_kind(values, name, Number(), named=True)
+    return infer_bare_kind(values, name, Number(), named=True)
 
 
 CODES = np.tile([1, 2, 3, 5, 9], 40)
@@ -174,8 +175,9 @@ def test_two_integers_are_a_category_under_any_name():
     assert named_kind(np.array([0, 1, 1]), "count") == Category()
 
 
-def test_a_categorical_type_is_a_category_under_any_name():
-    assert named_kind(pa.array(CODES).dictionary_encode(), "age") == Category()
+def test_the_storage_of_integers_does_not_change_their_kind():
+    assert named_kind(pa.array(CODES).dictionary_encode(), "age") == Number()
+    assert named_kind(pa.array(CODES).dictionary_encode(), "region") == Category()
 
 
 @pytest.mark.filterwarnings("ignore::weigh.errors.UnfilledTable")

@@ -104,7 +104,8 @@ def test_an_unseen_category_contributes_the_smoothed_probability(rows: list[Row]
     scores = model.scores([empty | {"colour": "never seen"}])[0]
     levels = {row["colour"] for row in rows} - {None}
     counts = [sum(r[LABEL] == c and r["colour"] is not None for r in rows) for c in model.classes]
-    probabilities = [a / (n + a * (len(levels) + 1)) for n in counts]
+    # A column with one level is constant and left out.
+    probabilities = [1.0 if len(levels) == 1 else a / (n + a * (len(levels) + 1)) for n in counts]
     np.testing.assert_allclose(scores - model.log_prior, np.log(probabilities), rtol=1e-9, atol=1e-12)
 
 

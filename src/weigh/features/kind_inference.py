@@ -98,12 +98,7 @@ def infer_column(
     if storage in ("integer", "float"):
         kind = _infer_compact_date(column, name, number_kind, missing)
     if kind is None and storage == "integer":
-        is_categorical = _is_categorical(column)
-        kind = (
-            Category()
-            if is_categorical
-            else _kind_of_integers(*_count_integers(column, name), name, number_kind)
-        )
+        kind = _kind_of_integers(*_count_integers(column, name), name, number_kind)
     kind = kind or _kind_of_storage(storage, name, number_kind)
     return kind, file_reading(number_format) if isinstance(kind, NUMERIC_KINDS) else None
 
@@ -212,11 +207,6 @@ def _count_integers(column: Column, name: str) -> tuple[Longs, list[int]]:
     if set(map(type, values)) != {int}:
         is_known &= [not is_missing(value) for value in values]
     return row_counts[is_known], list(compress(values, is_known))
-
-
-def _is_categorical(column: Column) -> bool:
-    """Whether integers have the categorical type of a data frame, which the user chose."""
-    return is_arrow(column) and str(column.type).startswith("dictionary")
 
 
 def _kind_of_integers(row_counts: Longs, values: list[int], name: str, number_kind: Number) -> Kind:
