@@ -93,5 +93,5 @@ def test_evaluate_explain_and_score_ignore_extra_columns(learner):
 
 def test_an_array_of_another_width_is_still_an_error():
     nb = weigh.NaiveBayes().fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])
-    with pytest.raises(errors.ColumnError, match="X has 3 features, but weigh is expecting 2 features"):
+    with pytest.raises(errors.ColumnError, match="X has 3 features, but NaiveBayes is expecting 2 features"):
         nb.predict(np.ones((1, 3)))

@@ -13,7 +13,7 @@ import weigh
 from weigh import errors
 from weigh.features import Category, Flag, Number, Skip, Text, Tokens
 from weigh.features.columns import bin_names, to_bins
-from weigh.features.kind_inference import infer_bare_kind
+from weigh.features.kind_inference import infer_bare_kind, infer_column
 from weigh.features.schema_inference import find_cuts, infer_schema
 
 
@@ -146,7 +146,7 @@ def test_a_wide_sparse_matrix_needs_one_kind_for_all_columns() -> None:
 
 
 def named_kind(values: object, name: str) -> object:
-    return infer_bare_kind(values, name, Number(), named=True)
+    return infer_column(values, name, Number())[0]
 
 
 CODES = np.tile([1, 2, 3, 5, 9], 40)

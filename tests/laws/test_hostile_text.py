@@ -92,9 +92,9 @@ def test_random_bytes_in_a_file_are_read_or_refused(lines: list[bytes]) -> None:
         path.write_bytes(b"body,y\n" + rows)
         if not all(map(is_utf8, lines)):
             with pytest.raises(errors.SourceError, match="is not UTF-8 text"):
-                learner.fit(weigh.open(path, label="y"))
+                learner.fit(weigh.open(path, label="y", encoding="utf-8"))
             return
-        model = learner.fit(weigh.open(path, label="y")).model_
+        model = learner.fit(weigh.open(path, label="y", encoding="utf-8")).model_
     # An empty cell is missing and, like an empty text, contributes nothing.
     plain = {"body": [line.decode() or None for line in lines], "y": [i % 2 for i in range(len(lines))]}
     assert model.to_bytes() == learner.fit(plain, "y").model_.to_bytes()

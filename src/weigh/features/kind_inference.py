@@ -238,8 +238,8 @@ def _infer_strings(
             kind = _kind_of_numbers(found, row_counts, name, number_kind)
             if not isinstance(kind, Category):
                 return kind, found.reading if isinstance(kind, Number) else None
-        if n_odd:
-            _warn_of_odd_cells(values, row_counts, found.fits, name)
+        if n_odd and _note_odd_cells(values, row_counts, found.fits, name):
+            return Category(), None
     kind = _kind_of_words(codes, values, name)
     n_known = int(row_counts.sum())
     is_identifier = isinstance(kind, Category) and is_nearly_distinct(int((row_counts > 0).sum()), n_known)
@@ -257,12 +257,12 @@ def _kind_of_numbers(found: DetectedNumbers, row_counts: RowCounts, name: str, n
     return _kind_of_integers(n_rows, distinct.astype(np.int64).tolist(), name, number_kind)
 
 
-def _warn_of_odd_cells(values: list[Any], row_counts: RowCounts, fits: Mask, name: str) -> None:
-    """Warn that a column would be numeric except for a few words."""
+def _note_odd_cells(values: list[Any], row_counts: RowCounts, fits: Mask, name: str) -> bool:
+    """Warn that a column would be numeric except for a few words; return False if there are many."""
     odd = [value for value, is_number in zip(values, fits.tolist(), strict=True) if not is_number]
     n_odd, n_known = int(row_counts[~fits].sum()), int(row_counts.sum())
     if len(values) < MIN_NUMERALS + len(odd) or (len(odd) > 2 and n_odd > MAX_NOTED_SHARE * n_known):
-        return
+        return False
     warn(
         errors.OddValues(
             f"Column {name!r} contains numbers except for {errors.quote_names(odd, MAX_EXAMPLES)} ({n_odd:,} "
@@ -271,6 +271,7 @@ def _warn_of_odd_cells(values: list[Any], row_counts: RowCounts, fits: Mask, nam
         ),
         [name],
     )
+    return True
 
 
 def _kind_of_words(codes: Ints, values: list[Any], name: str) -> Kind:

@@ -26,6 +26,7 @@ from weigh.source.files.dialect_detection import (
     note_assumed_encoding,
 )
 from weigh.source.files.formats import FORMATS, detect_format
+from weigh.source.files.text_files import TextFileErrors, is_utf8
 from weigh.source.missing import Marker, to_markers
 from weigh.source.paths import STDIN_PATH, PathLike, check_readable, resolve_paths
 from weigh.source.selected_rows import drop_missing_labels as without_missing_labels
@@ -181,6 +182,13 @@ class StoredDialect:
         return cls(dict(schema.dialect), tuple(schema.missing), schema.label, fitted.storage)
 
 
+def _check_encoding(path: Path, encoding: str) -> None:
+    try:
+        is_utf8(encoding)
+    except LookupError as error:
+        raise TextFileErrors(path, encoding).read_error(error) from error
+
+
 @dataclass(frozen=True)
 class _OpenOptions:
     """The options of `open`; a delimiter or encoding of None is to be detected."""
@@ -210,6 +218,7 @@ class _OpenOptions:
             usual = self.stored.settings.get("encoding", "utf-8")
             return self._open_as(path, file_format, self.encoding or usual)
         if self.encoding is not None:
+            _check_encoding(path, self.encoding)
             return self._open_as(path, file_format, self.encoding)
         return self._open_detected(path, file_format)
 
