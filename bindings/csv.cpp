@@ -60,8 +60,10 @@ nb::object values_of(csv::Column& column) {
 
 nb::tuple to_python(const csv::Column& column) {
     nb::list examples;
-    for (std::size_t k = 0; k < column.odd.records.size(); ++k)
-        examples.append(nb::make_tuple(column.odd.records[k], nb::str(column.odd.texts[k].data(), column.odd.texts[k].size())));
+    for (std::size_t k = 0; k < column.odd.records.size(); ++k) {
+        const std::string& text = column.odd.texts[k];
+        examples.append(nb::make_tuple(column.odd.records[k], nb::str(text.data(), text.size())));
+    }
     return nb::make_tuple(column.missing, column.odd.count, examples);
 }
 

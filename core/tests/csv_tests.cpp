@@ -111,7 +111,7 @@ void quotes_are_ordinary_characters_if_disabled(Random& random) {
     const auto scan_records = csv::scan_records(data.view(), ',', false, csv::kNoLimit, true);
     EXPECT(scan_records.records == lines.size());
     const std::vector<csv::Kind> kinds{csv::Kind::text};
-    const auto table = csv::parse(data.view(), kinds, {';', false, {}}, csv::kNoLimit);
+    const auto table = csv::parse(data.view(), kinds, {';', false, {}, {}}, csv::kNoLimit);
     EXPECT(table.records == lines.size() && table.error.fault == csv::Fault::none);
     for (std::size_t r = 0; r < table.records; ++r) EXPECT(value(table.columns[0], r, data.view()) == lines[r]);
 }
@@ -123,7 +123,7 @@ void arbitrary_bytes_are_parsed_or_rejected(Random& random) {
     for (auto& kind : kinds) kind = all[random() % all.size()];
     const Exact data(random_text(random, "019-.einftrueNa,,,\n\n\" \xC3\xA9\xF0", 120));
     const auto table =
-        csv::parse(data.view(), kinds, {',', true, {"?", "1"}}, random() % 2 ? csv::kNoLimit : random() % 9);
+        csv::parse(data.view(), kinds, {',', true, {"?", "1"}, {}}, random() % 2 ? csv::kNoLimit : random() % 9);
     EXPECT(table.columns.size() == kinds.size());
     for (const auto& column : table.columns) {
         const std::size_t values = column.integers.size() + column.reals.size() + column.texts.size();
@@ -145,6 +145,30 @@ void many_distinct_values_keep_their_codes(const std::string& stem) {
     bool same = true;
     for (std::size_t i = 0; i < 10000; ++i) same = same && table.columns[0].codes[i] == static_cast<int>(i % 5000);
     EXPECT(same);
+}
+
+void formatted_numbers_stay_within_their_text(Random& random) {
+    const std::vector<weigh::NumberFormat> formats{{},
+                                                   {'.', ',', {"$", "USD"}, false},
+                                                   {',', '.', {"\u20AC"}, false},
+                                                   {',', ' ', {"%"}, true},
+                                                   {'.', '\'', {}, false}};
+    const Exact data(random_text(random, "01239..,, '()-+$%Ue\xE2\x88\x92\xC2\xA0", 12));
+    const std::vector<std::string_view> texts{data.view()};
+    for (const auto& format : formats) {
+        const auto parsed = csv::parse_number_texts(texts, format);
+        EXPECT(parsed.fits[0] == 1 || parsed.numbers[0] != parsed.numbers[0]);
+    }
+}
+
+void odd_fields_are_counted() {
+    const Exact data("1\nx\n?\n\"2\"\ny\nz\nx\n");
+    const std::vector<csv::Kind> kinds{csv::Kind::number};
+    const auto table = csv::parse(data.view(), kinds, {',', true, {"?"}, {}}, csv::kNoLimit);
+    EXPECT(table.error.fault == csv::Fault::none && table.records == 7);
+    EXPECT(table.columns[0].missing == 1 && table.columns[0].odd.count == 4);
+    EXPECT((table.columns[0].odd.records == std::vector<std::size_t>{1, 4, 5}));
+    EXPECT((table.columns[0].odd.texts == std::vector<std::string>{"x", "y", "z"}));
 }
 
 void kinds_are_inferred() {
@@ -169,8 +193,10 @@ int main() {
         chunks_split_at_record_ends_lose_no_record(random);
         quotes_are_ordinary_characters_if_disabled(random);
         arbitrary_bytes_are_parsed_or_rejected(random);
+        formatted_numbers_stay_within_their_text(random);
     }
     for (const char* stem : {"", "eight by", "value number by "}) many_distinct_values_keep_their_codes(stem);
     kinds_are_inferred();
+    odd_fields_are_counted();
     return report();
 }
