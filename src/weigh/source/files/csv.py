@@ -29,6 +29,7 @@ from weigh.source.files.base import (
     max_row_bytes,
     parse_numeral,
 )
+from weigh.source.files.formats import usual_delimiter
 from weigh.source.files.text_files import (
     UTF8_BOM,
     Bytes,
@@ -122,6 +123,8 @@ class CsvSource(FileSource):
             for field in fields(CsvDialect)
             if field.name in STORED_SETTINGS and getattr(self.dialect, field.name) != field.default
         }
+        if settings.get("delimiter") == usual_delimiter(self.path):
+            del settings["delimiter"]
         if self.number_format is not None:
             settings |= {"decimal": self.number_format.decimal, "thousands": self.number_format.thousands}
         if not self.dialect.has_header and self.named:

@@ -64,6 +64,12 @@ def detect_format(path: Path, encoding: str | None, *, is_delimited: bool = Fals
     return file_format
 
 
+def usual_delimiter(path: Path) -> str:
+    """Return the delimiter that the suffix of a file suggests."""
+    has_suffix = not isinstance(path, SpooledStdin)
+    return "\t" if has_suffix and _FORMAT_BY_SUFFIX.get(_uncompressed_suffix(path)) == "tsv" else ","
+
+
 def find_data_suffix(folder: Path) -> str | None:
     """Return the suffix of a data file in a folder, None if there is no data file."""
     suffixes = sorted(
