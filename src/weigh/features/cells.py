@@ -24,6 +24,7 @@ from weigh.source.chunk import Column, DictionaryColumn, is_arrow
 
 RowCounts = npt.NDArray[np.int64]  # by distinct value
 
+N_SAMPLES = 10  # distinct values that are looked at first
 MAX_INSPECTED_VALUES = 200
 # The first of the formats that fit most cells is used, so that "1.234" is a fraction and "1,234" is not.
 _SEPARATORS = [(".", ""), (".", ","), (",", ""), (",", "."), (".", " "), (",", " "), (".", "'"), (",", "'")]
@@ -149,7 +150,8 @@ def read_column(
 
 def count_rows(codes: Ints, values: Sequence[Any]) -> RowCounts:
     """Return the number of rows of each distinct value."""
-    return np.bincount(codes[codes >= 0], minlength=len(values)).astype(np.int64)
+    # Counting the code -1 too is faster than leaving it out.
+    return np.bincount(codes + 1, minlength=len(values) + 1)[1:].astype(np.int64, copy=False)
 
 
 class DetectedNumbers(NamedTuple):
@@ -169,7 +171,10 @@ def detect_numbers(
     `row_counts` are the numbers of rows of the distinct values. `number_format` is the format of the whole
     file, if it is known.
     """
-    step = -(-len(values) // MAX_INSPECTED_VALUES) or 1  # the first values may be the smallest
+    # A few values tell that most columns hold words; the first values may be the smallest.
+    if all(find_unit(value) is None for value in values[:: -(-len(values) // N_SAMPLES) or 1]):
+        return None
+    step = -(-len(values) // MAX_INSPECTED_VALUES) or 1
     unit = _find_unit(values[::step], row_counts[::step])
     if unit is None:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import compress, islice
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,11 @@ def infer_date(codes: Ints, values: Sequence[Any], name: str, markers: MarkerTup
 
     Row i has the value of code i, and code -1 is missing.
     """
-    known = [at for at, value in enumerate(values) if not (is_missing(value, markers) or value == "")]
-    sample = to_date_texts([values[at] for at in known[:N_SAMPLES]])
+    is_known = (not (is_missing(value, markers) or value == "") for value in values)
+    sample = to_date_texts(list(islice(compress(values, is_known), N_SAMPLES)))
     if 2 * sum(match_date(text) is not None for text in sample) < max(len(sample), 1):
         return None
+    known = [at for at, value in enumerate(values) if not (is_missing(value, markers) or value == "")]
     texts = to_date_texts([values[at] for at in known])
     n_rows = np.bincount(codes[codes >= 0], minlength=len(values))[known]
     if is_compact(sample[0]):

@@ -224,13 +224,13 @@ def _infer_strings(
     number_format: NumberFormat | None,
     missing: tuple[Marker, ...],
 ) -> tuple[Kind, Reading | None]:
-    row_counts = count_rows(codes, values)
     flags = detect_flags(values)
-    if flags is not None and row_counts.sum() >= MIN_FLAG_ROWS:
+    if flags is not None and (codes >= 0).sum() >= MIN_FLAG_ROWS:
         return Flag(), flags
     date = infer_date(codes, values, name, missing)
     if date is not None:
         return replace(date, bins=number_kind.bins), None
+    row_counts = count_rows(codes, values)
     found = detect_numbers(values, row_counts, number_format)
     if found is not None:
         n_odd, n_known = int(row_counts[~found.fits].sum()), int(row_counts.sum())

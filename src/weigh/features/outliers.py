@@ -8,6 +8,8 @@ general approach to inference about the tail of a distribution", Annals of Stati
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from weigh import errors
@@ -17,7 +19,7 @@ from weigh.features.blocks import Floats
 from weigh.features.cells import PLAIN, Reading, is_numeric, read_column
 from weigh.features.columns import to_numbers
 from weigh.source.base import Source
-from weigh.source.chunk import Column
+from weigh.source.chunk import Column, DictionaryColumn
 from weigh.source.missing import Marker
 from weigh.text import format_float
 
@@ -32,6 +34,8 @@ def warn_of_outliers(
     source: Source, column: Column, name: str, reading: Reading | None, missing: tuple[Marker, ...]
 ) -> None:
     """Warn of gross outliers in the first rows of a number column of a source."""
+    if isinstance(column, DictionaryColumn) and is_numeric(column) and _are_close(column.values):
+        return
     try:
         if is_numeric(column):
             numbers = to_numbers(column, name, missing)
@@ -57,6 +61,12 @@ def warn_of_outliers(
         ),
         [name],
     )
+
+
+def _are_close(distinct: Sequence[float]) -> bool:
+    """Whether more values than could be outliers are of the order of the largest."""
+    sizes = np.abs(np.array(distinct, dtype=np.float64))
+    return int((sizes > sizes.max(initial=0.0) / MIN_RATIO).sum()) > 2 * MAX_OUTLIERS
 
 
 def find_outliers(numbers: Floats) -> tuple[Floats, float]:
