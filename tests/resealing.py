@@ -84,7 +84,13 @@ def _further_models() -> Iterator[tuple[str, Any]]:
     lag = {"before": weigh.Lag("warm", 2), "hot": weigh.Derived(lambda rows: rows["warm"] > 20, "flag")}
     yield "made", weigh.NaiveBayes(columns=lag).fit({"warm": WARM, "play": PLAY}, "play").model_
     naive_bayes = weigh.NaiveBayes(columns={"windy": "flag", "note": "text"}).fit(table, "play").model_
-    shared = {"warm": weigh.Number(spread="shared"), "sky": "category", "windy": "flag", "note": "text"}
+    shared = {
+        "warm": weigh.Number(spread="shared"),
+        "sky": "category",
+        "windy": "flag",
+        "note": "text",
+        "damp": "category",
+    }
     yield "product_form", weigh.NaiveBayes(columns=shared).fit(table, "play").model_.linear()
     yield "platt", weigh.calibrate(naive_bayes, table, "play", method="platt")
     places = weigh.Perceptron(record=True).fit({"note": NOTE, "place": PLACE}, "place").model_

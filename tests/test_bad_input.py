@@ -187,9 +187,9 @@ def _() -> object:
     return fit("pets.csv")
 
 
-@case("A column without any value")
+@case("Columns without any value")
 def _() -> object:
-    return fit(with_column("legs", [None, None, None, None]))
+    return fit({"legs": [None] * 4, "weight": [None] * 4, "pet": PETS["pet"]})
 
 
 @case("Infinity")

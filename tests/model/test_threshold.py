@@ -222,9 +222,11 @@ def test_a_table_without_numbers_is_rejected() -> None:
         weigh.Threshold().fit({"s": ["a", "b"]}, [0, 1])
 
 
-def test_a_string_in_a_numeric_column_is_an_error_in_predict() -> None:
+def test_a_string_in_a_numeric_column_is_missing_in_predict() -> None:
     stump = weigh.Threshold().fit({"x": [1.0, 2.0]}, ["a", "b"])
-    with pytest.raises(errors.ColumnError, match="Column 'x' holds numbers, but one value is 'many'"):
+    with pytest.warns(
+        errors.OddCells, match="1 of 1 cells is not a number and is treated as missing: 'many'"
+    ):
         stump.predict({"x": ["many"]})
 
 

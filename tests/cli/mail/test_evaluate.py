@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -181,6 +182,7 @@ def test_a_folder_without_mail_is_rejected(run, folder, command):
 
 @pytest.mark.parametrize("command", ["evaluate", "audit"])
 def test_an_unwritable_plot_is_rejected_before_the_work(run, command):
-    result = run(command, "--spam", "nowhere", "--ham", "ham", "--plot", "nowhere/x.svg")
+    Path("file").write_text("")
+    result = run(command, "--spam", "nowhere", "--ham", "ham", "--plot", "file/x.svg")
     assert result.exit_code == 2
-    assert "'nowhere/x.svg' cannot be written: 'nowhere' is not a folder." in result.stderr
+    assert "'file/x.svg' cannot be written: 'file' is not a folder." in result.stderr
