@@ -50,7 +50,7 @@ def test_a_column_that_is_empty_in_a_subset_stops_no_other_trial() -> None:
 
 def test_an_empty_column_is_skipped() -> None:
     curve = weigh.learning_curve("naive-bayes", TABLE.assign(rare=None), LABELS)
-    assert str(curve).startswith("error rate of NaiveBayes")
+    assert str(curve).startswith("error rate on 160 rows")
 
 
 @pytest.mark.parametrize("name", sorted(LEARNER_FACTORIES))
