@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 
 import weigh
-from tests.golden.write import CHECKED, LETTERS, MAILS, answers, folded_digest
+from tests.golden.write import CHECKED, LETTERS, MAILS, answers, folded_digest, messy_answers
 from weigh.apps.mail.store import MailStore
 from weigh.errors import ModelFileError
 from weigh.model.file import store
 
 FOLDER = Path(__file__).parent / "0.1.0"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text())
+MESSY_FOLDER = Path(__file__).parent / "format-2"
+MESSY_ANSWERS = json.loads((MESSY_FOLDER / "answers.json").read_text())
 
 
 @pytest.fixture(params=sorted(ANSWERS["mail"]))
@@ -47,6 +49,21 @@ def test_a_model_file_is_saved_in_the_newest_format_with_the_same_content(name: 
 @pytest.mark.parametrize("name", sorted(ANSWERS["models"]))
 def test_a_model_answers_as_it_did(name: str) -> None:
     _assert_same(answers(weigh.load(FOLDER / f"{name}.weigh")), ANSWERS["models"][name])
+
+
+@pytest.mark.parametrize("name", sorted(MESSY_ANSWERS))
+def test_a_model_of_a_messy_table_answers_as_it_did_and_is_saved_byte_for_byte(
+    name: str, tmp_path: Path
+) -> None:
+    path = MESSY_FOLDER / f"{name}.weigh"
+    model = weigh.load(path)
+    assert _format_version(path) == "2"
+    assert set(model.schema.dialect) == {"delimiter", "encoding"}
+    assert set(model.schema.readings) == {"Preis", "Größe", "Kunde"}
+    assert set(model.schema.dates) == {"Tag"}
+    _assert_same(messy_answers(model), MESSY_ANSWERS[name])
+    model.save(tmp_path / "again.weigh")
+    assert (tmp_path / "again.weigh").read_bytes() == path.read_bytes()
 
 
 def test_a_mail_store_judges_as_it_did(store_folder: Path) -> None:

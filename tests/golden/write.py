@@ -3,10 +3,13 @@
 Run once per file format, with the release whose files must stay readable, into an empty folder:
 
     python -m tests.golden.write FOLDER
+
+`--messy` writes only models of a messy table: they have what files of version 2 added.
 """
 
 from __future__ import annotations
 
+import datetime as dt
 import hashlib
 import json
 import shutil
@@ -161,5 +164,58 @@ def write(folder: Path) -> None:
     (folder / "answers.json").write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n")
 
 
+MESSY_ROWS = [
+    {"Tag": "06.01.2024", "Preis": "1.250,50 €", "Größe": "12,5", "Kunde": "ja", "Land": "Italien"},
+    {"Tag": "2024-02-05", "Preis": 80, "Größe": None, "Kunde": "nein", "Land": None},
+    {"Tag": None, "Preis": "unbekannt", "Größe": "3,25", "Kunde": "ja", "Land": "Österreich"},
+]
+
+
+def messy_table() -> bytes:
+    """Return a table with dates, money, decimal commas, flags, identifiers, a constant and an odd cell."""
+    lines = ["Tag;Preis;Größe;Kunde;Nr;Land;kauft"]
+    for k in range(120):
+        day = dt.date(2023, 1, 2) + dt.timedelta(5 * k)
+        buys = (day.weekday() >= 5) != (k % 11 == 0)
+        amount = f"{1000 * buys + 7 * k:,}".replace(",", ".")
+        price = "unbekannt" if k == 60 else f"{amount},50 €"
+        lines.append(
+            f"{day:%d.%m.%Y};{price};{k % 17 + 10 * buys},{k % 10};{('nein', 'ja')[k % 3 > 0]};"
+            f"K-{1000 + k};Österreich;{('nein', 'ja')[buys]}"
+        )
+    return "\n".join(lines).encode("cp1252")
+
+
+def write_messy(folder: Path) -> None:
+    """Write models of a messy table, and their predictions, into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    learners = {
+        "naive_bayes": weigh.NaiveBayes(),
+        "logistic": weigh.LogisticRegression(),
+        "perceptron": weigh.Perceptron(),
+    }
+    recorded = {}
+    with tempfile.TemporaryDirectory() as temporary, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(temporary) / "messy.csv"
+        path.write_bytes(messy_table())
+        for name, learner in learners.items():
+            model = learner.fit(weigh.open(path, "kauft")).model_
+            model.save(folder / f"{name}.weigh")
+            recorded[name] = messy_answers(model)
+    (folder / "answers.json").write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n")
+
+
+def messy_answers(model: Any) -> dict[str, Any]:
+    """Return a model's predictions and scores on messy rows."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        scores = model.scores(MESSY_ROWS).reshape(len(MESSY_ROWS), -1)
+        return {
+            "predict": [_plain(value) for value in model.predict(MESSY_ROWS)],
+            "scores": [[_plain(value) for value in row] for row in scores],
+        }
+
+
 if __name__ == "__main__":
-    write(Path(sys.argv[1]))
+    (write_messy if "--messy" in sys.argv else write)(Path(sys.argv[1]))
