@@ -355,7 +355,10 @@ def test_a_file_can_have_a_decimal_comma(tmp_path: Path) -> None:
     ("options", "message"),
     [
         ({"decimal": ";"}, "open: decimal must be '.' or ',', got ';'."),
-        ({"thousands": "."}, "open: thousands must be ',' or ' ' or \"'\" if decimal='.', got '.'."),
+        (
+            {"decimal": ".", "thousands": "."},
+            "open: thousands must be ',' or ' ' or \"'\" if decimal='.', got '.'.",
+        ),
         (
             {"decimal": ",", "thousands": ","},
             "open: thousands must be '.' or ' ' or \"'\" if decimal=',', got ','.",

@@ -13,7 +13,7 @@ from sklearn import datasets
 
 import weigh
 from weigh import errors
-from weigh.features.outliers import find_outliers
+from weigh.features.outliers import find_markers, find_outliers
 from weigh.features.schema_inference import infer_schema
 
 
@@ -70,3 +70,15 @@ def test_an_outlier_is_named_with_its_line(tmp_path: Path) -> None:
     infer_schema(weigh.open(path, "y", missing=[1e300]))
     with pytest.warns(errors.Outliers, match=re.escape("999999 (row 3)")):
         infer_schema(weigh.rows({"x": [*np.arange(3.0), 999_999.0, *np.arange(99.0)]}))
+
+
+@pytest.mark.parametrize("marker", [-999.0, 99.0, 9999.0, 998.0])
+def test_markers_of_missing_values_are_found_beside_numbers_of_a_similar_size(marker: float) -> None:
+    numbers = np.append(np.linspace(10.0, 40.0, 50), [marker, marker, np.nan])
+    assert [each.tolist() for each in find_markers(numbers)[:1]] == [[marker]]
+
+
+@pytest.mark.parametrize("marker", [-999.0, 99.0])
+def test_one_marker_and_markers_within_the_range_are_numbers(marker: float) -> None:
+    assert not len(find_markers(np.append(np.linspace(10.0, 40.0, 50), marker))[0])
+    assert not len(find_markers(np.append(np.linspace(-800.0, 60.0, 50), [marker, marker]))[0])

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -19,7 +21,7 @@ from weigh.cli.options import (
     json_option,
     open_source,
 )
-from weigh.cli.output import print_json, print_text
+from weigh.cli.output import print_json, print_text, show_note
 from weigh.cli.parameter_help import kind_rows, setting_rows
 from weigh.cli.target import prepare_target
 from weigh.parameters.learners import LEARNERS
@@ -112,8 +114,7 @@ def command(
         raise click.UsageError("A model is written to a file; give its name with -o.")
     target = output or _default_name(data[0])
     check_output_is_not_input(target, *data)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+    with _collect_warnings() as caught:
         source = open_source(data, label, missing, **written)
         if source.label is None:
             raise click.UsageError(
@@ -143,6 +144,21 @@ def command(
         print_json(facts)
     else:
         print_text(format_fit_summary(facts, replaced, evaluation))
+
+
+@contextmanager
+def _collect_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Collect warnings for the summary; if the work fails, show them before the error."""
+    from weigh import errors
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield caught
+        except errors.WeighError:
+            for each in caught:
+                show_note(each.message)
+            raise
 
 
 def _hold_out(source: Source, share: float, seed: int, is_regression: bool) -> tuple[Source, Source]:

@@ -241,6 +241,8 @@ def _infer_strings(
         if n_odd and _note_odd_cells(values, row_counts, found.fits, name):
             return Category(), None
     kind = _kind_of_words(codes, values, name)
+    if isinstance(kind, Text) and not _have_letters(values):
+        kind = Category()
     n_known = int(row_counts.sum())
     is_identifier = isinstance(kind, Category) and is_nearly_distinct(int((row_counts > 0).sum()), n_known)
     return (Skip() if is_identifier else kind), None
@@ -290,6 +292,11 @@ def _kind_of_words(codes: Ints, values: list[Any], name: str) -> Kind:
             )
         return Category()
     return Text() if is_text else Category()
+
+
+def _have_letters(values: list[Any]) -> bool:
+    """Whether some of the first values have letters: telephone numbers are no texts."""
+    return any(char.isalpha() for value in values[:MAX_INSPECTED_VALUES] for char in str(value))
 
 
 def _has_several_words(value: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Gross outliers of number columns: typing errors such as 1e300, and markers such as 999999.
+"""Gross outliers of number columns: typing errors such as 1e300, and markers of missing values such as -999.
 
 A value is one if its magnitude is far beyond the next largest, compared with how fast the largest magnitudes
 of the column grow. Hill's estimate of that growth adapts to skewed columns: for a Pareto distribution, the
@@ -24,6 +24,12 @@ from weigh.source.missing import Marker
 from weigh.text import format_float
 
 MIN_RATIO = 30.0  # of an outlier to the next largest magnitude
+# Codes of surveys and sensors for "missing", "refused" and "unknown".
+MARKERS = frozenset(
+    float(sign * (10**digits - 1 - less)) for digits in range(2, 7) for sign in (1, -1) for less in range(3)
+) | {-9.0, -8.0, -7.0}
+MIN_MARKER_ROWS = 2
+MAX_MARKER_SHARE = 0.5  # of the cells
 MAX_CHANCE = 1e-7  # of a ratio as large in a column without outliers
 MAX_OUTLIERS = 3  # distinct magnitudes
 MAX_SHARE = 0.05  # of the cells
@@ -35,7 +41,8 @@ def warn_of_outliers(
     source: Source, column: Column, name: str, reading: Reading | None, missing: tuple[Marker, ...]
 ) -> None:
     """Warn of gross outliers in the first rows of a number column of a source."""
-    if isinstance(column, DictionaryColumn) and reading is None and _are_close(column.values):
+    is_dictionary = isinstance(column, DictionaryColumn) and reading is None
+    if is_dictionary and _are_close(column.values) and MARKERS.isdisjoint(column.values):
         return
     try:
         if is_numeric(column):
@@ -45,6 +52,8 @@ def warn_of_outliers(
     except errors.ColumnError:
         return  # Encoding the column raises this error again.
     outliers, next_largest = find_outliers(numbers)
+    if not len(outliers):
+        outliers, next_largest = find_markers(numbers)
     if not len(outliers):
         return
     values = [
@@ -62,6 +71,24 @@ def warn_of_outliers(
         ),
         [name],
     )
+
+
+def find_markers(numbers: Floats) -> tuple[Floats, float]:
+    """Return repeated numbers such as -999 beyond the range of all others, and the others' largest magnitude.
+
+    They usually mean missing. The gap to the others must be wider than the range of the others.
+    """
+    known = numbers[np.isfinite(numbers)]
+    is_marker = np.isin(known, list(MARKERS))
+    others, none = known[~is_marker], (np.empty(0), 0.0)
+    if not is_marker.any() or len(others) < MIN_MAGNITUDES:
+        return none
+    low, high = float(others.min()), float(others.max())
+    values, n_rows = np.unique(known[is_marker], return_counts=True)
+    is_far = (values < low - (high - low)) | (values > high + (high - low))
+    if n_rows[is_far].sum() < MIN_MARKER_ROWS or n_rows[is_far].sum() > MAX_MARKER_SHARE * len(known):
+        return none
+    return values[is_far], max(abs(low), abs(high))
 
 
 def _are_close(distinct: Sequence[float]) -> bool:

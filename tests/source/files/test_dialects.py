@@ -11,7 +11,7 @@ import pytest
 import weigh
 from weigh.errors import AssumedEncoding, SourceError, TotalsRow
 from weigh.source.chunk import to_pylist
-from weigh.source.files.dialect_detection import TextSample, detect_encoding
+from weigh.source.files.dialect_detection import TableSample, TextSample, detect_encoding, uses_decimal_comma
 
 Write = Callable[..., str]
 
@@ -46,7 +46,7 @@ def test_a_delimiter_is_detected_whatever_the_ending(sign: str, ending: str, wri
 
 def test_decimal_commas_do_not_separate_fields_between_semicolons(write: Write) -> None:
     path = write("a;b\n1,5;2,5\n3,25;4,75\n")
-    assert contents(path) == {"a": ["1,5", "3,25"], "b": ["2,5", "4,75"]}
+    assert contents(path) == {"a": [1.5, 3.25], "b": [2.5, 4.75]}
     assert columns(write("1,5;2,5\n3,25;4,75\n"), has_header=False) == ("x0", "x1")
 
 
@@ -211,3 +211,30 @@ def test_the_error_of_a_missing_label_names_the_row_of_totals(write: Write) -> N
         source = weigh.open(path, label="y")
     with pytest.raises(weigh.errors.LabelError, match=r"in 1 of the first 7 rows \(first: row 6\)\."):
         weigh.NaiveBayes().fit(source)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a;y\n133,8;1\n98,4;2\n1.184,5;3\n", True),
+        ("a;y\n133.8;1\n98,4;2\n97,4;2\n96,4;2\n", False),  # one decimal point contradicts
+        ("a;y\n1,184;1\n2,184;2\n3,184;3\n", False),  # thousands
+        ("a;y\n31.12.2023;1\n30.12.2023;2\n", False),  # dates
+        ('a,y\n"133,8",1\n"98,4",2\n"7,25",3\n', True),
+        ("a,y\n133,8\n98,4\n7,2\n", False),  # commas separate the fields
+    ],
+)
+def test_decimal_commas_are_detected_unless_a_number_contradicts(text: str, expected: bool) -> None:
+    assert uses_decimal_comma(TableSample(text, True), ";" if ";" in text else ",") == expected
+
+
+def test_points_are_thousands_in_a_file_with_decimal_commas(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("area;plot;price\n133,8;892;604.089\n98,4;1.184;450.000\n77,25;950;399.900\n")
+    source = weigh.open(path, "price")
+    kinds = {"area": "number", "plot": "number"}
+    assert source.prefix(kinds=kinds).columns["plot"].tolist() == [892.0, 1184.0, 950.0]
+    assert source.prefix(kinds=kinds).columns["area"].tolist() == [133.8, 98.4, 77.25]
+    stated = weigh.open(path, "price", decimal=",")
+    assert stated.prefix(kinds=kinds).columns["plot"].tolist() == [892.0, 1184.0, 950.0]
+    assert weigh.open(path, "price", thousands=".").file_dialect == stated.file_dialect

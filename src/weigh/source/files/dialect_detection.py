@@ -36,6 +36,12 @@ _SEPARATING_COMMA = re.compile(r"(?<![0-9]),|,(?![0-9])")  # others may be decim
 _BINARY = re.compile(rb"[\x00-\x08\x0e-\x19\x1c-\x1f]")
 
 
+MIN_DECIMAL_COMMAS = 3  # cells that show how the numbers of a file are written
+# Numbers whose sign cannot be a thousands separator: 980,31 and 1.184,5, but neither 1,184 nor 1.184.
+_DECIMAL_COMMA = re.compile(r"\d*,(?!\d{3}$)\d+|0,\d+|\d{4,},\d+|\d{1,3}(\.\d{3})+,\d+")
+_DECIMAL_POINT = re.compile(r"\d*\.(?!\d{3}$)\d+|0\.\d+|\d{4,}\.\d+|\d{1,3}(,\d{3})+\.\d+")
+
+
 @dataclass(frozen=True)
 class TextSample:
     """The first bytes of a file, decompressed, and whether they are all."""
@@ -209,6 +215,19 @@ def detect_delimiter(
         default=usual,
     )
     return best.delimiter if best.share > usual.share or len(usual.header) < 2 else default
+
+
+def uses_decimal_comma(sample: TableSample, delimiter: str) -> bool:
+    """Whether cells such as 980,31 show that a table has decimal commas, and no other cell contradicts.
+
+    A number such as 1.184 has then a thousands separator, which the number alone does not tell.
+    """
+    if delimiter == "," and '"' not in sample.text:
+        return False
+    edge = re.escape(delimiter)
+    cells = re.findall(rf'(?<![^{edge}\n"])[-+]?([\d.,]*[.,][\d.,]*)(?=\s*[{edge}\r\n"%€])', sample.text)
+    n_commas = sum(_DECIMAL_COMMA.fullmatch(cell) is not None for cell in cells)
+    return n_commas >= MIN_DECIMAL_COMMAS and not any(map(_DECIMAL_POINT.fullmatch, cells))
 
 
 def is_table(sample: TableSample) -> bool:

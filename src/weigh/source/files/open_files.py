@@ -24,6 +24,7 @@ from weigh.source.files.dialect_detection import (
     detect_encoding,
     find_last_cell,
     note_assumed_encoding,
+    uses_decimal_comma,
 )
 from weigh.source.files.formats import FORMATS, detect_format
 from weigh.source.files.text_files import TextFileErrors, is_utf8
@@ -75,7 +76,8 @@ def open(
     strings : columns of a CSV file to read as text although they look like numbers
     quotes : whether '"' quotes the fields of a CSV file, as usual; False treats it as an ordinary character
     decimal, thousands : decimal sign and thousands separator of the numbers of a CSV file, such as "," and
-        "."; None detects them in columns that contain them
+        "."; each implies the other. None detects them: a decimal comma in the first rows that no number
+        contradicts, and separators of single columns
     sheet : name or index of a sheet of a spreadsheet; None is the first with cells
     drop_missing_labels : whether to leave out rows without a label, with a warning
     like : a model; the file is read as its training file was, with the same names, quotes and markers of
@@ -108,7 +110,7 @@ def open(
         missing=tuple(dict.fromkeys((*to_markers(missing), *stored.missing))),
         block=block,
         quotes=settings.get("quotes", True),
-        numbers=_check_number_format(settings.get("decimal", "."), settings.get("thousands") or None),
+        numbers=_check_number_format(settings.get("decimal"), settings.get("thousands") or None),
     )
     has_new_names = names is not None or has_header is not None
     options = _OpenOptions(
@@ -122,6 +124,7 @@ def open(
         stored,
         has_new_names,
         sheet,
+        settings.keys().isdisjoint({"decimal", "thousands"}),
     )
     source = concatenate_files([options.open_path(file) for file in resolve_paths(path)])
     source = source.with_storage(stored.storage) if stored.storage else source
@@ -134,7 +137,12 @@ def _describe_paths(path: PathLike | Sequence[PathLike]) -> str:
     return first if len(paths) == 1 else f"{first} and {format_quantity(len(paths) - 1, 'other file')}"
 
 
-def _check_number_format(decimal: str, thousands: str | None) -> NumberFormat:
+def _check_number_format(decimal: str | None, thousands: str | None) -> NumberFormat:
+    """Return the format of numbers; a point cannot separate both decimals and thousands, nor can a comma."""
+    if decimal is None:
+        decimal = "," if thousands == "." else "."
+    if decimal == "," and thousands is None:
+        thousands = "."
     if decimal not in (".", ","):
         raise parameter_error("open", "decimal", "'.' or ','", decimal)
     allowed = [separator for separator in (",", ".", " ", "'") if separator != decimal]
@@ -203,6 +211,7 @@ class _OpenOptions:
     stored: StoredDialect
     has_new_names: bool  # whether the user said what the first line is
     sheet: str | int | None
+    detects_numbers: bool  # whether neither the user nor a model says how numbers are written
 
     def open_path(self, path: Path) -> FileSource:
         """Open one file or folder as a source."""
@@ -268,15 +277,14 @@ class _OpenOptions:
         self, path: Path, file_format: str, encoding: str
     ) -> tuple[CsvDialect, Sequence[str] | None]:
         """Return the dialect of a CSV file and the names of its columns if it has no header."""
-        names = self.names
+        names, sample = self.names, self._sample(path, encoding)
         dialect = replace(self.dialect, encoding=encoding, delimiter=self.delimiter or ",")
         has_stored_names = names is not None and not self.has_new_names
-        if self.delimiter is not None and not has_stored_names:
-            return dialect, names
-        sample = self._sample(path, encoding)
         if self.delimiter is None:
             default = self.stored.settings.get("delimiter", "\t" if file_format == "tsv" else ",")
             dialect = replace(dialect, delimiter=detect_delimiter(sample, default, self._header_check()))
+        if self.detects_numbers and uses_decimal_comma(sample, dialect.delimiter):
+            dialect = replace(dialect, numbers=NumberFormat(",", "."))
         if names is None or not has_stored_names:
             return dialect, names
         # The new file may have a header, or lack the label.
