@@ -21,7 +21,7 @@ from weigh.features.columns import to_numbers
 from weigh.source.base import Source
 from weigh.source.chunk import Column, DictionaryColumn
 from weigh.source.missing import Marker
-from weigh.text import format_float
+from weigh.text import format_float, format_quantity
 
 MIN_RATIO = 30.0  # of an outlier to the next largest magnitude
 # Codes of surveys and sensors for "missing", "refused" and "unknown".
@@ -41,8 +41,7 @@ def warn_of_outliers(
     source: Source, column: Column, name: str, reading: Reading | None, missing: tuple[Marker, ...]
 ) -> None:
     """Warn of gross outliers in the first rows of a number column of a source."""
-    is_dictionary = isinstance(column, DictionaryColumn) and reading is None
-    if is_dictionary and _are_close(column.values) and MARKERS.isdisjoint(column.values):
+    if isinstance(column, DictionaryColumn) and reading is None and _has_no_outliers(column.values):
         return
     try:
         if is_numeric(column):
@@ -52,16 +51,17 @@ def warn_of_outliers(
     except errors.ColumnError:
         return  # Encoding the column raises this error again.
     outliers, next_largest = find_outliers(numbers)
-    if not len(outliers):
+    if len(outliers):
+        places = [source.format_place(int(np.argmax(numbers == value))) for value in outliers]
+    else:
         outliers, next_largest = find_markers(numbers)
+        places = [f"{format_quantity(int((numbers == value).sum()), 'cell')}" for value in outliers]
     if not len(outliers):
         return
     values = [
         int(value) if value.is_integer() and abs(value) < 1e15 else value for value in outliers.tolist()
     ]
-    cells = ", ".join(
-        f"{value} ({source.format_place(int(np.argmax(numbers == value)))})" for value in values
-    )
+    cells = ", ".join(f"{value} ({place})" for value, place in zip(values, places, strict=True))
     which, pronoun = ("it means", "it") if len(values) == 1 else ("they mean", "them")
     warn(
         errors.Outliers(
@@ -73,15 +73,27 @@ def warn_of_outliers(
     )
 
 
+def _has_no_outliers(distinct: Sequence[float]) -> bool:
+    """Whether a few of the values tell that none is an outlier: many are of the order of the largest."""
+    low, high = min(distinct), max(distinct)
+    if low in MARKERS or high in MARKERS:
+        return False
+    limit = max(-low, high) / MIN_RATIO
+    sample = distinct[:: -(-len(distinct) // N_SAMPLES)]
+    return sum(abs(value) > limit for value in sample) > 2 * MAX_OUTLIERS
+
+
 def find_markers(numbers: Floats) -> tuple[Floats, float]:
     """Return repeated numbers such as -999 beyond the range of all others, and the others' largest magnitude.
 
     They usually mean missing. The gap to the others must be wider than the range of the others.
     """
-    known = numbers[np.isfinite(numbers)]
+    known, none = numbers[np.isfinite(numbers)], (np.empty(0), 0.0)
+    if not len(known) or not {float(known.min()), float(known.max())} & MARKERS:
+        return none
     is_marker = np.isin(known, list(MARKERS))
-    others, none = known[~is_marker], (np.empty(0), 0.0)
-    if not is_marker.any() or len(others) < MIN_MAGNITUDES:
+    others = known[~is_marker]
+    if len(others) < MIN_MAGNITUDES:
         return none
     low, high = float(others.min()), float(others.max())
     values, n_rows = np.unique(known[is_marker], return_counts=True)
@@ -89,13 +101,6 @@ def find_markers(numbers: Floats) -> tuple[Floats, float]:
     if n_rows[is_far].sum() < MIN_MARKER_ROWS or n_rows[is_far].sum() > MAX_MARKER_SHARE * len(known):
         return none
     return values[is_far], max(abs(low), abs(high))
-
-
-def _are_close(distinct: Sequence[float]) -> bool:
-    """Whether more values than could be outliers are of the order of the largest; looks at some of them."""
-    limit = max(-min(distinct), max(distinct)) / MIN_RATIO
-    sample = distinct[:: -(-len(distinct) // N_SAMPLES)]
-    return sum(abs(value) > limit for value in sample) > 2 * MAX_OUTLIERS
 
 
 def find_outliers(numbers: Floats) -> tuple[Floats, float]:
