@@ -108,6 +108,16 @@ def test_an_input_is_not_overwritten_and_the_parts_differ(dates):
     assert "name the same file" in dates("split", "days.csv", "--train", "b", "--test", "b").stderr
 
 
+@pytest.mark.parametrize("other", ["./same.csv", "folder/../same.csv", "link.csv"])
+def test_two_spellings_of_one_output_are_refused(dates, tmp_path, other):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "same.csv").write_text("")
+    (tmp_path / "link.csv").symlink_to("same.csv")
+    result = dates("split", "days.csv", "--train", "same.csv", "--test", other)
+    assert result.exit_code == 2
+    assert "--train and --test name the same file." in result.stderr
+
+
 def test_fit_holds_rows_out_and_evaluates_on_them(run, tmp_path):
     (tmp_path / "t.csv").write_text(
         "x,y\n" + "".join(f"{'uv'[k % 3 == 0]},{'ab'[k % 3 == 0]}\n" for k in range(60))

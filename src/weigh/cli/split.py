@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -76,7 +77,7 @@ def command(
     for path, option in ((train, "--train"), (test, "--test")):
         check_output_is_not_input(path, *data)
         check_output_path(path, option)
-    if train == test:
+    if os.path.realpath(train) == os.path.realpath(test):
         raise click.UsageError("--train and --test name the same file.")
     column = label or time or group
     # Markers are values here: the rows are only copied.
