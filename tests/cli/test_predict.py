@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -256,3 +257,33 @@ def test_names_that_are_no_unicode_are_escaped_in_typed_files(run, ending, tmp_p
         written = pq.read_table("out.parquet")
         assert written.column_names[2] == "P(half\\ud800)"
         assert written.column("prediction").to_pylist() == ["half\\ud800", "whole"]
+
+
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_fractions_after_many_integers_are_never_truncated(run, tmp_path):
+    numbers = [*range(70_000), 12.5]
+    (tmp_path / "t.csv").write_text(
+        "x,n,y\n" + "".join(f"{'ab'[k % 2]},{n},u\n" for k, n in enumerate(numbers))
+    )
+    run("fit", "t.csv", "--label", "y")
+    refused = run("predict", "t.weigh", "t.csv", "--keep", "n", "-o", "out.parquet")
+    assert refused.stderr == (
+        "weigh: Column 'n' is int64 in the first rows, and a later value is not: 12.5 is no integer. Read the "
+        "column as text with --strings, or write .csv.\n"
+    )
+    assert not (tmp_path / "out.parquet").exists()
+    run("predict", "t.weigh", "t.csv", "--keep", "n", "--strings", "n", "-o", "out.parquet")
+    assert pq.read_table("out.parquet").column("n")[-1].as_py() == "12.5"
+
+
+def test_lists_of_names_are_kept(run, tmp_path):
+    table = {"tags": [["p", "q"], None, [], ["z"]] * 5, "y": ["u", "v"] * 10}
+    pq.write_table(pa.table(table), tmp_path / "t.parquet")
+    run("fit", "t.parquet", "--label", "y")
+    predict = ("predict", "t.weigh", "t.parquet", "--keep", "tags")
+    lines = run(*predict, "--json").stdout.splitlines()
+    assert [json.loads(line).get("tags") for line in lines[:4]] == [["p", "q"], None, None, ["z"]]
+    for name in ("out.csv", "out.parquet", "out.xlsx"):
+        result = run(*predict, "-o", name)
+        assert result.exit_code == 0, result.output
+    assert pq.read_table("out.parquet").column("tags").to_pylist()[:4] == ["p; q", None, None, "z"]

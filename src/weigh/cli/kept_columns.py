@@ -93,7 +93,7 @@ class KeptColumns:
 
 def _are_plain_numbers(column: Any) -> bool:
     cells = [cell for cell in to_pylist(column) if cell is not None] if is_text(column) else []
-    return bool(cells) and all(_PLAIN_NUMBER.fullmatch(cell) for cell in cells)
+    return bool(cells) and all(isinstance(cell, str) and _PLAIN_NUMBER.fullmatch(cell) for cell in cells)
 
 
 def _to_number(text: Any) -> Any:

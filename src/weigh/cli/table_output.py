@@ -83,7 +83,9 @@ def open_table(
 
 def cell_text(value: Any) -> Any:
     """Return a cell with several texts as one text."""
-    return "; ".join(value) if isinstance(value, list) else value
+    if isinstance(value, dict):
+        return "; ".join(f"{name}:{number:g}" for name, number in value.items())
+    return "; ".join(map(str, value)) if isinstance(value, list) else value
 
 
 class _CsvTable:

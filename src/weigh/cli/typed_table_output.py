@@ -25,7 +25,11 @@ def open_typed_table(path: str, format: str, columns: Sequence[OutputColumn]) ->
     writer_type.check(columns)
     with open_binary_output(path) as file:
         writer = writer_type(file, columns)
-        yield writer
+        try:
+            yield writer
+        except BaseException:
+            writer.abandon()
+            raise
         writer.close()
 
 
@@ -59,6 +63,8 @@ class _ParquetTable:
 
         plain = _plain_cells(cells)
         try:
+            if pa.types.is_integer(field.type):
+                _check_integers(plain)  # which Arrow would truncate
             return pa.array(
                 [_as_text(cell) for cell in plain] if field.type == pa.string() else plain, field.type
             )
@@ -74,6 +80,11 @@ class _ParquetTable:
             self.write([[] for _ in self._columns])
         self._writer.close()
 
+    def abandon(self) -> None:
+        """Close the writer while its file is open: it writes its end whenever it is closed."""
+        if self._writer is not None:
+            self._writer.close()
+
 
 def _arrow_type(cells: Sequence[Any]) -> Any:
     """Return the Arrow type of the cells; mixed types are text."""
@@ -84,6 +95,12 @@ def _arrow_type(cells: Sequence[Any]) -> Any:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return pa.string()
     return pa.string() if pa.types.is_null(found) else found
+
+
+def _check_integers(cells: Sequence[Any]) -> None:
+    for cell in cells:
+        if isinstance(cell, float) and not cell.is_integer():
+            raise ValueError(f"{cell!r} is no integer")
 
 
 def _plain_cells(cells: Sequence[Any]) -> list[Any]:
@@ -151,6 +168,9 @@ class _ExcelTable:
             text = _as_text(cell)
             self._n_cut += len(text) > MAX_CELL_CHARACTERS
             self._sheet.write_string(self._row, j, text[:MAX_CELL_CHARACTERS])
+
+    def abandon(self) -> None:
+        """Leave the workbook unwritten."""
 
     def close(self) -> None:
         self._book.close()
