@@ -37,12 +37,13 @@ def test_measurements_are_no_classes(run: Any, homes: Path, learner: str, label:
     assert not (homes / "homes.weigh").exists()
 
 
-@pytest.mark.parametrize("command", ["compare", "curve", "bias-variance"])
+@pytest.mark.parametrize("command", ["compare", "curve", "bias-variance", "tune"])
 def test_trials_stop_before_the_first_fit(
     run: Any, homes: Path, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(weigh.NaiveBayes, "fit", None)
-    result = run(command, "homes.csv", "--label", "price")
+    grid = ["--grid", "prior=1,2"] if command == "tune" else []
+    result = run(command, "homes.csv", "--label", "price", *grid)
     assert (result.exit_code, " ".join(result.stderr.split())) == (1, refusal("price"))
 
 
@@ -53,6 +54,13 @@ def test_the_kind_category_insists(run: Any, homes: Path, label: str, classes: s
     model = weigh.load(homes / "homes.weigh")
     assert model.classes[0] == classes
     assert run("evaluate", "homes.weigh", "homes.csv").exit_code == 0
+
+
+def test_the_kind_category_insists_in_tune(run: Any, homes: Path) -> None:
+    grid = ("--grid", "prior=1,2", "-o", "best.weigh")
+    result = run("tune", "homes.csv", "--label", "month", "--kind", "month=category", *grid)
+    assert result.exit_code == 0, result.output
+    assert weigh.load(homes / "best.weigh").classes[0] == "0"
 
 
 def test_few_integers_are_classes(run: Any, homes: Path) -> None:

@@ -64,6 +64,14 @@ def test_held_out_rows_depend_only_on_row_number_and_seed() -> None:
     assert (is_held_out(0, 1000, 8, 0.25) != whole).any()
 
 
+@pytest.mark.parametrize("learner", [weigh.Perceptron(), weigh.LogisticRegression()])
+def test_progress_counts_the_combinations(learner) -> None:
+    seen: list[tuple[int, int]] = []
+    grid = {"missing": [(), ("?",)]}
+    weigh.tune(learner, grid, X[:200], Y[:200], progress=lambda done, total: seen.append((done, total)))
+    assert (seen[0], seen[-1]) == ((0, 2), (2, 2))
+
+
 def test_columns_and_class_weights_can_be_tuned() -> None:
     rows = {"x": [0, 0, 1, 1] * 25, "y": [0, 1, 0, 1] * 25, "differ": ["no", "yes", "yes", "no"] * 25}
     grid = {"columns": ["value", weigh.Products(2)], "class_weight": [None, {"no": 2, "yes": 1}]}

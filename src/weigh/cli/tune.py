@@ -14,7 +14,9 @@ from weigh.cli.options import (
     check_output_is_not_input,
     check_output_path,
     check_plot_path,
+    data_argument,
     data_file_options,
+    drop_missing_labels_option,
     json_option,
     open_source,
     plot_option,
@@ -22,6 +24,7 @@ from weigh.cli.options import (
 )
 from weigh.cli.output import format_location, print_json, print_text
 from weigh.cli.parameter_help import setting_rows
+from weigh.cli.target import prepare_target
 from weigh.parameters.learners import LEARNERS
 
 if TYPE_CHECKING:
@@ -45,7 +48,7 @@ SECTIONS = {
 
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
-@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@data_argument
 @click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
 @click.option(
     "--learner",
@@ -77,6 +80,7 @@ SECTIONS = {
 )
 @click.option("-o", "--output", metavar="MODEL", help="Save the best, trained on all rows.")
 @plot_option
+@drop_missing_labels_option
 @data_file_options
 @json_option
 def command(
@@ -100,6 +104,7 @@ def command(
     trained on all rows and saved.
     """
     from weigh import errors
+    from weigh.cli.progress import show_job_progress
     from weigh.estimators.model_selection import tune
 
     check_plot_path(plot)
@@ -112,9 +117,11 @@ def command(
         raise click.UsageError(
             f"Name the column to predict with --label. The columns are {errors.quote_names(source.names)}."
         )
+    source, kinds = prepare_target(source, kinds, [learner])
     values = _read_grid(grid, learner, source)
     estimator = _make_estimator(learner, settings, kinds, missing, source)
-    result = tune(estimator, values, source, validation=share, random_state=seed)
+    with show_job_progress("settings") as progress:
+        result = tune(estimator, values, source, validation=share, random_state=seed, progress=progress)
     replaced = output is not None and os.path.exists(output)
     if output is not None:
         result.learner.model_.save(output)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -110,6 +110,7 @@ def tune(
     *,
     validation: float = 0.25,
     random_state: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> TuningResult:
     """Score all combinations of parameters on held-out rows and train the best on all rows.
 
@@ -124,6 +125,7 @@ def tune(
     X, y : rows as for `fit`
     validation : the fraction of the rows to hold out
     random_state : seed that selects the held-out rows
+    progress : called with the number of scored combinations and the total
 
     Examples
     --------
@@ -138,11 +140,17 @@ def tune(
         raise errors.parameter_error("tune", "validation", "a share between 0 and 1", validation)
     seed = check_integer("tune", "random_state", random_state, 0)
     score = _score_perceptrons if isinstance(learner, Perceptron) else _score_by_refitting
-    accuracies = score(learner, combinations, X, y, fraction, seed)
+    report = progress or _ignore_progress
+    report(0, len(combinations))
+    accuracies = score(learner, combinations, X, y, fraction, seed, report)
     trials = [TuningCandidate(settings, a) for settings, a in zip(combinations, accuracies, strict=True)]
     trials.sort(key=lambda trial: -trial.accuracy)
     best = clone(learner).set_params(**trials[0].settings)
     return TuningResult(tuple(trials), best.fit(X, y), fraction)
+
+
+def _ignore_progress(done: int, total: int) -> None:
+    """Show nothing."""
 
 
 def _grid_combinations(learner: Any, grid: Any) -> list[dict[str, Any]]:
@@ -168,7 +176,13 @@ def _grid_combinations(learner: Any, grid: Any) -> list[dict[str, Any]]:
 
 
 def _score_perceptrons(
-    learner: Perceptron, combinations: Sequence[dict[str, Any]], X: Any, y: Any, fraction: float, seed: int
+    learner: Perceptron,
+    combinations: Sequence[dict[str, Any]],
+    X: Any,
+    y: Any,
+    fraction: float,
+    seed: int,
+    progress: Callable[[int, int], None],
 ) -> list[float]:
     """Return held-out accuracies; perceptrons with the same schema are trained together."""
     candidates = [clone(learner).set_params(**settings) for settings in combinations]
@@ -181,26 +195,35 @@ def _score_perceptrons(
         groups.setdefault(json.dumps(task.schema.without_dialect().to_json(), default=repr), []).append(
             (i, task)
         )
-    accuracies = [0.0] * len(candidates)
+    accuracies, n_done = [0.0] * len(candidates), 0
     for group in groups.values():
         marked = source.with_missing(markers[group[0][0]])
         scores = evaluate_on_holdout([task for _, task in group], marked, fraction, seed)
         for (i, _), score in zip(group, scores, strict=True):
             accuracies[i] = score.accuracy
+        n_done += len(group)
+        progress(n_done, len(candidates))
     return accuracies
 
 
 def _score_by_refitting(
-    learner: Any, combinations: Sequence[dict[str, Any]], X: Any, y: Any, fraction: float, seed: int
+    learner: Any,
+    combinations: Sequence[dict[str, Any]],
+    X: Any,
+    y: Any,
+    fraction: float,
+    seed: int,
+    progress: Callable[[int, int], None],
 ) -> list[float]:
     """Return held-out accuracies; the kinds of the columns are inferred from all rows."""
     rows, labels, training, validation = _hold_out(X, y, fraction, seed)
 
-    def score(settings: dict[str, Any]) -> float:
+    scores = []
+    for settings in combinations:
         candidate = fix_schema(clone(learner).set_params(**settings), rows, labels)
-        return float(candidate.fit(*training).score(*validation))
-
-    return [score(settings) for settings in combinations]
+        scores.append(float(candidate.fit(*training).score(*validation)))
+        progress(len(scores), len(combinations))
+    return scores
 
 
 def _hold_out(X: Any, y: Any, fraction: float, seed: int) -> tuple[Any, Any, Any, Any]:
