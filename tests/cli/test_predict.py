@@ -222,6 +222,12 @@ def test_without_its_package_an_excel_file_is_refused_before_any_work(trained, t
             "'investment', 'familiarity'. Did you mean 'id'?",
         ),
         (["--json", "-o", "out.xlsx"], "--json cannot be combined with a file of the type .xlsx."),
+        (
+            ["-o", "out.xls"],
+            "'out.xls' ends in .xls, which cannot be written. Use .csv, .tsv or .jsonl (also with .gz), "
+            ".parquet or .xlsx.",
+        ),
+        (["-o", "out.feather"], "'out.feather' ends in .feather, which cannot be written."),
         (["-o", "out.parquet.gz"], ".gz cannot be combined with a file of the type .parquet."),
     ],
 )
@@ -268,8 +274,8 @@ def test_fractions_after_many_integers_are_never_truncated(run, tmp_path):
     run("fit", "t.csv", "--label", "y")
     refused = run("predict", "t.weigh", "t.csv", "--keep", "n", "-o", "out.parquet")
     assert refused.stderr == (
-        "weigh: Column 'n' is int64 in the first rows, and a later value is not: 12.5 is no integer. Read the "
-        "column as text with --strings, or write .csv.\n"
+        "weigh: Column 'n' is int64 in the first rows, and a later value is not: 12.5 is no integer. Read "
+        "the column as text with --strings, or write .csv.\n"
     )
     assert not (tmp_path / "out.parquet").exists()
     run("predict", "t.weigh", "t.csv", "--keep", "n", "--strings", "n", "-o", "out.parquet")

@@ -14,7 +14,7 @@ from weigh.cli.output import CsvWriter, to_json_text
 
 MAX_CACHED_FIELDS = 10_000
 
-# Formats by ending; any other file is CSV.
+# Formats by ending; any other file is CSV, unless its ending means something else.
 _FORMATS = {
     ".tsv": "tsv",
     ".tab": "tsv",
@@ -25,6 +25,12 @@ _FORMATS = {
     ".pq": "parquet",
     ".xlsx": "xlsx",
 }
+_OTHER_ENDINGS = (
+    *(".xls", ".xlsm", ".xlsb", ".ods", ".feather", ".arrow", ".ipc", ".orc", ".avro", ".h5", ".hdf5"),
+    *(".pkl", ".pickle", ".npy", ".npz", ".html", ".htm", ".xml", ".pdf", ".doc", ".docx", ".md", ".yaml"),
+    *(".db", ".sqlite", ".sav", ".dta", ".rds", ".weigh", ".png", ".svg"),
+    *(".zip", ".bz2", ".xz", ".zst", ".lz4", ".tar", ".tgz", ".7z"),
+)
 TYPED_FORMATS = ("parquet", "xlsx")
 
 
@@ -56,6 +62,12 @@ def table_format(path: str | None, as_json: bool) -> str:
     name = (path or "").lower()
     is_compressed = name.endswith(".gz")
     name = name.removesuffix(".gz")
+    other = next((ending for ending in _OTHER_ENDINGS if name.endswith(ending)), None)
+    if other is not None:
+        raise click.UsageError(
+            f"{path!r} ends in {other}, which cannot be written. Use .csv, .tsv or .jsonl (also with .gz), "
+            f".parquet or .xlsx."
+        )
     found = next((kind for ending, kind in _FORMATS.items() if name.endswith(ending)), "csv")
     if found in TYPED_FORMATS and (as_json or is_compressed):
         option = "--json" if as_json else ".gz"
