@@ -163,19 +163,23 @@ def _collect_warnings() -> Iterator[list[warnings.WarningMessage]]:
 
 def _hold_out(source: Source, share: float, seed: int, is_regression: bool) -> tuple[Source, Source]:
     """Return the training rows and the held-out rows; every class has the same share of them."""
+    from weigh.cli.progress import show_row_progress
     from weigh.cli.split import read_labels
     from weigh.learn.train_test_split import encode_values, stratified_split
     from weigh.source.selected_rows import SelectedRows
 
-    labels = read_labels(source)
+    with show_row_progress(source) as shown:
+        labels = read_labels(shown)
     is_test = stratified_split(encode_values([None] * len(labels) if is_regression else labels), share, seed)
     return SelectedRows(source, ~is_test), SelectedRows(source, is_test)
 
 
 def _evaluate(model: Any, test_rows: Source) -> Any:
+    from weigh.cli.progress import show_row_progress
     from weigh.judge.metrics.evaluation import evaluate
 
-    return evaluate(model, test_rows.with_storage(model.storage))
+    with show_row_progress(test_rows.with_storage(model.storage)) as source:
+        return evaluate(model, source)
 
 
 def _default_name(data: str) -> str:
