@@ -88,6 +88,93 @@ def test_parquet_keeps_its_types(run, tmp_path):
     assert sorted(v for part in parts for v in part.column("x").to_pylist()) == list(range(10))
 
 
+@pytest.mark.filterwarnings("error::pytest.PytestUnraisableExceptionWarning")
+def test_parquet_files_of_different_types_are_one_table(run, tmp_path):
+    pq.write_table(pa.table({"x": [1, 2, 3]}), tmp_path / "p1.parquet")
+    pq.write_table(pa.table({"x": [0.5, 1.5]}), tmp_path / "p2.parquet")
+    result = run("split", "p*.parquet", "--train", "a.parquet", "--test", "b.parquet")
+    assert result.exit_code == 0, result.output
+    values = [v for name in "ab" for v in pq.read_table(tmp_path / f"{name}.parquet").column("x").to_pylist()]
+    assert sorted(values) == [0.5, 1, 1.5, 2, 3]
+    pq.write_table(pa.table({"x": [2**60 + 1]}), tmp_path / "p3.parquet")
+    refused = run("split", "p*.parquet", "--train", "a.parquet", "--test", "b.parquet")
+    assert refused.exit_code == 1
+    assert refused.stderr.startswith("weigh: The rows cannot be in one Parquet file: Integer value")
+
+
+@pytest.mark.parametrize(
+    ("dates", "latest"),
+    [
+        (["31.12.2023", "1.2.2024", "5.3.2022"], "1.2.2024"),
+        (["12/31/2023", "2/1/2024", "3/5/2022"], "2/1/2024"),
+        (["2 Jan 2024 10:00", "2 Jan 2024 9:00", "1 Dec 2023 23:00"], "2 Jan 2024 10:00"),
+        (
+            ["2024-01-01T10:00:00.25", "2024-01-01T10:00:00.75", "2024-01-01T10:00:00.5"],
+            "2024-01-01T10:00:00.75",
+        ),
+        (["01/02/2024 10:00 +0200", "01/02/2024 09:00 Z", "01/02/2024 07:00 Z"], "01/02/2024 09:00 Z"),
+    ],
+)
+def test_dates_in_any_usual_form_are_compared(run, tmp_path, dates, latest):
+    (tmp_path / "t.csv").write_text("d,x\n" + "".join(f"{date},1\n" for date in dates))
+    result = run("split", "t.csv", "--time", "d", "--train", "a.csv", "--test", "b.csv")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "b.csv").read_text() == f"d,x\n{latest},1\n"
+
+
+def test_an_order_that_no_date_tells_is_noted(run, tmp_path):
+    (tmp_path / "t.csv").write_text("d,x\n01/02/2024,1\n02/01/2024,1\n")
+    result = run("split", "t.csv", "--time", "d", "--train", "a.csv", "--test", "b.csv")
+    assert result.stderr == (
+        "weigh: note: Column 'd' holds dates such as '01/02/2024', and no day above 12 tells the order. They "
+        "are read with the month before day. Dates such as 2024-05-31 leave no doubt.\n"
+    )
+
+
+def test_rows_without_a_label_are_copied_to_neither_file(run, tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "x,y\n" + "".join(f"{k},{'' if k % 4 == 3 else 'a'}\n" for k in range(20))
+    )
+    arguments = ("split", "t.csv", "--train", "a.csv", "--test", "b.csv", "--drop-missing-labels")
+    assert "--drop-missing-labels needs --label COLUMN." in run(*arguments).stderr
+    result = run(*arguments, "--label", "y")
+    assert result.stderr == (
+        "weigh: note: t.csv: 5 rows have no label and were left out, of 20 (first: row 3).\n"
+    )
+    rows = [line for name in "ab" for line in (tmp_path / f"{name}.csv").read_text().splitlines()[1:]]
+    assert sorted(rows) == sorted(f"{k},a" for k in range(20) if k % 4 != 3)
+
+
+@pytest.mark.parametrize(
+    ("data", "test", "message"),
+    [
+        ("t.csv", "b.tsv", "so b.tsv must end in .csv, like the data."),
+        ("t.csv", "b.jsonl", "so b.jsonl must end in .csv, like the data."),
+        ("t.csv", "b.parquet", "so b.parquet must end in .csv, like the data."),
+        ("t.tsv", "b.xlsx", "so b.xlsx must end in .tsv, like the data."),
+        ("t.csv", "b.csv.zip", "'b.csv.zip' ends in .zip, which cannot be written. Use .csv, .tsv or .jsonl"),
+    ],
+)
+def test_an_ending_of_another_format_is_refused(run, tmp_path, data, test, message):
+    (tmp_path / "t.csv").write_text("x,y\n1,2\n3,4\n")
+    (tmp_path / "t.tsv").write_text("x\ty\n1\t2\n3\t4\n")
+    assert message in run("split", data, "--train", f"a{data[1:]}", "--test", test).stderr
+    assert not (tmp_path / test).exists()
+
+
+def test_the_rows_of_a_spreadsheet_cannot_be_copied(run, tmp_path):
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    pytest.importorskip("python_calamine")
+    with xlsxwriter.Workbook(tmp_path / "t.xlsx") as book:
+        sheet = book.add_worksheet()
+        for row, cells in enumerate([["x", "y"], [1, 2], [3, 4]]):
+            sheet.write_row(row, 0, cells)
+    assert run("split", "t.xlsx", "--train", "a.csv", "--test", "b.csv").stderr == (
+        "weigh: t.xlsx cannot be divided: its rows are no lines to copy. Convert it to CSV or Parquet "
+        "first.\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -11,11 +13,13 @@ from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import (
     check_output_is_not_input,
     check_output_path,
+    data_argument,
     data_file_options,
+    drop_missing_labels_option,
     json_option,
     open_source,
 )
-from weigh.cli.output import print_json, print_text
+from weigh.cli.output import print_json, print_text, show_note
 
 if TYPE_CHECKING:
     from weigh.source.base import Source
@@ -34,7 +38,7 @@ share_type = click.FloatRange(0, 1, min_open=True, max_open=True)
 
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
-@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@data_argument
 @click.option("--train", required=True, metavar="FILE", help="The file for the training rows.")
 @click.option("--test", required=True, metavar="FILE", help="The file for the test rows.")
 @click.option(
@@ -51,6 +55,7 @@ share_type = click.FloatRange(0, 1, min_open=True, max_open=True)
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of the draw."
 )
+@drop_missing_labels_option
 @data_file_options
 @json_option
 def command(
@@ -62,6 +67,7 @@ def command(
     time: str | None,
     group: str | None,
     seed: int,
+    drop_missing_labels: bool,
     as_json: bool,
     **written: Any,
 ) -> None:
@@ -70,10 +76,13 @@ def command(
     Rows are copied as they are written, in their order, with the header in both files. CSV, TSV, JSON lines,
     fastText, Vowpal Wabbit, LIBSVM and Parquet files can be divided. The same seed gives the same rows.
     """
+    from weigh.cli.progress import show_job_progress, show_row_progress
     from weigh.cli.row_copies import RowCopier
 
     if sum(option is not None for option in (label, time, group)) > 1:
         raise click.UsageError("Give one of --label, --time and --group.")
+    if drop_missing_labels and label is None:
+        raise click.UsageError("--drop-missing-labels needs --label COLUMN.")
     for path, option in ((train, "--train"), (test, "--test")):
         check_output_is_not_input(path, *data)
         check_output_path(path, option)
@@ -85,9 +94,13 @@ def command(
     copier = RowCopier.for_source(source, train, test)
     if column is not None:
         source = source.with_label(column)
-    values = read_labels(source)
+    with show_row_progress(source) as shown:
+        values = read_labels(shown)
+    is_known = _find_labels(values, data, drop_missing_labels)
+    values = list(compress(values, is_known))
     is_test = _split_rows(values, column, share, seed, time is not None, group is not None)
-    copier.copy(is_test)
+    with show_job_progress("rows") as progress:
+        copier.copy(is_test, is_known, progress)
     facts = _summarise_split(is_test, values if label is not None else [], train, test)
     if as_json:
         print_json(facts)
@@ -103,10 +116,28 @@ def read_labels(source: Source) -> list[Any]:
     skipped = dict.fromkeys(source.names if source.label is not None else source.names[1:], "skip")
     labels: list[Any] = []
     for chunk in source.chunks(skipped):
-        labels += (
-            [None] * chunk.n_rows if chunk.labels is None else to_pylist(chunk.labels, source.label or "")
-        )
+        found = [] if chunk.labels is None else to_pylist(chunk.labels, source.label or "")
+        # A number that is missing is NaN, which equals no other.
+        labels += [None if label != label else label for label in found] or [None] * chunk.n_rows
     return labels
+
+
+def _find_labels(values: list[Any], data: Sequence[str], drop_missing_labels: bool) -> Any:
+    """Return the mask of the rows to copy: all, or those with a label."""
+    import numpy as np
+
+    if not drop_missing_labels:
+        return np.ones(len(values), dtype=np.bool_)
+    is_known = np.array([value is not None and value == value for value in values], dtype=np.bool_)
+    if n_dropped := len(values) - int(is_known.sum()):
+        rows = "row has" if n_dropped == 1 else "rows have"
+        left = "was" if n_dropped == 1 else "were"
+        first = int(is_known.argmin())
+        show_note(
+            f"{', '.join(data)}: {n_dropped:,} {rows} no label and {left} left out, of {len(values):,} "
+            f"(first: row {first:,})."
+        )
+    return is_known
 
 
 def _split_rows(
@@ -116,35 +147,10 @@ def _split_rows(
     from weigh.learn.train_test_split import encode_values, grouped_split, latest_split, stratified_split
 
     if by_time:
-        return latest_split(_read_times(values, str(column)), share)
+        from weigh.cli.row_times import read_times
+
+        return latest_split(read_times(values, str(column)), share)
     return (grouped_split if by_group else stratified_split)(encode_values(values), share, seed)
-
-
-def _read_times(values: list[Any], column: str) -> list[Any]:
-    """Return times that can be compared: numbers, or dates in ISO 8601."""
-    import datetime
-
-    from weigh import errors
-
-    times: list[Any] = []
-    for row, value in enumerate(values):
-        try:
-            times.append(datetime.datetime.fromisoformat(value) if isinstance(value, str) else value + 0)
-        except (TypeError, ValueError):
-            times.append(value if isinstance(value, datetime.date) else None)
-        if times[-1] is None or times[-1] != times[-1]:
-            raise errors.DataError(
-                f"Row {row:,} (the first is 0) has {value!r} in column {column!r}, which is no number and no "
-                f"date such as 2024-05-31."
-            )
-    try:
-        max(times)
-    except TypeError:
-        raise errors.DataError(
-            f"Column {column!r} has times that cannot be compared: some have a time zone, or are numbers, "
-            f"and others are not."
-        ) from None
-    return times
 
 
 def _summarise_split(is_test: Any, classes: list[Any], train: str, test: str) -> dict[str, Any]:
