@@ -198,6 +198,10 @@ UNLABELLED = "a,n,y\n" + "".join(
         ("curve", "--folds", "2", "--repeats", "1", "--jobs", "1", "--sizes", "8,16"),
         ("path", "--learner", "logistic", "--n", "2"),
         ("trace", "--set", "max_iter=1"),
+        ("learn", "u.weigh", "-o", "more.weigh"),
+        ("forget", "u.weigh", "-o", "less.weigh"),
+        ("tune", "--grid", "prior=1,2"),
+        ("tune", "--grid", "max_iter=1,2", "--learner", "perceptron"),
     ],
 )
 def test_rows_without_a_label_are_left_out_on_request(run, command):

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import click
+
 from weigh import errors
+from weigh.cli.options import (
+    Command,
+    check_output_is_not_input,
+    data_argument,
+    data_file_options,
+    drop_missing_labels_option,
+    json_option,
+    model_argument,
+    open_source_for_model,
+)
 from weigh.cli.output import format_location, print_json, print_text, show_note
-from weigh.text import format_count, format_quantity, text_table, truncate
+from weigh.text import escape_control_characters, format_count, format_quantity, text_table, truncate
 
 if TYPE_CHECKING:
     from weigh.model.count_model import CountModel
+    from weigh.source.base import Source
 
 MAX_LISTED_CLASSES = 25
 
@@ -22,6 +36,47 @@ _REASONS = {
     "regression": "its weights depend on all rows together",
     "threshold": "its cut depends on all rows together",
 }
+
+
+def update_options(command: Command) -> Command:
+    """Add the arguments and options of the commands that add rows to a model, or remove them."""
+    options = [
+        model_argument,
+        data_argument,
+        click.option("-o", "--output", metavar="NEW", help="The file of the new model. [default: MODEL]"),
+        click.option("--label", metavar="COLUMN", help="The column of true labels. [default: the model's]"),
+        drop_missing_labels_option,
+        data_file_options,
+        json_option,
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
+def update_model(
+    change: Callable[[CountModel, Source], CountModel],
+    verb: str,
+    past: str,
+    *,
+    model: str,
+    data: tuple[str, ...],
+    output: str | None,
+    label: str | None,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Change a model by the rows of files, save it, and print the rows before and after."""
+    from weigh.cli.progress import show_row_progress
+
+    target = model if output is None else output
+    check_output_is_not_input(target, *data)
+    before = load_count_model(model, verb)
+    opened = open_source_for_model(before, data, label_of(before, label), **written)
+    with show_row_progress(opened) as source:
+        after = change(before, source)
+    title = f"{past} {changed_rows(before, after)} of {escape_control_characters(', '.join(data))}."
+    save_update(title, before, after, target, {"data": list(data)}, as_json)
 
 
 def load_count_model(path: str, verb: str) -> CountModel:

@@ -11,6 +11,7 @@ from weigh.cli.commands import CommandWithExamples
 from weigh.cli.options import (
     check_output_is_not_input,
     class_by_name,
+    data_argument,
     data_file_options,
     json_option,
     model_argument,
@@ -39,7 +40,7 @@ SECTIONS = {
 
 @click.command(cls=CommandWithExamples, sections=SECTIONS)
 @model_argument
-@click.argument("data", nargs=-1, required=True, metavar="DATA...")
+@data_argument
 @click.option(
     "-o",
     "--output",
