@@ -127,7 +127,7 @@ def test_rows_of_unknown_origin_are_judged_by_ordinary_predictions() -> None:
     result = weigh.audit(model, fresh)
     assert (result.left_out, result.has_seen, result.can_forget) == (False, None, True)
     assert "if it has learned these rows" in str(result).replace("\n", " ")
-    assert "give the option 'seen'" in str(result).replace("\n", " ")
+    assert "Then give seen=True." in str(result).replace("\n", " ")
     plain = weigh.audit(model, fresh, seen=False)
     assert result.measures == plain.measures
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,10 +17,12 @@ from weigh.cli.options import (
     model_argument,
     open_output,
     open_source_for_model,
-    print_result,
     raw_option,
 )
-from weigh.cli.output import CsvWriter
+from weigh.cli.output import CsvWriter, print_json, print_text
+
+if TYPE_CHECKING:
+    from weigh.judge.label_audit import Audit
 
 SECTIONS = {
     "Examples": """
@@ -81,8 +83,20 @@ def command(
     with show_row_progress(opened) as source, target as file:
         sink = _make_row_writer(file, raw) if file else None
         result = audit_with_callback(loaded, source, None, None, most, seen, 0.95, sink)
-    if output != "-":
-        print_result(result, as_json)
+    if output != "-" and as_json:
+        print_json(result.to_dict())
+    elif output != "-":
+        print_text(_format_audit(result))
+
+
+def _format_audit(result: Audit) -> str:
+    """Return an audit as text, with its advice as options."""
+    from weigh.cli.notation import write_option
+    from weigh.judge.label_audit_format import audit_headline
+    from weigh.result import Section
+
+    headline = Section("headline", [], audit_headline(result, write_option))
+    return "\n\n".join(section.to_text() for section in [headline, *result.sections()])
 
 
 def _make_row_writer(file: Any, raw: bool) -> Any:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.judge.metrics.evaluation_format import TRUNCATED_INTERVAL_NOTE
 from weigh.result import LINE_WIDTH, Lines, Section, Table
 from weigh.text import (
@@ -39,8 +40,8 @@ def audit_sections(audit: Audit) -> Iterator[Section]:
         yield Section("rows", [lines], f"{rows} most at odds (the first row of the data is 0)")
 
 
-def audit_headline(audit: Audit) -> str:
-    """Return in one sentence how many rows were judged, and how."""
+def audit_headline(audit: Audit, notation: Callable[[Setting], str] = str) -> str:
+    """Return in one sentence how many rows were judged, and how, with advice in a notation."""
     rows = format_quantity(audit.n, "row")
     if audit.left_out:
         return f"Audit of {rows}, each judged by the model that never saw it."
@@ -49,7 +50,8 @@ def audit_headline(audit: Audit) -> str:
         False: "it has not learned all of these rows",
         None: "if it has learned these rows, it doubts their labels too little",
     }
-    advice = " Then give the option 'seen'." if audit.can_forget and audit.has_seen is None else ""
+    is_unknown = audit.can_forget and audit.has_seen is None
+    advice = f" Then give {notation(Setting('seen', True))}." if is_unknown else ""
     return f"Audit of {rows}, as the model predicts them; {bias[audit.has_seen]}.{advice}"
 
 
