@@ -7,6 +7,7 @@ import re
 import time
 
 import pytest
+from click.testing import CliRunner
 
 import weigh
 from weigh.cli import heartbeat, output, progress
@@ -148,7 +149,8 @@ def test_jobs_without_a_terminal_note_how_many_are_done(monkeypatch):
         wait_for_notes(plain)
     lines = plain.getvalue().splitlines()
     assert all(
-        re.fullmatch(r"Note: still working: 34 of 120 fits, about \d+ s left", line) for line in lines[1:]
+        re.fullmatch(r"weigh: note: still working: 34 of 120 fits, about \d+ s left", line)
+        for line in lines[1:]
     )
     time.sleep(0.05)
     assert plain.getvalue().splitlines() == lines, "notes after the end"
@@ -158,7 +160,7 @@ def test_the_first_job_of_unknown_number_notes_the_time(monkeypatch):
     plain = plain_stderr(monkeypatch)
     with progress.show_job_progress():
         wait_for_notes(plain)
-    assert plain.getvalue().startswith("Note: still working: 0 s so far\n")
+    assert plain.getvalue().startswith("weigh: note: still working: 0 s so far\n")
 
 
 def test_reading_without_a_terminal_notes_the_rows(files, monkeypatch):
@@ -170,7 +172,7 @@ def test_reading_without_a_terminal_notes_the_rows(files, monkeypatch):
     plain.seek(0)
     wait_for_notes(plain)
     bar.close()
-    assert "Note: still working: 4 rows are read, 0 s so far\n" in plain.getvalue()
+    assert "weigh: note: still working: 4 rows are read, 0 s so far\n" in plain.getvalue()
 
 
 def test_stages_without_a_terminal_are_noted_as_plain_text(monkeypatch):
@@ -181,7 +183,7 @@ def test_stages_without_a_terminal_are_noted_as_plain_text(monkeypatch):
         plain.seek(0)
         wait_for_notes(plain)
     assert "\x1b" not in plain.getvalue()
-    assert "Note: still working: Evaluating" in plain.getvalue()
+    assert "weigh: note: still working: Evaluating" in plain.getvalue()
 
 
 def test_a_bar_makes_notes_superfluous(files, monkeypatch):
@@ -216,3 +218,22 @@ def test_the_time_left_is_an_estimate():
     assert heartbeat.format_time_left(60.0, 1, 11) == ", about 10 min left"
     assert heartbeat.format_time_left(60.0, 0, 11) == heartbeat.format_time_left(6.0, 11, 11) == ""
     assert heartbeat.format_time_left(60.0, 5, None) == ""
+
+
+def test_tune_split_and_held_out_rows_report_their_progress(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{'ab'[k % 2]},{'uv'[k % 2]}\n" for k in range(40)))
+    jobs, rows = [], []
+    monkeypatch.setattr(
+        progress.JobProgress, "__call__", lambda self, done, total: jobs.append((self._what, done, total))
+    )
+    monkeypatch.setattr(RowProgress, "__call__", lambda self, n: rows.append(n))
+    call = CliRunner().invoke
+    call(app, ["tune", "t.csv", "--label", "y", "--grid", "prior=1,2"])
+    assert jobs == [("settings", 0, 2), ("settings", 1, 2), ("settings", 2, 2)]
+    jobs.clear()
+    call(app, ["split", "t.csv", "--label", "y", "--train", "a.csv", "--test", "b.csv"])
+    assert (jobs, rows) == ([("rows", 40, 40)], [40])
+    rows.clear()
+    call(app, ["fit", "t.csv", "--label", "y", "--hold-out", "0.25"])
+    assert (rows[0], rows[-1]) == (40, 10), "labels first, and the held-out rows last"

@@ -31,7 +31,7 @@ class Heartbeat:
 def note_progress(progress: str) -> None:
     """Write a line that says how far the work is; standard output stays as it is."""
     try:
-        sys.stderr.write(f"Note: still working: {progress}\n")
+        sys.stderr.write(f"weigh: note: still working: {progress}\n")
         sys.stderr.flush()
     except (OSError, ValueError):  # nobody reads standard error any more
         pass
