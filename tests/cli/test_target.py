@@ -88,3 +88,14 @@ def test_a_regression_of_texts_names_the_classifiers(run: Any, homes: Path, comm
     assert "is not a number. For classes use --learner logistic, naive-bayes or perceptron." in " ".join(
         result.stderr.split()
     )
+
+
+@pytest.mark.parametrize("command", [["fit"], ["tune", "--grid", "prior=normal:1,laplace:1"]])
+def test_a_regression_refuses_a_label_of_classes(run: Any, homes: Path, command: list[str]) -> None:
+    options = ("--label", "price", "--learner", "linear", "--kind", "price=category")
+    result = run(*command, "homes.csv", *options)
+    assert result.exit_code == 2
+    assert (
+        "Invalid value for '--kind': --learner linear predicts numbers, and price=category says that they "
+        "are classes. Leave one of both out."
+    ) in result.stderr

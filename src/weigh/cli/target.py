@@ -29,7 +29,13 @@ def prepare_target(
             f"{source.label!r} is the label; its kind is category or number, not {kind}.",
             param_hint="'--kind'",
         )
-    if kind == "category" and not is_regression:
+    if kind == "category":
+        if is_regression:
+            raise click.BadParameter(
+                f"--learner {REGRESSION} predicts numbers, and {source.label}=category says that they are "
+                f"classes. Leave one of both out.",
+                param_hint="'--kind'",
+            )
         return source.with_storage({str(source.label): "string"}), others
     if not is_regression:
         _check_classes(source, is_number=kind is not None)
