@@ -51,14 +51,20 @@ def test_a_regression_is_tuned_by_the_explained_variance(run, tmp_path):
     (tmp_path / "r.csv").write_text("x,y\n" + "".join(f"{k},{2 * k + k % 3}\n" for k in range(80)))
     result = run("tune", "r.csv", "--label", "y", "--learner", "linear", "--grid", "prior=none;normal:0.01")
     assert result.output.splitlines()[2:4] == ["  prior             R²", "  None          0.9997"]
+    arguments = ("tune", "r.csv", "--label", "y", "--learner", "linear", "--grid", "prior=none;normal:0.01")
+    trial = json.loads(run(*arguments, "--json").stdout)["trials"][0]
+    assert trial == {"settings": {"prior": None}, "r2": pytest.approx(0.9997, abs=1e-4)}
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         (["--grid", "prior=1"], "--grid gives one combination only. Give several values: --grid NAME=V1,V2."),
-        (["--grid", "priors=1,2"], "'priors=1' is not NAME=VALUE with a parameter of naive-bayes"),
-        (["--grid", "prior=1,x"], "'x' is not a number. A prior is"),
+        (
+            ["--grid", "priors=1,2"],
+            "Invalid value for '--grid': 'priors=1' is not NAME=VALUE with a parameter of naive-bayes",
+        ),
+        (["--grid", "prior=1,x"], "Invalid value for '--grid': 'x' is not a number. A prior is"),
         (["--grid", "prior=1,2", "-o", "t.csv"], "t.csv is also an input of this command."),
     ],
 )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from weigh.source.base import Source
 
 
-def read_settings(given: Iterable[str], learner: str) -> dict[str, Any]:
+def read_settings(given: Iterable[str], learner: str, option: str = "--set") -> dict[str, Any]:
     """The parameters of a learner from texts such as prior=2 or prior.age=beta:2,2."""
     known = LEARNERS[learner].settings
     settings: dict[str, Any] = {}
@@ -36,15 +36,18 @@ def read_settings(given: Iterable[str], learner: str) -> dict[str, Any]:
         if not separator or name not in known:
             raise _usage_error(
                 f"{text!r} is not NAME=VALUE with a parameter of {learner}: {_list_names(known)}."
-                f"{errors.did_you_mean(name, known)}"
+                f"{errors.did_you_mean(name, known)}",
+                option,
             )
-        parsed = _read_value(known[name].allowed, value, "--set")
+        parsed = _read_value(known[name].allowed, value, option)
         if not column:
             settings[name] = parsed
             continue
         by_column = settings.setdefault(name, {})
         if not known[name].allowed.by_column or not isinstance(by_column, dict):
-            raise _usage_error(f"{text!r}: only prior can be set per column, and not for all columns too.")
+            raise _usage_error(
+                f"{text!r}: only prior can be set per column, and not for all columns too.", option
+            )
         by_column[column] = parsed
     return settings
 

@@ -141,7 +141,7 @@ def _read_grid(grid: Sequence[str], learner: str, source: Source) -> dict[str, l
     for text in grid:
         name, _, listed = text.partition("=")
         for value in listed.split(";" if ";" in listed else ","):
-            parsed = _read_parameters([f"{name}={value.strip()}"], learner, source)
+            parsed = _read_parameters([f"{name}={value.strip()}"], learner, source, "--grid")
             for key, each in parsed.items():
                 values.setdefault(key, []).append(each)
     n_combinations = len(list(itertools.product(*values.values())))
@@ -150,11 +150,13 @@ def _read_grid(grid: Sequence[str], learner: str, source: Source) -> dict[str, l
     return values
 
 
-def _read_parameters(settings: Sequence[str], learner: str, source: Source) -> dict[str, Any]:
+def _read_parameters(
+    settings: Sequence[str], learner: str, source: Source, option: str = "--set"
+) -> dict[str, Any]:
     from weigh.cli.settings import match_classes, read_settings
     from weigh.source.chunk import to_pylist
 
-    parameters = read_settings(settings, learner)
+    parameters = read_settings(settings, learner, option)
     if any(isinstance(value, dict) for value in parameters.values()):
         return match_classes(parameters, dict.fromkeys(to_pylist(source.prefix().labels)))
     return parameters

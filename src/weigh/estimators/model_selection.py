@@ -36,7 +36,7 @@ MAX_SHOWN_ROWS = 30
 
 @dataclass(frozen=True)
 class TuningCandidate:
-    """One combination of parameters and its accuracy on the held-out rows."""
+    """One combination of parameters and its accuracy, or R² of a regression, on the held-out rows."""
 
     settings: Mapping[str, Any]
     accuracy: float
@@ -58,11 +58,12 @@ class TuningResult(TabularResult):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all values as JSON types."""
+        name = "r2" if is_regressor(self.learner) else "accuracy"
         return {
             "best": {name: _to_plain(value) for name, value in self.best.items()},
             "held_out": self.held_out,
             "trials": [
-                {"settings": {k: _to_plain(v) for k, v in trial.settings.items()}, "accuracy": trial.accuracy}
+                {"settings": {k: _to_plain(v) for k, v in trial.settings.items()}, name: trial.accuracy}
                 for trial in self.trials
             ],
         }
@@ -71,13 +72,13 @@ class TuningResult(TabularResult):
         """Plot the accuracy against the parameter with the most numbers, one line per other setting."""
         tried = {name: {trial.settings[name] for trial in self.trials} for name in self.best}
         numbers = {name: list(filter(_is_number, values)) for name, values in tried.items()}
+        measure = self._measure
         x_name = max(numbers, key=lambda name: len(numbers[name]))
         if len(numbers[x_name]) < 2:
             raise errors.Unsupported("A plot needs a parameter for which several numbers were tried.")
         rows = [
             {
-                "series": ", ".join(f"{k} {v}" for k, v in trial.settings.items() if k != x_name)
-                or "accuracy",
+                "series": ", ".join(f"{k} {v}" for k, v in trial.settings.items() if k != x_name) or measure,
                 "x": trial.settings[x_name],
                 "y": trial.accuracy,
             }
@@ -85,7 +86,11 @@ class TuningResult(TabularResult):
             if _is_number(trial.settings[x_name])
         ]
         rows.sort(key=lambda row: (row["series"], row["x"]))
-        return line_chart(rows, x=x_name, y="accuracy on held-out rows")
+        return line_chart(rows, x=x_name, y=f"{measure} on held-out rows")
+
+    @property
+    def _measure(self) -> str:
+        return "R²" if is_regressor(self.learner) else "accuracy"
 
     @property
     def headline(self) -> str:
@@ -95,7 +100,7 @@ class TuningResult(TabularResult):
 
     def sections(self) -> list[Section]:
         """Return the best trials."""
-        header = [*self.trials[0].settings, "R²" if is_regressor(self.learner) else "accuracy"]
+        header = [*self.trials[0].settings, self._measure]
         rows = [
             [*map(_format_value, trial.settings.values()), f"{trial.accuracy:.4f}"] for trial in self.trials
         ]
