@@ -221,6 +221,7 @@ def test_without_its_package_an_excel_file_is_refused_before_any_work(trained, t
             "Invalid value for '--keep': the rows have no column 'ids'; they have 'id', 'CS373', "
             "'investment', 'familiarity'. Did you mean 'id'?",
         ),
+        (["--keep", "all", "--keep", "nope"], "the rows have no column 'nope'; they have 'id',"),
         (["--json", "-o", "out.xlsx"], "--json cannot be combined with a file of the type .xlsx."),
         (
             ["-o", "out.xls"],
@@ -293,3 +294,10 @@ def test_lists_of_names_are_kept(run, tmp_path):
         result = run(*predict, "-o", name)
         assert result.exit_code == 0, result.output
     assert pq.read_table("out.parquet").column("tags").to_pylist()[:4] == ["p; q", None, None, "z"]
+
+
+def test_a_model_without_classes_is_refused_before_anything_is_written(fitted):
+    assert fitted("forget", "mails.weigh", "mails.csv", "-o", "empty.weigh").exit_code == 0
+    result = fitted("predict", "empty.weigh", "new.csv")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert "This model has no classes because it has forgotten all its rows." in result.stderr

@@ -20,8 +20,9 @@ _PLAIN_NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,14})(?:\.\d{1,15})?(?:[eE][+-]?\d{
 def select_columns(requested: Sequence[str], source: Source, written: Sequence[str]) -> list[str]:
     """Return the columns of a source that --keep names, or raise BadParameter."""
     known = _column_names(source)
-    names = known if ALL in requested and ALL not in known else list(dict.fromkeys(requested))
-    for name in names:
+    takes_all = ALL in requested and ALL not in known
+    asked = [name for name in dict.fromkeys(requested) if not (takes_all and name == ALL)]
+    for name in dict.fromkeys([*asked, *known] if takes_all else asked):
         if name not in known:
             near = errors.did_you_mean(name, known)
             raise click.BadParameter(
@@ -33,7 +34,7 @@ def select_columns(requested: Sequence[str], source: Source, written: Sequence[s
                 f"the output has a column {name!r} of its own. Keep other columns, or rename it.",
                 param_hint="'--keep'",
             )
-    return names
+    return known if takes_all else asked
 
 
 def _column_names(source: Source) -> list[str]:

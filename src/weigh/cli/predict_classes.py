@@ -53,6 +53,7 @@ class ClassPredictor:
         check: bool,
     ) -> ClassPredictor:
         """Return the predictor for the options, or raise Unsupported if the model cannot do that."""
+        model.check_has_outputs()
         decision = Decision(costs=dict(costs) or None, unsure=unsure) if costs or unsure is not None else None
         if not model.has_probabilities and (proba or decision is not None):
             raise errors.Unsupported(

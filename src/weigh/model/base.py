@@ -87,13 +87,17 @@ class BaseModel(Immutable, ABC):
         """Yield work(chunk) for all chunks of rows, in order; reading and work use all cores."""
         return map_in_order(work, self.chunk_readers(rows))
 
-    def chunk_readers(self, rows: Any) -> Iterator[ChunkReader]:
-        """Yield readers of rows of any storage with at most `MAX_OUTPUT_VALUES` outputs each."""
+    def check_has_outputs(self) -> None:
+        """Raise Unsupported if there is nothing to predict."""
         if not self.n_outputs:
             raise errors.Unsupported(
                 "This model has no classes because it has forgotten all its rows. Train it on labelled rows "
                 "first."
             )
+
+    def chunk_readers(self, rows: Any) -> Iterator[ChunkReader]:
+        """Yield readers of rows of any storage with at most `MAX_OUTPUT_VALUES` outputs each."""
+        self.check_has_outputs()
         max_rows = max(1, MAX_OUTPUT_VALUES // self.n_outputs)
         if isinstance(rows, Chunk):
             return ChunkReader.split(rows.n_rows, max_rows, rows.slice)
