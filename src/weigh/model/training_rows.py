@@ -16,6 +16,7 @@ from weigh.model.file import store
 SAMPLE_SIZE = 256
 MIN_COMPARED = 20  # rows that an estimated share needs
 MAX_DUPLICATES = 0.05  # a larger share of repeated rows tells training rows from others no more
+MAX_CHANCE = 1e-6  # that rows which repeat others are all known, although they are new
 MODULUS = 2**64
 KEY = "training_rows"
 
@@ -56,12 +57,18 @@ class TrainingRows(Immutable):
         """Estimate the share of rows, given by their finished hashes, that are among these rows.
 
         All rows with a hash up to the largest of the sample are known. None if too few rows are that small,
-        or if the rows repeat each other, so that equal rows are no evidence.
+        or if the rows repeat each other, so that equal rows are no evidence, unless all are equal to some.
         """
-        if not len(self.sample) or len(np.unique(self.sample)) < (1 - MAX_DUPLICATES) * len(self.sample):
-            return None
         compared = hashes[hashes <= self.limit]
-        return float(np.isin(compared, self.sample).mean()) if len(compared) >= MIN_COMPARED else None
+        if not len(self.sample) or len(compared) < MIN_COMPARED:
+            return None
+        share = float(np.isin(compared, self.sample).mean())
+        values, counts = np.unique(self.sample, return_counts=True)
+        if len(values) >= (1 - MAX_DUPLICATES) * len(self.sample):
+            return share
+        # Good and Turing: a new row repeats a known one with the probability of not being unique.
+        chance = 1 - (counts == 1).sum() / len(self.sample)
+        return 1.0 if share == 1 and chance ** len(np.unique(compared)) < MAX_CHANCE else None
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         """Add the record to the content of a model file."""

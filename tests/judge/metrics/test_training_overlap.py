@@ -103,6 +103,16 @@ def test_rows_that_repeat_each_other_have_no_share() -> None:
     assert weigh.evaluate(model, rows.iloc[TRAIN], "y").is_training_data is True
 
 
+def test_training_rows_among_rows_that_sometimes_repeat_each_other_are_recognised() -> None:
+    rows = CLASSES[["town", "count", "y"]].assign(count=CLASSES["count"] // 4)
+    train = rows.iloc[TRAIN]
+    assert 0.1 < train.duplicated(keep=False).mean() < 0.5
+    model = weigh.LogisticRegression().fit(train, "y")
+    part = weigh.evaluate(model, train.iloc[:400], "y")
+    assert (part.is_training_data, part.training_share) == (False, 1.0)
+    assert weigh.evaluate(model, rows.iloc[600:], "y").training_share is None
+
+
 @pytest.mark.parametrize("name", ["perceptron", "online"])
 def test_rows_learned_in_batches_are_recognised_together(name: str) -> None:
     learner = clone(LEARNERS[name])
