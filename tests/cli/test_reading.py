@@ -75,7 +75,6 @@ def test_a_file_without_a_header_is_read_by_the_stored_names(run):
     options = ("--names", "label, text", "--no-quotes", "--label", "label", "--kind", "text=text")
     assert run("fit", "sms.tsv", *options).exit_code == 0
     assert weigh.load("sms.weigh").schema.dialect == {
-        "delimiter": "\t",
         "has_header": False,
         "quotes": False,
         "names": ["label", "text"],
