@@ -265,3 +265,16 @@ def test_audit_names_the_option_for_rows_of_unknown_origin(run, tmp_path):
     result = run("audit", "all.weigh", "part.csv")
     assert result.exit_code == 0, result.output
     assert "too little. Then give --seen." in " ".join(result.output.split())
+
+
+def test_audit_writes_the_format_of_the_ending(fitted, tmp_path):
+    for name in ("out.csv", "out.jsonl"):
+        result = fitted("audit", "mails.weigh", "mails.csv", "-o", name)
+        assert result.exit_code == 0, result.output
+    header, first = (tmp_path / "out.csv").read_text().splitlines()[:2]
+    cells = dict(zip(header.split(","), first.split(","), strict=True))
+    line = json.loads((tmp_path / "out.jsonl").read_text().splitlines()[0])
+    assert list(line) == ["row", "label", "probability", "said"]
+    assert cells == {name: str(value) for name, value in line.items()}
+    refused = fitted("audit", "mails.weigh", "mails.csv", "-o", "out.ods")
+    assert "'out.ods' ends in .ods, which cannot be written." in refused.stderr

@@ -15,15 +15,16 @@ from weigh.cli.options import (
     drop_missing_labels_option,
     json_option,
     model_argument,
-    open_output,
     open_source_for_model,
     raw_option,
 )
-from weigh.cli.output import CsvWriter, print_json, print_text
+from weigh.cli.output import print_json, print_text
 
 if TYPE_CHECKING:
+    from weigh.cli.table_output import TableWriter
     from weigh.judge.label_audit import Audit
 
+COLUMNS = ("row", "label", "probability", "said")
 SECTIONS = {
     "Examples": """
         weigh audit spam.weigh train.csv
@@ -44,7 +45,7 @@ SECTIONS = {
     default=None,
     help="Whether the model was trained on these rows. [default: if they are provably all of its rows]",
 )
-@click.option("-o", "--output", metavar="FILE", help="Write the label and verdict of every row as CSV.")
+@click.option("-o", "--output", metavar="FILE", help="Write the label and verdict of every row.")
 @raw_option
 @drop_missing_labels_option
 @data_file_options
@@ -68,20 +69,20 @@ def command(
     """
     from weigh import errors
     from weigh.cli.progress import show_row_progress
+    from weigh.cli.table_output import OutputColumn, open_table, table_format
     from weigh.judge.label_audit import audit_with_callback
     from weigh.model.file.loading import load
 
     check_output_is_not_input(output, model, *data)
+    format = table_format(output, as_json=False)
     loaded = load(model)
     name = label or loaded.label
     if name is None:
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")
-    opened, target = (
-        open_source_for_model(loaded, data, name, **written),
-        open_output(output) if output else nullcontext(),
-    )
-    with show_row_progress(opened) as source, target as file:
-        sink = _make_row_writer(file, raw) if file else None
+    opened = open_source_for_model(loaded, data, name, **written)
+    target = open_table(output, format, list(map(OutputColumn, COLUMNS)), raw) if output else nullcontext()
+    with show_row_progress(opened) as source, target as writer:
+        sink = _make_row_writer(writer) if writer else None
         result = audit_with_callback(loaded, source, None, None, most, seen, 0.95, sink)
     if output != "-" and as_json:
         print_json(result.to_dict())
@@ -99,17 +100,13 @@ def _format_audit(result: Audit) -> str:
     return "\n\n".join(section.to_text() for section in [headline, *result.sections()])
 
 
-def _make_row_writer(file: Any, raw: bool) -> Any:
-    """Return a function that writes the rows of a batch as CSV."""
-    lines = CsvWriter(file, raw)
-    lines.write_row(["row", "label", "probability", "said"])
+def _make_row_writer(writer: TableWriter) -> Any:
+    """Return a function that writes the rows of a batch."""
 
     def write(batch: Any, said: list[Any], shares: Any) -> None:
         numbers = [None] * len(said) if shares is None else shares.tolist()
-        rows = zip(batch.numbers.tolist(), batch.labels, numbers, said, strict=True)
-        for row, label, share, verdict in rows:
-            # A row that cannot be judged has neither a probability nor a verdict.
-            probability = "" if share is None or share != share else repr(share)
-            lines.write_row([row, label, probability, verdict])
+        # A row that cannot be judged has neither a probability nor a verdict.
+        probabilities = [None if share != share else share for share in numbers]
+        writer.write([batch.numbers.tolist(), list(batch.labels), probabilities, said])
 
     return write
