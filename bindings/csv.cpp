@@ -58,15 +58,6 @@ nb::object values_of(csv::Column& column) {
     }
 }
 
-nb::tuple to_python(const csv::Column& column) {
-    nb::list examples;
-    for (std::size_t k = 0; k < column.odd.records.size(); ++k) {
-        const std::string& text = column.odd.texts[k];
-        examples.append(nb::make_tuple(column.odd.records[k], nb::str(text.data(), text.size())));
-    }
-    return nb::make_tuple(column.missing, column.odd.count, examples);
-}
-
 nb::object to_python(const csv::Error& error) {
     if (error.fault == csv::Fault::none) return nb::none();
     return nb::make_tuple(kFaults[static_cast<std::size_t>(error.fault)], error.record, error.offset, error.column,
@@ -93,7 +84,8 @@ nb::tuple parse_csv(const Bytes& data, const std::vector<std::string>& kinds, ch
         if (column.kind == csv::Kind::text)
             columns.append(nb::make_tuple(kind, to_numpy(std::move(column.begins)), values));
         else if (column.kind == csv::Kind::number)
-            columns.append(nb::make_tuple(kind, to_python(column), values));
+            columns.append(
+                nb::make_tuple(kind, nb::make_tuple(column.missing, to_numpy(std::move(column.odd))), values));
         else columns.append(nb::make_tuple(kind, to_numpy(std::move(column.codes)), values));
     }
     return nb::make_tuple(table.records, columns, to_python(table.error));
@@ -127,9 +119,8 @@ void bind_csv(nb::module_& m) {
     m.def("parse_csv", &parse_csv, "data"_a, "kinds"_a, "delimiter"_a, "quotes"_a, "missing"_a, "formats"_a,
           "max_records"_a,
           "Return (records, [(kind, codes, values) of every column], None or the first error: (fault, record, "
-          "offset, column, fields, text)). For numbers: (kind, (number of missing fields, "
-          "number of odd fields, [(record, text) of the first odd fields]), numbers). For texts: (kind, begins, (sizes, "
-          "unescaped)). `formats` has one (decimal, thousands, units, requires_unit) per column, or none.");
+          "offset, column, fields, text)). For numbers: (kind, (number of missing fields, records of odd fields), "
+          "numbers). For texts: (kind, begins, (sizes, unescaped)). `formats` has one (decimal, thousands, units, requires_unit) per column, or none.");
     m.def("parse_number_texts", &parse_number_texts, "texts"_a, "format"_a,
           "Return the numbers, and whether each text fits the format; others are NaN.");
     m.def("scan_csv_records", &scan_csv_records, "data"_a, "delimiter"_a, "quotes"_a, "max_records"_a, "at_end"_a,

@@ -67,7 +67,7 @@ public:
                 continue;
             }
             if (!is_utf8(field.text())) return {k, Fault::not_utf8};
-            add_odd(first + k, field.text());
+            column_.odd.push_back(static_cast<std::int64_t>(first + k));
         }
         return {fields.size()};
     }
@@ -75,12 +75,6 @@ public:
     Column finish() override { return std::move(column_); }
 
 private:
-    void add_odd(std::size_t record, std::string_view text) {
-        if (column_.odd.count++ >= OddFields::kMaxExamples) return;
-        column_.odd.records.push_back(record);
-        column_.odd.texts.emplace_back(text);
-    }
-
     Column column_;
     MissingMarkers markers_;
     NumberParser parser_;

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+import re
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import weigh
+from weigh.features.odd_cells import CellReader
 from weigh.source.base import Source
 from weigh.source.chunk import to_pylist
 from weigh.source.memory.table import rows
@@ -68,3 +74,54 @@ def test_sparse_rows_and_matrices_are_selected() -> None:
     (sparse,) = SelectedRows(rows(csr_matrix(matrix)), mask).chunks()
     assert sparse.sparse is not None
     assert sparse.sparse.to_dense().tolist() == matrix[mask].tolist()
+
+
+ODD_ROWS = [3, 90, 91, 14_999, 15_003, 20_001]
+
+
+def write_odd_cells(folder, name: str = "t.csv") -> str:
+    """Write a column that is mostly missing, with odd cells in a few rows."""
+    cells = [f"o{k}" if k in ODD_ROWS else str(k / 4) if k % 20 == 0 else "" for k in range(N)]
+    path = folder / name
+    path.write_text("x,y\n" + "".join(f"{cell},{'ab'[k % 2]}\n" for k, cell in enumerate(cells)))
+    return str(path)
+
+
+@pytest.mark.parametrize("kinds", [{"x": "number"}, None], ids=["parsed", "converted"])
+def test_missing_and_odd_cells_of_selected_rows_are_counted(kinds, tmp_path) -> None:
+    source = weigh.open(write_odd_cells(tmp_path), "y", strings=() if kinds else ["x"])
+    mask = np.arange(N) % 3 == 0
+    reader = CellReader(["x"], {}, ())
+    chunks = [reader.convert(chunk) for chunk in SelectedRows(source, mask).chunks(kinds, 4_000)]
+    total = functools.reduce(operator.add, (each.cell_counts["x"] for each in chunks if each.cell_counts))
+    odd = [row for row in ODD_ROWS if mask[row]]
+    n_known = sum(k % 20 == 0 for k in range(0, N, 3))
+    assert (total.n_odd, total.n_missing) == (len(odd), int(mask.sum()) - n_known - len(odd))
+    assert [(cell.row, cell.value) for cell in total.examples] == [(k, f"o{k}") for k in odd[:3]]
+    if kinds:
+        assert [cell.place for cell in total.examples] == [f"line {k + 2:,}" for k in odd[:3]]
+
+
+def test_a_mostly_empty_number_can_be_learned_from_selected_rows(tmp_path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("x,z,y\n" + "".join(f"{k if k % 20 == 0 else ''},{k / 2},{k % 2}\n" for k in range(400)))
+    source = SelectedRows(weigh.open(path, "y"), np.arange(400) % 4 == 0)
+    assert weigh.NaiveBayes().fit(source).model_.schema.kinds == [weigh.Number(), weigh.Number()]
+
+
+@pytest.mark.parametrize("suffix", ["csv"])
+def test_an_odd_cell_of_several_files_is_named_with_its_file(suffix: str, tmp_path) -> None:
+    cells = [str(k / 4) for k in range(300)]
+    paths = [str(tmp_path / f"{name}.{suffix}") for name in "ab"]
+    for path in paths:
+        values = [*cells[:210], "odd", *cells[211:]] if path == paths[1] else cells
+        if suffix == "csv":
+            lines = ["x,y", *(f"{value},{'st'[k % 2]}" for k, value in enumerate(values))]
+        else:
+            lines = [f'{{"x": "{value}", "y": "{"st"[k % 2]}"}}' for k, value in enumerate(values)]
+        Path(path).write_text("\n".join(lines) + "\n")
+    place = "line 212" if suffix == "csv" else "row 210"
+    source = weigh.open(paths, "y", drop_missing_labels=True)
+    learner = weigh.NaiveBayes(columns={"x": "number"})
+    with pytest.warns(weigh.errors.OddCells, match=re.escape(f"'odd' ({paths[1]} {place})")):
+        learner.fit(SelectedRows(source, np.arange(600) % 5 == 0))

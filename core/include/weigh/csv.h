@@ -45,22 +45,13 @@ struct Texts {
     }
 };
 
-// The fields of a number column that are neither numbers nor missing: their count and the first few.
-struct OddFields {
-    static constexpr std::size_t kMaxExamples = 3;
-
-    std::size_t count = 0;
-    std::vector<std::size_t> records;  // of the examples, counted from 0
-    std::vector<std::string> texts;    // of the examples
-};
-
 // One column. Its kind determines which members are used. For `any` the kind is inferred: `integer`, `flag` or `real`
 // if all values are valid, else `string`.
 struct Column {
     Kind kind = Kind::skip;
     std::vector<double> numbers;         // number: per record, NaN is missing or odd
     std::size_t missing = 0;             // number: how many are missing
-    OddFields odd;                       // number
+    std::vector<std::int64_t> odd;       // number: records with fields that are neither numbers nor missing
     std::vector<std::int32_t> codes;     // coded: per record, -1 is missing
     std::vector<std::int64_t> integers;  // distinct values of integers and flags
     std::vector<double> reals;           // distinct values of reals

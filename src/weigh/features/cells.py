@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from weigh import _core
-from weigh.features.blocks import Floats, Ints, Mask
+from weigh.features.blocks import Floats, Ints, Longs, Mask
 from weigh.features.columns import encode_column, is_missing
 from weigh.immutable import Immutable
-from weigh.source.cells import MAX_EXAMPLES, CellCounts, NumberFormat, OddCell
-from weigh.source.chunk import Column, DictionaryColumn, is_arrow
+from weigh.source.cells import CellCounts, NumberFormat, OddCell, OddRows
+from weigh.source.chunk import Chunk, Column, DictionaryColumn, is_arrow
 
 RowCounts = npt.NDArray[np.int64]  # by distinct value
 
@@ -133,9 +133,16 @@ def is_numeric(column: Column) -> bool:
 
 
 def read_column(
-    column: Column, name: str, reading: Reading, missing: Collection[object] = (), first_row: int = 0
+    column: Column,
+    name: str,
+    reading: Reading,
+    missing: Collection[object] = (),
+    chunk: Chunk | None = None,
 ) -> tuple[Floats, CellCounts]:
-    """Return a column as numbers, missing and odd cells as NaN, and the counts of these cells."""
+    """Return a column as numbers, missing and odd cells as NaN, and the counts of these cells.
+
+    `chunk` numbers the rows for messages.
+    """
     codes, values = encode_column(column, name)
     numbers, fits = reading.convert(values)
     is_known = np.array([not is_missing(value, missing) for value in values] + [False])
@@ -143,9 +150,24 @@ def read_column(
     is_known[:-1] &= ~(fits & np.isnan(numbers))  # the text "nan"
     numbers[~is_known[:-1]] = np.nan
     rows = np.flatnonzero(is_odd[codes]) if is_odd.any() else np.empty(0, dtype=np.int64)
-    examples = [OddCell(first_row + int(row), values[codes[row]]) for row in rows[:MAX_EXAMPLES]]
     n_missing = len(codes) - int(is_known[codes].sum())
-    return np.append(numbers, np.nan)[codes], CellCounts(n_missing, len(rows), tuple(examples))
+    counts = CellCounts(n_missing)
+    if len(rows):
+        row_numbers = rows if chunk is None else chunk.list_row_numbers()[rows]
+        file = None if chunk is None else chunk.file
+        read_cell = partial(_find_odd_cell, row_numbers, codes[rows], values, file)
+        counts = CellCounts.of_rows(n_missing, OddRows(row_numbers, read_cell))
+    return np.append(numbers, np.nan)[codes], counts
+
+
+def _find_odd_cell(
+    row_numbers: Longs, codes: Ints, values: list[Any], file: tuple[str, int] | None, row: int
+) -> OddCell:
+    value = values[codes[np.searchsorted(row_numbers, row)]]
+    if file is None:
+        return OddCell(row, value)
+    name, n_rows_before = file
+    return OddCell(row - n_rows_before, value).in_file(name, n_rows_before)
 
 
 def count_rows(codes: Ints, values: Sequence[Any]) -> RowCounts:

@@ -38,9 +38,7 @@ class CellReader:
             column = chunk.columns[name]
             if not is_numeric(column):
                 reading = self.readings.get(name, PLAIN)
-                columns[name], counts[name] = read_column(
-                    column, name, reading, self.missing, chunk.first_row
-                )
+                columns[name], counts[name] = read_column(column, name, reading, self.missing, chunk)
         if not columns:
             return chunk
         return replace(
@@ -108,7 +106,7 @@ class OddCellTally:
         """Raise ColumnError if a column has too many odd cells while training; otherwise warn of them."""
         for name, counts in self._counts.items():
             n_known = self._n_rows - counts.n_missing
-            if self.is_training and counts.n_odd > MAX_ODD_SHARE * n_known:
+            if self.is_training and counts.n_odd and counts.n_odd > MAX_ODD_SHARE * n_known:
                 raise _too_many_error(name, counts, n_known)
         for name, counts in self._counts.items():
             if counts.n_odd:

@@ -206,6 +206,7 @@ class Chunk:
     of its matrix are called x0, x1, ... where names are needed. `first_row` is the number of rows before
     this chunk in its source, for messages; `row_numbers` are those of all rows if some were left out.
     `cell_counts` are those of number columns that a file parsed, if any of their cells are missing or odd.
+    `file` is the name of one of several files and the number of rows before it.
     `encoded` is a schema with its blocks of these rows, for rows that are used more than once.
     """
 
@@ -217,24 +218,42 @@ class Chunk:
     first_row: int = field(default=0, kw_only=True)
     row_numbers: NDArray[np.int64] | None = field(default=None, kw_only=True)
     cell_counts: Mapping[str, CellCounts] = field(default_factory=dict, kw_only=True)
+    file: tuple[str, int] | None = field(default=None, kw_only=True)
     encoded: tuple[Any, Any] | None = field(default=None, kw_only=True)
 
     def row_number(self, i: int) -> int:
         """Return the number of row i in the source."""
         return self.first_row + i if self.row_numbers is None else int(self.row_numbers[i])
 
+    def list_row_numbers(self) -> NDArray[np.int64]:
+        """Return the numbers of all rows in the source."""
+        return np.arange(self.n_rows) + self.first_row if self.row_numbers is None else self.row_numbers
+
+    def in_file(self, name: str, n_rows_before: int) -> Chunk:
+        """Return the rows of one of several files, as those of a table with the rows of all."""
+        return replace(
+            self,
+            first_row=n_rows_before + self.first_row,
+            row_numbers=None if self.row_numbers is None else n_rows_before + self.row_numbers,
+            cell_counts={
+                column: counts.in_file(name, n_rows_before) for column, counts in self.cell_counts.items()
+            },
+            file=(name, n_rows_before),
+        )
+
     def select(self, keep: NDArray[np.bool_]) -> Chunk:
         """Return the rows where `keep` is True, which keep their numbers."""
-        numbers = np.arange(self.n_rows) + self.first_row if self.row_numbers is None else self.row_numbers
+        numbers, columns = self.list_row_numbers()[keep], self._select_columns(keep)
         labels, weights, sparse = self.labels, self.weights, self.sparse
         return replace(
             self,
-            columns=self._select_columns(keep),
+            columns=columns,
             n_rows=int(keep.sum()),
             sparse=None if sparse is None else sparse.select(keep),
             labels=None if labels is None else select_rows(labels, keep),
             weights=None if weights is None else weights[keep],
-            row_numbers=numbers[keep],
+            row_numbers=numbers,
+            cell_counts=self._select_counts(numbers, columns),
             encoded=None,
         )
 
@@ -245,24 +264,40 @@ class Chunk:
         if stop - start == self.n_rows:
             return self
         labels, weights, sparse = self.labels, self.weights, self.sparse
+        columns, counts = self._slice_columns(start, stop), {}
+        if self.cell_counts:
+            counts = self._select_counts(self.list_row_numbers()[start:stop], columns)
         return Chunk(
-            self._slice_columns(start, stop),
+            columns,
             stop - start,
             sparse=None if sparse is None else sparse.slice(start, stop),
             labels=None if labels is None else slice_column(labels, start, stop),
             weights=None if weights is None else weights[start:stop],
             first_row=self.first_row + start,
             row_numbers=None if self.row_numbers is None else self.row_numbers[start:stop],
-            # They are counted once: with the first of the slices that a chunk is split into.
-            cell_counts={} if start else self.cell_counts,
+            cell_counts=counts,
+            file=self.file,
         )
 
     def with_names(self, names: Sequence[str]) -> Chunk:
         """Return the columns under these names, by position; a sparse matrix becomes dense columns."""
         if self.sparse is None:
-            return replace(self, columns=rename_columns(self.columns, names))
+            new_names = dict(zip(self.columns, names, strict=False)) if self.cell_counts else {}
+            counts = {new_names[name]: each for name, each in self.cell_counts.items()}
+            return replace(self, columns=rename_columns(self.columns, names), cell_counts=counts)
         dense = self.sparse.to_dense()
         return replace(self, columns={name: dense[:, j] for j, name in enumerate(names)}, sparse=None)
+
+    def _select_counts(
+        self, numbers: NDArray[np.int64], columns: Mapping[str, Column]
+    ) -> dict[str, CellCounts]:
+        """Return the counts of cells in some of the rows, given their numbers and their columns."""
+        selected = {
+            name: counts.select(numbers, columns[name])
+            for name, counts in self.cell_counts.items()
+            if name in columns
+        }
+        return {name: counts for name, counts in selected.items() if counts.n_missing or counts.n_odd}
 
     def _select_columns(self, keep: NDArray[np.bool_]) -> Mapping[str, Column]:
         if isinstance(self.columns, MatrixColumns):

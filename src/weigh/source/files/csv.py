@@ -17,7 +17,7 @@ from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
 from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
-from weigh.source.cells import PLAIN_NUMBERS, CellCounts, NumberFormat, OddCell
+from weigh.source.cells import PLAIN_NUMBERS, CellCounts, NumberFormat, OddCell, OddRows
 from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn
 from weigh.source.files.base import (
     DEFAULT_BLOCK_BYTES,
@@ -284,25 +284,28 @@ class CsvSource(FileSource):
         self, data: Bytes, offset: int, wanted: Mapping[str, str], n_rows: int, first_row: int
     ) -> Chunk:
         parsed = self._parse(data, offset, {name: wanted.get(name, "skip") for name in self.types}, n_rows)
+        return self._chunk(parsed, wanted, first_row, partial(self._read_odd_cell, data, offset, first_row))
 
-        def odd_cell(record: int, text: str) -> OddCell:
-            syntax = self.dialect.delimiter, self.dialect.quotes
-            start = offset + _core.scan_csv_records(data, *syntax, record, at_end=True)[0]
-            return OddCell(first_row + record, text, partial(self._file_errors.format_line, start))
-
-        return self._chunk(parsed, wanted, first_row, odd_cell)
+    def _read_odd_cell(self, data: Bytes, offset: int, first_row: int, name: str, row: int) -> OddCell:
+        """Parse one cell again; the data is at an offset of the text and begins with row `first_row`."""
+        syntax = self.dialect.delimiter, self.dialect.quotes
+        start = _core.scan_csv_records(data, *syntax, row - first_row, at_end=True)[0]
+        types = ["string" if each == name else "skip" for each in self.types]
+        natives = _core.parse_csv(data[start:], types, *syntax, [], [], 1)[1]
+        text = natives[types.index("string")][2][0]
+        return OddCell(row, text, partial(self._file_errors.format_line, offset + start))
 
     def _chunk(
         self,
         parsed: ParsedRecords,
         wanted: Mapping[str, str],
         first_row: int,
-        make_odd_cell: Callable[[int, str], OddCell] | None = None,
+        read_cell: Callable[[str, int], OddCell] | None = None,
     ) -> Chunk:
         columns = parsed.to_columns(wanted)
         labels = None if self.label is None else columns.pop(self.label)
         numbers = [name for name in columns if wanted[name] == "number"]
-        counts = parsed.count_cells(numbers, make_odd_cell)
+        counts = parsed.count_cells(numbers, first_row, read_cell)
         return Chunk(columns, parsed.n_rows, labels=labels, first_row=first_row, cell_counts=counts)
 
     def _parse(self, data: Bytes, offset: int, types: Mapping[str, str], max_rows: int) -> ParsedRecords:
@@ -411,9 +414,8 @@ def _parser_type(inferred: str, kind: str | None) -> str:
     return "text" if kind == "text" else inferred
 
 
-# The type, a code per record and the distinct values; for "number" the counts of missing and odd cells with
-# examples, and one value per record;
-# for "text" the start of each text, and their sizes, overflow and data.
+# The type, a code per record and the distinct values; for "number" the number of missing cells and the
+# records of odd ones, and one value per record; for "text" the start of each text, and their sizes, overflow and data.
 NativeColumn = tuple[str, Any, Any]
 
 
@@ -436,19 +438,18 @@ class ParsedRecords:
         return cls(columns, n_rows)
 
     def count_cells(
-        self, names: Sequence[str], make_odd_cell: Callable[[int, str], OddCell] | None
+        self, names: Sequence[str], first_row: int, read_cell: Callable[[str, int], OddCell] | None
     ) -> dict[str, CellCounts]:
         """Return the counts of number columns in which cells are missing or odd."""
         counts = {}
         for name in names:
             kind, codes, _ = self.columns[name]
-            if kind != "number":
-                n_missing, n_odd, examples = int((codes < 0).sum()), 0, []
-            else:
-                n_missing, n_odd, examples = codes
-            if n_missing or n_odd:
-                cells = [make_odd_cell(*example) for example in examples] if make_odd_cell else []
-                counts[name] = CellCounts(n_missing, n_odd, tuple(cells))
+            n_missing, records = codes if kind == "number" else (int((codes < 0).sum()), codes[:0])
+            if len(records) and read_cell is not None:
+                odd_rows = OddRows(first_row + records, partial(read_cell, name))
+                counts[name] = CellCounts.of_rows(n_missing, odd_rows)
+            elif n_missing or len(records):
+                counts[name] = CellCounts(n_missing, len(records))
         return counts
 
     def can_provide(self, wanted: Mapping[str, str]) -> bool:

@@ -361,11 +361,11 @@ class ConcatenatedSource(Source):
         """Yield the chunk readers of all files, with row numbers that count across files."""
         self.bytes_read = n_rows = n_bytes = 0
         for source in self.sources:
-            n_rows_before = n_rows
+            file = source.paths[0] if source.paths else "", n_rows
             for reader in source.chunk_readers(kinds, size):
                 self.bytes_read = n_bytes + source.bytes_read
                 n_rows += reader.n_rows
-                yield reader.then(_shift_first_row, n_rows_before) if n_rows_before else reader
+                yield reader.then(_add_file, file)
             n_bytes += source.bytes_total or 0
         self.bytes_read = n_bytes
 
@@ -396,6 +396,5 @@ class ConcatenatedSource(Source):
         return ConcatenatedSource([source.with_storage(storage) for source in self.sources])
 
 
-def _shift_first_row(chunk: Chunk, n_rows_before: int) -> Chunk:
-    numbers = None if chunk.row_numbers is None else n_rows_before + chunk.row_numbers
-    return replace(chunk, first_row=n_rows_before + chunk.first_row, row_numbers=numbers)
+def _add_file(chunk: Chunk, file: tuple[str, int]) -> Chunk:
+    return chunk.in_file(*file)
