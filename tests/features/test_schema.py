@@ -11,7 +11,9 @@ import pytest
 import weigh
 from weigh import errors
 from weigh.features import Number, Schema, infer_schema
+from weigh.features.schema import NUMERIC_KINDS
 from weigh.source import rows
+from weigh.source.base import NUMBER_KINDS
 
 
 def test_checking_many_columns_takes_no_longer_per_column():
@@ -95,3 +97,7 @@ def test_an_array_of_another_width_is_still_an_error():
     nb = weigh.NaiveBayes().fit(np.arange(8.0).reshape(4, 2), [0, 1, 0, 1])
     with pytest.raises(errors.ColumnError, match="X has 3 features, but NaiveBayes is expecting 2 features"):
         nb.predict(np.ones((1, 3)))
+
+
+def test_columns_that_files_read_as_numbers_are_numeric() -> None:
+    assert {kind.name for kind in NUMERIC_KINDS} == NUMBER_KINDS | {"flag"}

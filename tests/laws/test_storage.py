@@ -151,6 +151,56 @@ def test_scores_do_not_depend_on_the_storage(storage: str) -> None:
     np.testing.assert_array_equal(model.scores(NAMED[storage]()), model.scores(columns()))
 
 
+def written_numbers() -> dict[str, list[Any]]:
+    """Return columns whose numbers, flags, dates and codes are written as text."""
+    n = 400
+    return {
+        "odd": ["oops" if i == 300 else f"{i * 1.5}" for i in range(n)],
+        "price": [f"${i * 1.5:,.2f}" for i in range(n)],
+        "share": [f"{i % 97}.5%" for i in range(n)],
+        "length": [f"{i * 37.25:.2f}".replace(".", ",") for i in range(n)],
+        "padded": [f" {i * 0.5} " for i in range(n)],
+        "unknown": ["nan" if i % 9 == 0 else f"{i * 0.5}" for i in range(n)],
+        "member": [("yes", "No ")[i // 3 % 2] for i in range(n)],
+        "since": [f"{i % 28 + 1:02d}.{i % 12 + 1:02d}.{2020 + i % 4}" for i in range(n)],
+        "place": [f"{i % 37 * 2_600 + 67:05d}" for i in range(n)],
+        LABEL: ["ab"[i * 7 % 5 % 2] for i in range(n)],
+    }
+
+
+def write_numbers(path: Path) -> Any:
+    frame = pd.DataFrame(written_numbers())
+    if path.suffix == ".csv":
+        frame.to_csv(path, index=False)
+    elif path.suffix == ".parquet":
+        frame.to_parquet(path)
+    else:
+        frame.to_json(path, orient="records", lines=True)
+    return weigh.open(path, LABEL)
+
+
+WRITTEN: dict[str, Callable[[Path], Any]] = {
+    "csv": lambda folder: write_numbers(folder / "t.csv"),
+    "parquet": lambda folder: write_numbers(folder / "t.parquet"),
+    "json": lambda folder: write_numbers(folder / "t.jsonl"),
+    "pandas": lambda _: pd.DataFrame(written_numbers()),
+    "pandas categorical": lambda _: pd.DataFrame(written_numbers()).astype("category"),
+    "polars": lambda _: pl.DataFrame(written_numbers()),
+    "Arrow": lambda _: pa.table(written_numbers()),
+    "list of dicts": lambda _: pd.DataFrame(written_numbers()).to_dict("records"),
+}
+
+
+@pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.LogisticRegression])
+@pytest.mark.parametrize("storage", WRITTEN)
+def test_numbers_in_text_give_the_same_model(storage: str, learner: Any, tmp_path: Path) -> None:
+    with pytest.warns(weigh.errors.OddCells, match="'oops'"):
+        expected = learner().fit(written_numbers(), LABEL).model_
+    assert len(expected.schema.readings) == 4
+    with pytest.warns(weigh.errors.OddCells, match="'oops'"):
+        assert learner().fit(WRITTEN[storage](tmp_path), LABEL).model_.to_bytes() == expected.to_bytes()
+
+
 def matrix() -> Any:
     rng = np.random.default_rng(5)
     return rng.poisson(0.5, (N, 9)).astype(np.float64)

@@ -109,7 +109,7 @@ def test_a_mostly_empty_number_can_be_learned_from_selected_rows(tmp_path) -> No
     assert weigh.NaiveBayes().fit(source).model_.schema.kinds == [weigh.Number(), weigh.Number()]
 
 
-@pytest.mark.parametrize("suffix", ["csv"])
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
 def test_an_odd_cell_of_several_files_is_named_with_its_file(suffix: str, tmp_path) -> None:
     cells = [str(k / 4) for k in range(300)]
     paths = [str(tmp_path / f"{name}.{suffix}") for name in "ab"]

@@ -35,7 +35,8 @@ from weigh.source.memory.matrices import MemorySource
 from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
 
-NUMERIC_KINDS = (kd.Number, kd.Count, kd.Value, kd.Products, kd.Flag)  # whose columns are numbers
+# The kinds of columns of numbers: those of NUMBER_KINDS, which files read as such, and flags.
+NUMERIC_KINDS = (kd.Number, kd.Count, kd.Value, kd.Products, kd.Flag)
 if TYPE_CHECKING:
     from weigh.features.date_columns import DateReader
 

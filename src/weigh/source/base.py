@@ -21,6 +21,8 @@ CHUNK_ROWS = 65_536
 MAX_KEPT_BYTES = 80_000_000
 
 ColumnKinds = Mapping[str, str]
+# The kinds whose columns files read as numbers; flags may be words.
+NUMBER_KINDS = frozenset({"number", "count", "value", "products"})
 
 
 class ChunkReader:

@@ -132,13 +132,20 @@ def test_parquet_knows_its_number_of_rows() -> None:
     assert max(chunk.n_rows for chunk in source.chunks(size=128)) <= 128
 
 
-def test_invalid_parquet_values_are_reported_with_their_row() -> None:
-    pq.write_table(pa.table({"a": ["1"] * 5 + ["abc"]}), "t.parquet")
-    assert read_error("t.parquet", kinds={"a": "number"})[0] == (
-        "t.parquet, row 6, column 'a': 'abc' is not a number. "
-        "Give missing='abc' to open() if it means missing."
-    )
-    assert contents(open("t.parquet", missing="abc"), {"a": "number"})["a"] == [1.0] * 5 + [None]
+@pytest.mark.parametrize("name", ["t.parquet", "t.jsonl"])
+def test_numbers_that_are_written_as_text_stay_text(name: str) -> None:
+    texts = ["1"] * 5 + ["$2.50"]
+    if name == "t.parquet":
+        pq.write_table(pa.table({"a": texts}), name)
+    else:
+        Path(name).write_text("".join(f'{{"a": "{text}"}}\n' for text in texts))
+    assert to_pylist(open(name).prefix(kinds={"a": "number"}).columns["a"]) == texts
+
+
+def test_an_empty_column_of_json_lines_can_be_read_as_numbers() -> None:
+    Path("t.jsonl").write_text('{"a": null, "b": 1}\n' * 10_001 + '{"a": 2.5, "b": 1}\n')
+    *_, last = open("t.jsonl").chunks({"a": "number"})
+    assert to_pylist(last.columns["a"])[-1] == 2.5
 
 
 def test_parquet_times_become_text_and_nested_columns_are_errors() -> None:

@@ -14,7 +14,15 @@ from typing import Any
 
 from weigh.advice import join
 from weigh.errors import ColumnError, SourceError, WeighError, first_line
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
+from weigh.source.base import (
+    CHUNK_ROWS,
+    NUMBER_KINDS,
+    PREFIX_ROWS,
+    ChunkReader,
+    ColumnKinds,
+    Source,
+    check_chunk_size,
+)
 from weigh.source.chunk import Chunk
 from weigh.source.files.base import (
     MAX_CACHED_HEAD_BYTES,
@@ -32,7 +40,6 @@ from weigh.source.files.text_files import (
     compression_codec,
     find_invalid_json_line,
     is_utf8,
-    missing_setting,
     open_decompressing,
     read_line_parts,
 )
@@ -40,7 +47,6 @@ from weigh.source.memory.arrow_layout import check_layout
 from weigh.source.memory.columns import arrow_converter, conversion_errors
 from weigh.source.missing import Marker, MarkerReplacer
 from weigh.source.paths import READ_ERRORS
-from weigh.source.values import shorten_repr
 
 
 class ArrowFileSource(FileSource):
@@ -49,6 +55,7 @@ class ArrowFileSource(FileSource):
     def __init__(self, path: Path, missing: tuple[Marker, ...] = ()) -> None:
         super().__init__(path, missing)
         self._markers = MarkerReplacer(missing)
+        self._empty: frozenset[str] = frozenset()  # columns without values in the first rows
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
         source = copy.copy(self)
@@ -89,12 +96,17 @@ class ArrowFileSource(FileSource):
         self.bytes_read = self.bytes_total or 0
 
     def arrow_types(self, kinds: ColumnKinds | None) -> dict[str, Any]:
-        """Return the columns to read, label included, each with the Arrow type to read it as."""
+        """Return the columns to read, label included, each with the Arrow type to read it as.
+
+        Numbers that are written as text stay text, which only a reading of the column can convert.
+        """
         import pyarrow as pa
 
         kinds = kinds or {}
         return {
-            name: pa.float64() if kinds.get(name) in {"number", "count"} else arrow_type
+            name: pa.float64()
+            if kinds.get(name) in NUMBER_KINDS and (name in self._empty or not _holds_text(arrow_type))
+            else arrow_type
             for name, arrow_type in self.types.items()
             if kinds.get(name) != "skip" or name == self.label
         }
@@ -107,6 +119,13 @@ class ArrowFileSource(FileSource):
                 columns[name] = self._markers.apply(column) if self._markers else column
         labels = None if self.label is None else columns.pop(self.label)
         return Chunk(columns, batch.num_rows, labels=labels, first_row=first_row)
+
+
+def _holds_text(arrow_type: Any) -> bool:
+    import pyarrow.types as t
+
+    values = arrow_type.value_type if t.is_dictionary(arrow_type) else arrow_type
+    return bool(t.is_string(values) or t.is_large_string(values) or t.is_string_view(values))
 
 
 def merge_small_batches(batches: Iterator[Any], min_rows: int, min_bytes: int) -> Iterator[Any]:
@@ -152,6 +171,7 @@ class JsonLinesSource(ArrowFileSource):
         if not schema.names:
             raise SourceError(f"{self.path} has no rows with fields.", self.path)
         self.check_unique_columns(schema.names)
+        self._empty = frozenset(field.name for field in schema if str(field.type) == "null")
         self.set_columns({field.name: frozen_type(field.type) for field in schema}, label)
 
     def iter_batches(self, types: dict[str, Any], size: int) -> Generator[Any, None, None]:
@@ -316,7 +336,7 @@ class ParquetSource(ArrowFileSource):
                     batch = next(reader, None)
                     if batch is None:
                         break
-                    cast = self._cast_batch(batch, types, first_row)
+                    cast = self._cast_batch(batch, types)
                 yield cast
                 first_row += batch.num_rows
                 self.bytes_read = (self.bytes_total or 0) * first_row // self.n_rows
@@ -345,17 +365,16 @@ class ParquetSource(ArrowFileSource):
     def _damaged_file_error(self, reason: str) -> SourceError:
         return SourceError(f"{self.path} is not a complete Parquet file: {reason}.", self.path)
 
-    def _cast_batch(self, batch: Any, types: dict[str, Any], first_row: int) -> Any:
+    def _cast_batch(self, batch: Any, types: dict[str, Any]) -> Any:
         """Return the batch with its columns in the order and types of `types`."""
         import pyarrow as pa
 
         columns = [
-            self._cast_column(name, batch.column(name), arrow_type, first_row)
-            for name, arrow_type in types.items()
+            self._cast_column(name, batch.column(name), arrow_type) for name, arrow_type in types.items()
         ]
         return pa.record_batch(columns, names=list(types))
 
-    def _cast_column(self, name: str, column: Any, arrow_type: Any, first_row: int) -> Any:
+    def _cast_column(self, name: str, column: Any, arrow_type: Any) -> Any:
         import pyarrow as pa
 
         check_layout(name, column)
@@ -368,29 +387,7 @@ class ParquetSource(ArrowFileSource):
             column = self._markers.apply(column)
         try:
             return column.cast(arrow_type, safe=False)
-        except pa.ArrowInvalid:
-            raise self._value_error(name, column, first_row) from None
         except pa.ArrowNotImplementedError:
             raise ColumnError(
                 f"{self.path}, column {name!r} of type {column.type} cannot be read as a number."
             ) from None
-
-    def _value_error(self, name: str, column: Any, first_row: int) -> SourceError:
-        row, value = next(
-            ((i, value) for i, value in enumerate(column.to_pylist()) if not _is_number(value)),
-            (0, None),
-        )
-        return SourceError(
-            f"{self.path}, row {first_row + row + 1:,}, column {name!r}: {shorten_repr(value)} is not a "
-            "number.",
-            self.path,
-            hint=("Give ", *missing_setting(value), " if it means missing."),
-        )
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(0 if value is None else value)
-    except ValueError:
-        return False
-    return True

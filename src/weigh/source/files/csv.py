@@ -16,7 +16,15 @@ from numpy.typing import NDArray
 from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
-from weigh.source.base import CHUNK_ROWS, PREFIX_ROWS, ChunkReader, ColumnKinds, Source, check_chunk_size
+from weigh.source.base import (
+    CHUNK_ROWS,
+    NUMBER_KINDS,
+    PREFIX_ROWS,
+    ChunkReader,
+    ColumnKinds,
+    Source,
+    check_chunk_size,
+)
 from weigh.source.cells import PLAIN_NUMBERS, CellCounts, NumberFormat, OddCell, OddRows
 from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn
 from weigh.source.files.base import (
@@ -46,7 +54,6 @@ from weigh.source.paths import READ_ERRORS
 # The number of blocks of a short file, so that threads can share it.
 SHORT_FILE_BLOCKS = 3
 MAX_LINE_ENDING_SEARCH = 1 << 16
-NUMERIC_KINDS = frozenset({"number", "count", "value", "products"})  # parsed as numbers
 HEADER_BYTES = 1 << 16  # read at first to find the end of the header; most are shorter
 STORED_SETTINGS = ("delimiter", "encoding", "has_header", "quotes")  # of a dialect, in models
 MIN_ROW_LIKE_SHARE = 0.99  # of the lines look like rows if quotes are stray; few lines of real texts do
@@ -407,7 +414,7 @@ class CsvSource(FileSource):
 
 def _parser_type(inferred: str, kind: str | None) -> str:
     """Return the type that the parser reads a column as, given its inferred type and requested kind."""
-    if kind in NUMERIC_KINDS:
+    if kind in NUMBER_KINDS:
         return "number"
     if kind == "date":
         return "string"  # dates such as 20240131 are read as integers otherwise
@@ -415,7 +422,8 @@ def _parser_type(inferred: str, kind: str | None) -> str:
 
 
 # The type, a code per record and the distinct values; for "number" the number of missing cells and the
-# records of odd ones, and one value per record; for "text" the start of each text, and their sizes, overflow and data.
+# records of odd ones, and one value per record; for "text" the start of each text, and their sizes, overflow
+# and data.
 NativeColumn = tuple[str, Any, Any]
 
 
