@@ -185,6 +185,7 @@ private:
         column_.kind = Kind::string;
         const std::vector<bool> marked = marked_numbers();
         if (std::find(marked.begin(), marked.end(), false) == marked.end()) return drop_all();
+        if (has_codes(marked)) return;
         for (const Kind kind : {Kind::integer, Kind::flag, Kind::real}) {
             if (!try_convert(kind, marked)) continue;
             column_.kind = kind;
@@ -201,6 +202,13 @@ private:
         std::vector<bool> marked(count_);
         for (std::size_t k = 0; k < count_; ++k) marked[k] = markers_.has_number_of(column_.texts[k]);
         return marked;
+    }
+
+    // Whether leading zeros show that digits are codes, such as the postcode 01067.
+    bool has_codes(const std::vector<bool>& marked) const {
+        for (std::size_t k = 0; k < count_; ++k)
+            if (!marked[k] && has_leading_zero(column_.texts[k])) return true;
+        return false;
     }
 
     bool try_convert(Kind kind, const std::vector<bool>& marked) {

@@ -149,6 +149,11 @@ std::optional<std::int64_t> parse_integer(std::string_view text) {
     return number;
 }
 
+bool has_leading_zero(std::string_view text) {
+    text = trim(text);
+    return text.size() > 1 && text.front() == '0' && std::all_of(text.begin(), text.end(), is_digit);
+}
+
 std::optional<std::int64_t> parse_bool(std::string_view text) {
     if (text == "true" || text == "True" || text == "TRUE" || text == "1") return 1;
     if (text == "false" || text == "False" || text == "FALSE" || text == "0") return 0;

@@ -31,6 +31,9 @@ private:
 // Parse a 64-bit integer without a plus sign, with optional blanks around it.
 std::optional<std::int64_t> parse_integer(std::string_view text);
 
+// Whether a text consists of several digits of which the first is 0, with optional blanks around it.
+bool has_leading_zero(std::string_view text);
+
 // 1 for "true" and "1", 0 for "false" and "0"; also True, TRUE, False, FALSE.
 std::optional<std::int64_t> parse_bool(std::string_view text);
 

@@ -176,7 +176,9 @@ void kinds_are_inferred() {
         const std::vector<csv::Kind> kinds{csv::Kind::any};
         return csv::parse(data.view(), kinds, {}, csv::kNoLimit).columns[0].kind;
     };
-    EXPECT(found("1\n-2\n007\n") == csv::Kind::integer);
+    EXPECT(found("1\n-2\n0\n") == csv::Kind::integer);
+    EXPECT(found("1\n-2\n 007\n") == csv::Kind::string);
+    EXPECT(found("0.5\n00.5\n-01\n") == csv::Kind::real);
     EXPECT(found("1\n2.5\nnan\n") == csv::Kind::real);
     EXPECT(found("true\n0\n") == csv::Kind::flag);
     EXPECT(found("1\n2\ntrue\n") == csv::Kind::string);

@@ -21,6 +21,7 @@ from weigh.features.cells import FlagReading, NumberReading, find_unit, reading_
 from weigh.features.kinds import Category, Flag, Number
 from weigh.features.schema import Schema
 from weigh.features.schema_inference import infer_schema
+from weigh.source import rows
 
 N = 300
 
@@ -368,3 +369,13 @@ def test_a_file_can_have_a_decimal_comma(tmp_path: Path) -> None:
 def test_separators_are_checked(options: Any, message: str, tmp_path: Path) -> None:
     with pytest.raises(errors.ParameterError, match=re.escape(message)):
         weigh.open(write_rows(tmp_path / "data.csv", 3, []), **options)
+
+
+def test_postcodes_are_categories_without_a_note(tmp_path: Path) -> None:
+    codes = [f"{k % 37 * 2_600 + 67:05d}" for k in range(400)]
+    path = tmp_path / "data.csv"
+    path.write_text("x,y\n" + "".join(f"{code},{k % 2}\n" for k, code in enumerate(codes)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert infer_schema(weigh.open(path, "y")).kinds == [Category()]
+        assert infer_schema(rows({"x": codes})).kinds == [Category()]

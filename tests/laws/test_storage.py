@@ -191,14 +191,17 @@ WRITTEN: dict[str, Callable[[Path], Any]] = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::weigh.errors.MissingNumbers", "ignore::weigh.errors.DependentColumns")
 @pytest.mark.parametrize("learner", [weigh.NaiveBayes, weigh.LogisticRegression])
 @pytest.mark.parametrize("storage", WRITTEN)
 def test_numbers_in_text_give_the_same_model(storage: str, learner: Any, tmp_path: Path) -> None:
-    with pytest.warns(weigh.errors.OddCells, match="'oops'"):
+    odd = "1 of 400 cells is not a number and is treated as missing: 'oops'"
+    with pytest.warns(weigh.errors.OddCells, match=odd):
         expected = learner().fit(written_numbers(), LABEL).model_
     assert len(expected.schema.readings) == 4
-    with pytest.warns(weigh.errors.OddCells, match="'oops'"):
-        assert learner().fit(WRITTEN[storage](tmp_path), LABEL).model_.to_bytes() == expected.to_bytes()
+    with pytest.warns(weigh.errors.OddCells, match=odd):
+        model = learner().fit(WRITTEN[storage](tmp_path), LABEL).model_
+    assert model.to_bytes() == expected.to_bytes()
 
 
 def matrix() -> Any:

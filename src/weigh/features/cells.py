@@ -205,7 +205,7 @@ def detect_numbers(
     for decimal, thousands in separators:
         reading = NumberReading(decimal, thousands, unit)
         numbers, fits = reading.convert(values)
-        fits &= ~np.fromiter(map(_has_leading_zero, values), dtype=bool, count=len(values))
+        fits &= ~np.fromiter(map(has_leading_zero, values), dtype=bool, count=len(values))
         n_rows = int(row_counts[fits].sum())
         if best is None or n_rows > best[0]:
             best = n_rows, DetectedNumbers(reading, fits, numbers, _are_whole(values, fits, decimal))
@@ -253,9 +253,12 @@ def detect_flags(values: Sequence[Any]) -> FlagReading | None:
     return next((FlagReading(*pair) for pair in _FLAG_WORDS if words == set(pair)), None)
 
 
-def _has_leading_zero(value: object) -> bool:
+def has_leading_zero(value: object) -> bool:
     """Whether digits are a code rather than a number, such as the postcode 01067."""
-    return isinstance(value, str) and len(value) > 1 and value[0] == "0" and value.isdigit()
+    if not isinstance(value, str):
+        return False
+    digits = value.strip(" \t")
+    return len(digits) > 1 and digits[0] == "0" and digits.isdigit()
 
 
 def _are_whole(values: Sequence[Any], fits: Mask, decimal: str) -> bool:

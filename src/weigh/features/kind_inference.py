@@ -21,6 +21,7 @@ from weigh.features.cells import (
     count_rows,
     detect_flags,
     detect_numbers,
+    has_leading_zero,
     is_numeric,
 )
 from weigh.features.columns import encode_column, is_missing, to_objects
@@ -260,8 +261,10 @@ def _kind_of_numbers(found: DetectedNumbers, row_counts: RowCounts, name: str, n
 
 
 def _note_odd_cells(values: list[Any], row_counts: RowCounts, fits: Mask, name: str) -> bool:
-    """Warn that a column would be numeric except for a few words; return False if there are many."""
+    """Warn that a column would be numeric except for a few words; return False for many words and codes."""
     odd = [value for value, is_number in zip(values, fits.tolist(), strict=True) if not is_number]
+    if any(map(has_leading_zero, odd)):
+        return False
     n_odd, n_known = int(row_counts[~fits].sum()), int(row_counts.sum())
     if len(values) < MIN_NUMERALS + len(odd) or (len(odd) > 2 and n_odd > MAX_NOTED_SHARE * n_known):
         return False

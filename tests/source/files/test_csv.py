@@ -419,3 +419,12 @@ def test_an_error_in_a_chunk_is_reported_with_its_line(tmp_path: Path) -> None:
     assert odd_cells(last, "a") == [(400_000, "z", "line 800,002")]
     with pytest.raises(SourceError, match="line 800,002, column 'a': 'z' is not a whole number"):
         [piece.read() for piece in open(path).chunk_readers()]
+
+
+def test_digits_with_leading_zeros_are_text_unless_the_user_states_numbers(write: Write) -> None:
+    source = open(write(b"code,half,zero\n01067,00.5,0\n10115, 1.5,1\n"))
+    assert dict(source.types) == {"code": "string", "half": "number", "zero": "integer"}
+    assert source.prefix().columns["code"].to_pylist() == ["01067", "10115"]
+    assert source.prefix(kinds={"code": "number"}).columns["code"].tolist() == [1067.0, 10115.0]
+    marked = open(write(b"code,b\n-9,x\n009,x\n10115,x\n"), missing=["009"])
+    assert marked.types["code"] == "integer"
