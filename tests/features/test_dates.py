@@ -21,6 +21,8 @@ from weigh.features import Category, Number, Text
 from weigh.features.date_inference import choose_parts
 from weigh.features.schema_inference import infer_schema
 from weigh.learn import BayesTask
+from weigh.source import rows
+from weigh.source.selected_rows import SelectedRows
 
 N = 400
 ALL_PARTS = ("weekday", "month", "hour", "days")
@@ -468,3 +470,11 @@ def test_all_parts_have_readable_levels():
         "when: hour": [23, None],
     }
     assert chunk.columns["when: days since 1970"].tolist()[0] == 19_782.0
+
+
+def test_the_row_of_an_odd_date_counts_the_rows_that_were_left_out() -> None:
+    values = [f"2024-01-{k % 28 + 1:02d}" for k in range(400)]
+    values[301] = "soon"
+    source = SelectedRows(rows({"when": values, "y": labels(400)}, "y"), np.arange(400) % 2 == 1)
+    with pytest.warns(errors.OddValues, match="such as 'soon' in row 301"):
+        weigh.NaiveBayes().fit(source)

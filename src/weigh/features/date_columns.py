@@ -100,14 +100,14 @@ class DateReader:
             codes, values = encode_column(chunk.columns[name], name)
             dates = read_dates(values, kind, self._missing)
             columns |= {part_name(name, part): make_part(codes, dates, part) for part in kind.parts or ()}
-            self._count_odd(name, chunk.first_row, codes, values, dates.is_odd)
+            self._count_odd(name, chunk, codes, values, dates.is_odd)
         return replace(chunk, columns=columns)
 
-    def _count_odd(self, name: str, first_row: int, codes: Any, values: list[Any], is_odd: Mask) -> None:
+    def _count_odd(self, name: str, chunk: Chunk, codes: Any, values: list[Any], is_odd: Mask) -> None:
         rows = np.flatnonzero(np.append(is_odd, False)[codes])
         if not len(rows):
             return
-        row, value = first_row + int(rows[0]), values[int(codes[rows[0]])]
+        row, value = chunk.row_number(int(rows[0])), values[int(codes[rows[0]])]
         with self._lock:
             n, other_row, other_value = self._odd.get(name, (0, row, value))
             # Threads read the chunks in any order; the example is the first row.
