@@ -5,12 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from weigh.errors import ColumnError
 from weigh.features import Category, Flag, Number, Text
 from weigh.features.columns import encode_column, to_codes, to_numbers, to_objects
 from weigh.features.kind_inference import infer_bare_kind
+from weigh.features.schema_inference import infer_schema
+from weigh.source import rows
 from weigh.source.chunk import DictionaryColumn
 
 CODES = np.array([1, 0, -1, 1], dtype=np.int32)
@@ -58,3 +62,27 @@ def test_kinds_are_inferred_from_the_values() -> None:
     assert infer_bare_kind(texts, "a", Number()) == Text()
     with pytest.raises(ColumnError, match="has no values"):
         infer_bare_kind(DictionaryColumn(np.array([-1], dtype=np.int32), []), "a", Number())
+
+
+N_ROWS = 400
+COLUMNS_WITH_UNUSED_VALUES = {
+    "flag": ([("yes", "no")[k % 2] for k in range(N_ROWS)], ["maybe"]),
+    "number": ([f"${k % 90}.5" for k in range(N_ROWS)], [f"q{k}" for k in range(200)]),
+    "date": ([f"13.{k % 12 + 1:02d}.2024" for k in range(N_ROWS)], ["2024/1/1", *"abcdefgh"]),
+    "category": ([f"c{k % 5}" for k in range(N_ROWS)], [f"q{k}" for k in range(N_ROWS)]),
+    "integer": ([k * 7 % 390 for k in range(N_ROWS)], list(range(1_000, 9_000))),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS_WITH_UNUSED_VALUES)
+def test_values_that_no_row_has_do_not_change_the_kind(name: str) -> None:
+    values, unused = COLUMNS_WITH_UNUSED_VALUES[name]
+    expected = infer_schema(rows({"x": values, "z": values}))
+    levels = [*unused, *dict.fromkeys(values)]
+    frame = pd.DataFrame({column: pd.Categorical(values, categories=levels) for column in ("x", "z")})
+    assert infer_schema(rows(frame)) == expected
+    if name != "integer":
+        array = pa.DictionaryArray.from_arrays([levels.index(value) for value in values], levels)
+        assert infer_schema(rows(pa.table({"x": array, "z": array}))) == expected
+    stated = infer_schema(rows({"x": values, "z": values}), {"x": "number", "z": "flag"})
+    assert infer_schema(rows(frame), {"x": "number", "z": "flag"}) == stated

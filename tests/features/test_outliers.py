@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -82,3 +83,12 @@ def test_markers_of_missing_values_are_found_beside_numbers_of_a_similar_size(ma
 def test_one_marker_and_markers_within_the_range_are_numbers(marker: float) -> None:
     assert not len(find_markers(np.append(np.linspace(10.0, 40.0, 50), marker))[0])
     assert not len(find_markers(np.append(np.linspace(-800.0, 60.0, 50), [marker, marker]))[0])
+
+
+@pytest.mark.parametrize("words", [["true", "false"], ["a", "b"], ["", ""]])
+def test_words_of_a_stated_number_are_no_outliers(words: list[str], tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("x,y\n" + "".join(f"{words[k % 2]},{k % 2}\n" for k in range(100)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert infer_schema(weigh.open(path, "y"), {"x": "number"}).kinds == [weigh.Number()]

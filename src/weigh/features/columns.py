@@ -175,6 +175,20 @@ def _encode_floats(column: Floats) -> tuple[Ints, list[Any]]:
     return lookup[codes], values.tolist()
 
 
+def drop_unused_values(column: Column, name: str) -> Column:
+    """Return a dictionary-encoded column without the values that no row has, and any other as it is."""
+    is_dictionary = is_arrow(column) and str(column.type).startswith("dictionary")
+    if not isinstance(column, DictionaryColumn) and not is_dictionary:
+        return column
+    codes, values = encode_column(column, name)
+    # Counting the code -1 too is faster than leaving it out.
+    is_used = np.bincount(codes + 1, minlength=len(values) + 1)[1:] > 0
+    if is_used.all():
+        return column
+    new_codes = np.append(np.cumsum(is_used) - 1, -1).astype(np.int32)
+    return DictionaryColumn(new_codes[codes], list(itertools.compress(values, is_used)))
+
+
 def _canonical_level(value: object, name: str) -> Level:
     """Return a category's value in its canonical form: 1, 1.0 and True are the same level."""
     if isinstance(value, np.generic):

@@ -41,10 +41,11 @@ def warn_of_outliers(
     source: Source, column: Column, name: str, reading: Reading | None, missing: tuple[Marker, ...]
 ) -> None:
     """Warn of gross outliers in the first rows of a number column of a source."""
-    if isinstance(column, DictionaryColumn) and reading is None and _has_no_outliers(column.values):
+    holds_numbers = is_numeric(column)
+    if holds_numbers and isinstance(column, DictionaryColumn) and _has_no_outliers(column.values):
         return
     try:
-        if is_numeric(column):
+        if holds_numbers:
             numbers = to_numbers(column, name, missing)
         else:
             numbers = read_column(column, name, reading or PLAIN, missing)[0]
@@ -75,6 +76,8 @@ def warn_of_outliers(
 
 def _has_no_outliers(distinct: Sequence[float]) -> bool:
     """Whether a few of the values tell that none is an outlier: many are of the order of the largest."""
+    if not distinct:
+        return True
     low, high = min(distinct), max(distinct)
     if low in MARKERS or high in MARKERS:
         return False

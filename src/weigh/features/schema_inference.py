@@ -13,7 +13,7 @@ from weigh.advice import Setting, set_kind
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import ConstantSequence, Floats, NumberedNames
 from weigh.features.cells import PLAIN, Reading, read_column
-from weigh.features.columns import encode_column, to_numbers
+from weigh.features.columns import drop_unused_values, encode_column, to_numbers
 from weigh.features.date_columns import DateReader
 from weigh.features.date_inference import complete_date, state_parts
 from weigh.features.dates import Date, part_name, split_part_name
@@ -25,7 +25,7 @@ from weigh.features.outliers import warn_of_outliers
 from weigh.features.schema import MAX_DENSE_CELLS, NUMERIC_KINDS, Schema
 from weigh.features.width import allows_separate_columns, check_shared_columns, check_width
 from weigh.source.base import PREFIX_ROWS, Source
-from weigh.source.chunk import Chunk
+from weigh.source.chunk import Chunk, MatrixColumns
 from weigh.source.missing import Marker
 
 MAX_INFERRED_COLUMNS = 1000  # wider sparse matrices need a stated kind
@@ -103,7 +103,7 @@ def _add_readings(schema: Schema, source: Source) -> Schema:
     if not numeric:
         return schema
     skipped = {name: "skip" for name, kind in pairs if isinstance(kind, Skip)}
-    columns = source.prefix(kinds=skipped or None).columns
+    columns = _drop_unused_values(source.prefix(kinds=skipped or None)).columns
     found = {name: find_reading(kind, columns[name], name, source.number_format) for name, kind in numeric}
     for name, kind in numeric:
         if isinstance(kind, Number):
@@ -153,7 +153,15 @@ def _read_prefix(source: Source, names: Sequence[str]) -> Chunk:
     """Return the first rows as named columns; fewer of a wide sparse matrix, which becomes dense."""
     max_rows = PREFIX_ROWS if source.names else max(1, MAX_DENSE_CELLS // max(1, source.width))
     prefix = source.prefix(min(PREFIX_ROWS, max_rows))
-    return prefix if source.named else prefix.with_names(names)
+    return _drop_unused_values(prefix) if source.named else prefix.with_names(names)
+
+
+def _drop_unused_values(prefix: Chunk) -> Chunk:
+    """Return the first rows without values that none of them has, which say nothing about the column."""
+    if isinstance(prefix.columns, MatrixColumns):
+        return prefix
+    columns = {name: drop_unused_values(column, name) for name, column in prefix.columns.items()}
+    return replace(prefix, columns=columns)
 
 
 def _report_skipped_columns(schema: Schema, prefix: Chunk, known: Mapping[str, Kind]) -> None:
