@@ -275,6 +275,22 @@ def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     )
 
 
+@pytest.mark.parametrize("sheet", [1, "1", "S2"])
+def test_a_model_reads_the_sheet_that_it_was_trained_on(sheet: str | int) -> None:
+    words = [["x", "y"], *(["no", "ab"[k % 2]] for k in range(120))]
+    numbers = [["x", "y"], *([k * 1.5, "ab"[k % 2]] for k in range(120))]
+    path = write(words, numbers)
+    model = weigh.NaiveBayes().fit(weigh.open(path, "y", sheet=sheet)).model_
+    assert dict(model.schema.dialect) == {"sheet": "S2"}
+    assert to_pylist(weigh.open(path, "y", like=model).prefix(2).columns["x"]) == [0.0, 1.5]
+
+
+@pytest.mark.parametrize("sheet", [1.5, ["S1"], True])
+def test_a_sheet_is_a_name_or_an_index(sheet: Any) -> None:
+    with pytest.raises(ParameterError, match="open: sheet must be the name or the index of a sheet, got"):
+        weigh.open("there-is-no-such-file.xlsx", sheet=sheet)
+
+
 def write_ods(rows: str, path: str = "t.ods") -> str:
     names = {"office": "office", "table": "table", "text": "text"}
     spaces = " ".join(f'xmlns:{k}="urn:oasis:names:tc:opendocument:xmlns:{v}:1.0"' for k, v in names.items())

@@ -93,6 +93,8 @@ def open(
         raise parameter_error(
             "open", "delimiter", "one ASCII character, no quote and no end of line", delimiter
         )
+    if sheet is not None and (isinstance(sheet, bool) or not isinstance(sheet, (str, int))):
+        raise parameter_error("open", "sheet", "the name or the index of a sheet", sheet)
     stored = StoredDialect.of(like)
     settings: dict[str, Any] = dict(stored.settings) | {
         name: value

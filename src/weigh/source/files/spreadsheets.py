@@ -123,7 +123,7 @@ class SpreadsheetSource(FileSource):
         if not filled[name].rows:
             raise SourceError(f"{self.path}, sheet {name!r}: there is a header but no rows.", self.path)
         if sheet is not None:
-            self.file_dialect = {"sheet": sheet}
+            self.file_dialect = {"sheet": name}
         elif len(filled) > 1:
             self._note_sheets(list(filled))
         return filled[name]
