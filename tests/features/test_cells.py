@@ -379,3 +379,16 @@ def test_postcodes_are_categories_without_a_note(tmp_path: Path) -> None:
         warnings.simplefilter("error")
         assert infer_schema(weigh.open(path, "y")).kinds == [Category()]
         assert infer_schema(rows({"x": codes})).kinds == [Category()]
+
+
+def test_models_with_different_readings_cannot_merge() -> None:
+    labels = [k % 2 for k in range(400)]
+    first = weigh.NaiveBayes().fit({"x": [f"${k * 9.5:,.2f}" for k in range(400)]}, labels).model_
+    second = weigh.NaiveBayes().fit({"x": [k * 9.5 for k in range(400)]}, labels).model_
+    message = (
+        "The models cannot merge: column 'x' is read as NumberReading(decimal='.', thousands=',', unit='$') in "
+        "the first and read without a format in the second. Train the second with the columns of the first: "
+        "columns=first.schema."
+    )
+    with pytest.raises(errors.MergeError, match=re.escape(message)):
+        first.merge(second)

@@ -478,3 +478,18 @@ def test_the_row_of_an_odd_date_counts_the_rows_that_were_left_out() -> None:
     source = SelectedRows(rows({"when": values, "y": labels(400)}, "y"), np.arange(400) % 2 == 1)
     with pytest.warns(errors.OddValues, match="such as 'soon' in row 301"):
         weigh.NaiveBayes().fit(source)
+
+
+@pytest.mark.parametrize("parts", [[["x"]], [{}], 5, [], "x", [None]])
+def test_parts_are_known_words(parts: Any) -> None:
+    with pytest.raises(errors.ParameterError, match="Date: parts must be some of 'weekday', 'month'"):
+        weigh.Date(parts=parts)
+
+
+def test_a_date_whose_parts_are_all_skipped_is_skipped_without_a_note() -> None:
+    values = [f"2024-{k % 12 + 1:02d}-{k % 28 + 1:02d}" for k in range(400)]
+    skipped = dict.fromkeys(["x: weekday", "x: month", "x: days since 1970"], "skip")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        schema = infer_schema(rows({"x": values, "z": [k * 1.5 for k in range(400)]}), skipped)
+    assert schema.kinds == [weigh.Skip(), Number()]

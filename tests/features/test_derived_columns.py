@@ -81,3 +81,11 @@ def test_a_function_cannot_change_the_callers_data():
     with pytest.raises(ValueError, match="read-only"):
         weigh.NaiveBayes({"m": weigh.Derived(careless)}).fit({"n": mine, "y": [0, 1, 0, 1]}, "y")
     assert mine.tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("kind", ["date", weigh.Date, weigh.Date(order="ymd")])
+def test_a_derived_column_cannot_be_a_date(kind):
+    with pytest.raises(errors.ParameterError, match="Derived: kind must be a kind other than 'date', got"):
+        weigh.Derived(shouting, kind)
+    with pytest.raises(errors.ParameterError, match="Lag: kind must be a kind other than 'date', got"):
+        weigh.Lag("when", kind=kind)

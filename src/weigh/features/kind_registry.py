@@ -26,7 +26,7 @@ class Derived(Kind):
     kind: Kind = field(default_factory=Number)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", to_kind(self.kind, "Derived"))
+        object.__setattr__(self, "kind", _to_single_kind(self.kind, "Derived"))
         if self.function is not None and not callable(self.function):
             raise errors.parameter_error("Derived", "function", "callable", self.function)
 
@@ -45,7 +45,7 @@ class Lag(Kind):
     kind: Kind = field(default_factory=Number)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "kind", to_kind(self.kind, "Lag"))
+        object.__setattr__(self, "kind", _to_single_kind(self.kind, "Lag"))
         check_integer("Lag", "by", self.by, 1)
         if not isinstance(self.column, str):
             raise errors.parameter_error("Lag", "column", "the name of a column", self.column)
@@ -97,3 +97,11 @@ def to_kind(value: object, owner: str) -> Kind:
     raise errors.ParameterError(
         f"{owner}: a kind must be one of {known} or a kind object, got {value!r}.{near}"
     )
+
+
+def _to_single_kind(value: object, owner: str) -> Kind:
+    """Return the kind of a derived column, which has no parts as a date has."""
+    kind = to_kind(value, owner)
+    if isinstance(kind, Date):
+        raise errors.parameter_error(owner, "kind", "a kind other than 'date'", value)
+    return kind

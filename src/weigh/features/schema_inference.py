@@ -168,7 +168,9 @@ def _report_skipped_columns(schema: Schema, prefix: Chunk, known: Mapping[str, K
     """Warn about columns that are skipped because they identify the rows or have no values."""
     pairs = zip(schema.names, schema.kinds, strict=True)
     skipped = [name for name, kind in pairs if isinstance(kind, Skip)]
-    new = [name for name in skipped if name not in known]
+    # A date is skipped if all of its parts are.
+    stated = {*known, *(split_part_name(name)[0] for name in known)}
+    new = [name for name in skipped if name not in stated]
     empty = [name for name in new if storage_type(prefix.columns[name]) == "nothing"]
     is_all = len(skipped) == len(schema.names) and not schema.made
     identifiers = [name for name in new if name not in empty]

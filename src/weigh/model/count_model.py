@@ -169,6 +169,8 @@ def _schema_difference(first: Schema, second: Schema) -> str:
     differences = []
     for name in dict.fromkeys([*kinds[0], *kinds[1]]):
         a, b = (kind_by_name.get(name, "missing") for kind_by_name in kinds)
+        if a == b:
+            a, b = (_describe_reading(schema, name) for schema in (first, second))
         if a != b:
             differences.append(f"column {name!r} is {a} in the first and {b} in the second")
     if differences:
@@ -176,3 +178,8 @@ def _schema_difference(first: Schema, second: Schema) -> str:
         listed = "; ".join(differences[:MAX_LISTED_DIFFERENCES])
         return f"{listed}; and {more:,} more differ" if more > 0 else listed
     return "they differ in the order of their columns, their label column or their missing-value markers"
+
+
+def _describe_reading(schema: Schema, name: str) -> str:
+    reading = schema.readings.get(name)
+    return "read without a format" if reading is None else f"read as {reading}"
