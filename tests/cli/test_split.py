@@ -224,3 +224,12 @@ def test_a_regression_holds_rows_out_at_random(run, tmp_path):
     (tmp_path / "t.csv").write_text("x,y\n" + "".join(f"{k},{2 * k + k % 3}\n" for k in range(50)))
     result = run("fit", "t.csv", "--label", "y", "--learner", "linear", "--hold-out", "0.2")
     assert "Evaluation on 10 rows" in result.output
+
+
+def test_rows_without_a_label_are_one_class(run, tmp_path):
+    (tmp_path / "t.csv").write_text(
+        "x,y\n" + "".join(f"{k},{k % 2 + 0.5 if k % 5 else ''}\n" for k in range(50))
+    )
+    arguments = ("split", "t.csv", "--label", "y", "--train", "a.csv", "--test", "b.csv", "--json")
+    facts = json.loads(run(*arguments).output)
+    assert facts["classes"][-1] == {"class": None, "train": 8, "test": 2}

@@ -50,6 +50,10 @@ def test_a_large_group_leaves_rows_on_both_sides() -> None:
         assert 0 < grouped_split(codes, 0.2, seed).sum() < 51
 
 
+def test_missing_values_share_a_code() -> None:
+    assert encode_values([float("nan"), "a", None, float("nan"), "a"]).tolist() == [0, 1, 0, 0, 1]
+
+
 def test_the_latest_rows_are_tested_and_equal_times_are_on_one_side() -> None:
     assert latest_split([3, 1, 2, 3, 0], 0.2).tolist() == [True, False, False, True, False]
     assert latest_split([1, 1, 1, 2], 0.9).tolist() == [False, False, False, True]
@@ -66,6 +70,15 @@ def test_the_latest_rows_are_tested_and_equal_times_are_on_one_side() -> None:
         (
             lambda: latest_split([1, 1], 0.2),
             "All rows have the same time, so none is later. Choose another column.",
+        ),
+        (lambda: latest_split([1, None, 3], 0.2), "Row 1 (the first is 0) has no time. Leave out such rows."),
+        (
+            lambda: latest_split([1, 3, np.nan], 0.2),
+            "Row 2 (the first is 0) has no time. Leave out such rows.",
+        ),
+        (
+            lambda: latest_split([1, "a", 3], 0.2),
+            "The times cannot be compared, because they have several types.",
         ),
     ],
 )

@@ -164,7 +164,7 @@ def _summarise_split(is_test: Any, classes: list[Any], train: str, test: str) ->
         return facts
     counts: dict[Any, list[int]] = {}
     for value, flag in zip(classes, is_test.tolist(), strict=True):
-        counts.setdefault(value, [0, 0])[flag] += 1
+        counts.setdefault(None if value != value else value, [0, 0])[flag] += 1
     order = sorted(counts, key=lambda value: (value is None, str(value)))
     return facts | {
         "classes": [{"class": value, "train": counts[value][0], "test": counts[value][1]} for value in order]

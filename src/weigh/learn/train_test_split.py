@@ -9,12 +9,14 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Ints, Mask
+from weigh.features.columns import is_missing
 
 
 def encode_values(values: Sequence[Any]) -> Ints:
     """Return a code per row [n]; equal values have equal codes, and missing ones share a code."""
     codes: dict[Any, int] = {}
-    return np.array([codes.setdefault(value, len(codes)) for value in values], dtype=np.int32)
+    known = (None if is_missing(value) else value for value in values)
+    return np.array([codes.setdefault(value, len(codes)) for value in known], dtype=np.int32)
 
 
 def stratified_split(codes: Ints, share: float, seed: int) -> Mask:
@@ -64,7 +66,13 @@ def grouped_split(codes: Ints, share: float, seed: int) -> Mask:
 
 def latest_split(times: Sequence[Any], share: float) -> Mask:
     """Return a mask of the latest rows; rows of the same time are on the same side."""
-    order = sorted(times)
+    unknown = next((row for row, time in enumerate(times) if is_missing(time)), None)
+    if unknown is not None:
+        raise errors.DataError(f"Row {unknown:,} (the first is 0) has no time. Leave out such rows.")
+    try:
+        order = sorted(times)
+    except TypeError:
+        raise errors.DataError("The times cannot be compared, because they have several types.") from None
     first_test = order[len(order) - _count_test_rows(len(order), share)]
     if first_test == order[0]:
         # The earliest time would be a test time and leave no training rows.

@@ -141,8 +141,8 @@ class DateParts(Constraint):
         """Return the parts in their usual order."""
         if value is None:
             return None
-        parts = set(value) if isinstance(value, Iterable) and not isinstance(value, str) else {value}
-        if not parts or not parts <= set(DATE_PARTS):
+        parts = list(value) if isinstance(value, Iterable) and not isinstance(value, str) else [value]
+        if not parts or not all(isinstance(part, str) and part in DATE_PARTS for part in parts):
             raise self.error(owner, name, value)
         return tuple(part for part in DATE_PARTS if part in parts)
 
