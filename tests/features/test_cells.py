@@ -198,8 +198,44 @@ def test_readings_survive_a_round_trip_and_are_absent_without_any() -> None:
     assert "readings" not in schema_of([1.5, 2.5]).to_json()
     flags = FlagReading("ja", "nein")
     assert reading_from_json(flags.to_json()) == flags
+
+
+NUMBERS: dict[str, Any] = {"reading": "number", "decimal": ".", "thousands": "", "unit": ""}
+FLAGS: dict[str, Any] = {"reading": "flag", "present": "yes", "absent": "no"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        *(
+            NUMBERS | change
+            for change in ({"decimal": "x"}, {"thousands": "."}, {"unit": "zz"}, {"junk": "1"})
+        ),
+        *(NUMBERS | change for change in ({"reading": "zz"}, {"reading": ["flag"]}, {"decimal": [".", 1]})),
+        *(
+            FLAGS | change
+            for change in ({"present": "no"}, {"present": "YES"}, {"absent": None}, {"unit": ""})
+        ),
+        *({"reading": "flag"}, {"reading": "number"}, {}, "number", None),
+    ],
+)
+def test_stored_readings_that_no_schema_writes_are_refused(data: Any) -> None:
+    assert reading_from_json(NUMBERS) == NumberReading()
+    assert reading_from_json(FLAGS) == FlagReading()
     with pytest.raises(ValueError, match="the reading"):
-        reading_from_json({"reading": "number", "decimal": "x", "thousands": "", "unit": ""})
+        reading_from_json(data)
+
+
+@pytest.mark.parametrize(
+    "readings",
+    [[["other", NUMBERS]], [["word", NUMBERS]], [["x", NUMBERS]] * 2, None, {"x": NUMBERS}, "ab", 5],
+)
+def test_stored_readings_belong_to_one_column_of_numbers_each(readings: Any) -> None:
+    schema = infer_schema(rows({"x": [0.5, 1.5], "word": ["a", "b"]}), {"x": "number", "word": "category"})
+    data = schema.to_json() | {"readings": [["x", FLAGS]]}
+    assert Schema.from_json(data).readings == {"x": FlagReading()}
+    with pytest.raises((ValueError, TypeError)):
+        Schema.from_json(data | {"readings": readings})
 
 
 @pytest.mark.parametrize(
@@ -386,9 +422,9 @@ def test_models_with_different_readings_cannot_merge() -> None:
     first = weigh.NaiveBayes().fit({"x": [f"${k * 9.5:,.2f}" for k in range(400)]}, labels).model_
     second = weigh.NaiveBayes().fit({"x": [k * 9.5 for k in range(400)]}, labels).model_
     message = (
-        "The models cannot merge: column 'x' is read as NumberReading(decimal='.', thousands=',', unit='$') in "
-        "the first and read without a format in the second. Train the second with the columns of the first: "
-        "columns=first.schema."
+        "The models cannot merge: column 'x' is read as NumberReading(decimal='.', thousands=',', unit='$') "
+        "in the first and read without a format in the second. Train the second with the columns of the "
+        "first: columns=first.schema."
     )
     with pytest.raises(errors.MergeError, match=re.escape(message)):
         first.merge(second)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -112,15 +112,27 @@ Reading = NumberReading | FlagReading
 PLAIN = NumberReading()
 
 
-def reading_from_json(data: Mapping[str, Any]) -> Reading:
-    """Return the reading that `to_json` wrote."""
-    settings = {name: str(value) for name, value in data.items() if name != "reading"}
-    if data["reading"] == FlagReading.name:
-        return FlagReading(**settings)
-    reading = NumberReading(**settings)
-    if (reading.decimal, reading.thousands) not in _SEPARATORS or reading.unit not in {"", *_SPELLINGS}:
-        raise ValueError(f"the reading {dict(data)!r}")
+def reading_from_json(data: object) -> Reading:
+    """Return the reading that `to_json` wrote; raises ValueError for anything else."""
+    reading = _make_reading(data) if isinstance(data, Mapping) else None
+    is_known = reading is not None and reading.to_json() == data
+    if isinstance(reading, FlagReading):
+        is_known = is_known and (reading.present, reading.absent) in _FLAG_WORDS
+    elif isinstance(reading, NumberReading):
+        is_format = (reading.decimal, reading.thousands) in _SEPARATORS
+        is_known = is_known and is_format and reading.unit in {"", *_SPELLINGS}
+    if reading is None or not is_known:
+        raise ValueError(f"the reading {str(data)[:100]}")
     return reading
+
+
+def _make_reading(data: Mapping[str, Any]) -> Reading | None:
+    """Return a reading with some of the settings in `data`, None if they are not texts."""
+    if not all(isinstance(value, str) for value in data.values()):
+        return None
+    reading_class = FlagReading if data.get("reading") == FlagReading.name else NumberReading
+    names = {each.name for each in fields(reading_class)}
+    return reading_class(**{name: value for name, value in data.items() if name in names})
 
 
 def is_numeric(column: Column) -> bool:

@@ -351,10 +351,23 @@ class Schema(Immutable):
             raise ValueError("a column occurs twice")
         if not isinstance(data["label"], str | None):
             raise ValueError(f"the label {data['label']!r}")
-        readings = {str(name): reading_from_json(reading) for name, reading in data.get("readings", [])}
+        readings = _readings_from_json(data.get("readings", []), names, kinds)
         dialect = check_dialect(data.get("dialect", {}))
         missing = tuple(data["missing"])
         return cls(names, kinds, bool(data["named"]), data["label"], missing, made, readings, dialect)
+
+
+def _readings_from_json(data: object, names: Sequence[str], kinds: Sequence[kd.Kind]) -> dict[str, Reading]:
+    """Return the stored readings, each of one column of numbers; raises ValueError for others."""
+    if not isinstance(data, list):
+        raise ValueError("the readings are not a list")
+    if not data:
+        return {}
+    numeric = {name for name, kind in zip(names, kinds, strict=True) if isinstance(kind, NUMERIC_KINDS)}
+    readings = {str(name): reading_from_json(reading) for name, reading in data}
+    if len(readings) < len(data) or not readings.keys() <= numeric:
+        raise ValueError("readings of columns that are no numbers, or several of one")
+    return readings
 
 
 def _warn_of_extra_columns(names: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
@@ -18,6 +19,7 @@ MIN_COMPARED = 20  # rows that an estimated share needs
 MAX_DUPLICATES = 0.05  # a larger share of repeated rows tells training rows from others no more
 MAX_CHANCE = 1e-6  # that rows which repeat others are all known, although they are new
 MODULUS = 2**64
+MAX_ROWS = 2**63
 KEY = "training_rows"
 
 
@@ -81,13 +83,29 @@ class TrainingRows(Immutable):
         """Read the record that `write_arrays` added; None if there is none."""
         if KEY not in stored.meta:
             return None
-        record: Mapping[str, Any] = stored.meta[KEY]
-        n, (first, second) = record["n"], (int(digits, 16) for digits in record["sums"])
+        record = stored.meta[KEY]
         sample = store.read_array(stored, f"{KEY}.sample", (None,), [np.uint64])
-        is_valid = isinstance(n, int) and len(sample) == min(n, SAMPLE_SIZE)
-        if not is_valid or not all(0 <= total < MODULUS for total in (first, second)):
+        if not _is_record(record) or not _is_sample(sample, record["n"]):
             raise store.damaged_file_error(stored.path, "its record of the training rows is inconsistent")
-        return cls(n, (first, second), sample)
+        first, second = (int(digits, 16) for digits in record["sums"])
+        return cls(record["n"], (first, second), sample)
+
+
+def _is_record(data: object) -> bool:
+    """Whether data read from a file has a number of rows and two sums as `write_arrays` writes them."""
+    if not isinstance(data, Mapping) or data.keys() != {"n", "sums"}:
+        return False
+    n, sums = data["n"], data["sums"]
+    is_count = isinstance(n, int) and not isinstance(n, bool) and 0 <= n < MAX_ROWS
+    return is_count and isinstance(sums, list) and len(sums) == 2 and all(map(_is_sum, sums))
+
+
+def _is_sum(value: object) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{16}", value) is not None
+
+
+def _is_sample(hashes: Hashes, n: int) -> bool:
+    return len(hashes) == min(n, SAMPLE_SIZE) and bool((hashes[1:] >= hashes[:-1]).all())
 
 
 def _smallest(hashes: Hashes) -> Hashes:

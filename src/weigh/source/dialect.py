@@ -9,20 +9,27 @@ from typing import Any
 MAX_NAME_LENGTH = 1000
 
 
+# Codecs of Python for other purposes than text files; some would read other text than a file shows.
+_SPECIAL_CODECS = {"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape", "utf-7"}
+
+
 def is_delimiter(value: object) -> bool:
-    """Whether a value can separate fields: one ASCII character, no quote and no end of line."""
-    return isinstance(value, str) and len(value) == 1 and value.isascii() and value not in '"\r\n'
+    """Whether a value can separate fields: one ASCII character, no letter, digit, quote or end of line."""
+    is_character = isinstance(value, str) and len(value) == 1 and value.isascii()
+    return is_character and not str(value).isalnum() and value not in ("\0", '"', "\r", "\n")
 
 
-def _is_encoding(value: object) -> bool:
+def is_encoding(value: object) -> bool:
+    """Whether a value is the name of an encoding of text files."""
     import codecs
 
-    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_.-]{1,40}", value):
+    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z0-9_. -]{1,40}", value):
         return False
     try:
-        return bool(getattr(codecs.lookup(value), "_is_text_encoding", True))
+        codec = codecs.lookup(value)
     except LookupError:
         return False
+    return bool(getattr(codec, "_is_text_encoding", True)) and codec.name not in _SPECIAL_CODECS
 
 
 def _are_names(value: object) -> bool:
@@ -41,13 +48,13 @@ def _is_sheet(value: object) -> bool:
 
 _CHECKS: dict[str, Callable[[Any], bool]] = {
     "delimiter": is_delimiter,
-    "encoding": _is_encoding,
+    "encoding": is_encoding,
     "has_header": lambda value: isinstance(value, bool),
     "quotes": lambda value: isinstance(value, bool),
     "names": _are_names,
     "sheet": _is_sheet,
     "decimal": lambda value: value in (".", ","),
-    "thousands": lambda value: isinstance(value, str) and len(value) <= 1,
+    "thousands": lambda value: value in ("", ",", ".", " ", "'"),
 }
 
 
@@ -61,4 +68,6 @@ def check_dialect(data: object) -> dict[str, Any]:
             raise ValueError(f"the dialect has an unknown setting {name!r}")
         if not check(value):
             raise ValueError(f"the dialect's {name} is {str(value)[:40]!r}")
+    if data.get("thousands") == data.get("decimal", "."):
+        raise ValueError("the dialect's decimal sign is also its thousands separator")
     return dict(data)

@@ -78,6 +78,33 @@ CONTRADICTIONS: list[tuple[str, str, Change]] = [
     ("logistic", "unknown setting 'run'", lambda m, a: put(m, "schema", "dialect", {"run": "rm"})),
     ("logistic", "delimiter is ';;'", lambda m, a: put(m, "schema", "dialect", {"delimiter": ";;"})),
     ("logistic", "delimiter is '7'", lambda m, a: put(m, "schema", "dialect", {"delimiter": 7})),
+    *(
+        ("logistic", "the dialect's", lambda m, a, dialect=dialect: put(m, "schema", "dialect", dialect))
+        for dialect in [
+            *({"delimiter": character} for character in ("1", "e", "\0", '"')),
+            *({"encoding": name} for name in ("undefined", "idna", "utf-7", "UTF7", "unicode_escape", "hex")),
+            *({"thousands": "x"}, {"thousands": "."}, {"decimal": ",", "thousands": ","}),
+        ]
+    ),
+    *(
+        (
+            "logistic",
+            "its record of the training rows",
+            lambda m, a, key=key, n=n: put(m, "training_rows", key, n),
+        )
+        for key, n in [
+            *(("n", value) for value in (True, -1, 1e3, None, 2**63, 10**30)),
+            *(("sums", value) for value in (["0"], ["zz", "1"], [1, 2], "ab", ["-1", "1"], None)),
+            *(("sums", [value, "0" * 16]) for value in ("+" + "0" * 15, "0" * 15, "0x" + "0" * 14, "F" * 16)),
+        ]
+    ),
+    ("logistic", "its record of the training rows", lambda m, a: put(m, "training_rows", "x")),
+    ("logistic", "its record of the training rows", lambda m, a: put(m, "training_rows", {})),
+    (
+        "logistic",
+        "its record of the training rows",
+        lambda m, a: put(a, "training_rows.sample", a["training_rows.sample"][::-1].copy()),
+    ),
     ("logistic", "encoding is 'os/path'", lambda m, a: put(m, "schema", "dialect", {"encoding": "os/path"})),
     ("logistic", "encoding is 'hex'", lambda m, a: put(m, "schema", "dialect", {"encoding": "hex"})),
     ("logistic", "names is ", lambda m, a: put(m, "schema", "dialect", {"names": ["a", "a"]})),

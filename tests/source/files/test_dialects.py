@@ -178,6 +178,8 @@ def test_a_preferred_encoding_applies_only_to_text_that_is_not_unicode() -> None
     assert detect_encoding(TextSample("łódź".encode("cp1250"), True), "cp1250") == "cp1250"
     assert detect_encoding(TextSample("łódź".encode(), True), "cp1250") == "utf-8"
     assert detect_encoding(TextSample(b"lodz", True), "cp1250") == "utf-8"
+    for wide in ("utf-16", "UTF16", "utf-16-le", "utf-32"):
+        assert detect_encoding(TextSample("naïve caf".encode("cp1252"), True), wide) == "cp1252"
 
 
 def test_usual_files_give_no_warning(write: Write) -> None:

@@ -121,6 +121,11 @@ def test_invalid_options_are_errors() -> None:
         open("t.csv", block=0)
     with pytest.raises(ParameterError, match="delimiter must be one ASCII character"):
         open("t.csv", delimiter="::")
+    with pytest.raises(ParameterError, match="no letter, digit, quote or end of line, got '7'"):
+        open("t.csv", delimiter="7")
+    Path("t.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(ParameterError, match="encoding must be an encoding of text such as 'utf-8'"):
+        open("t.csv", encoding="utf-7")
     with pytest.raises(ParameterError, match="missing must be strings or numbers"):
         open("t.csv", missing=(None,))
 

@@ -95,7 +95,9 @@ def detect_encoding(sample: TextSample, preferred: str | None = None) -> str:
         return utf16 if utf16 and sample.is_valid(utf16) else "utf-8"
     if data.isascii() or sample.is_valid("utf-8") or _BINARY.search(data) or _is_mostly_utf8(sample):
         return "utf-8"
-    candidates = [*([preferred] if preferred else []), *_FALLBACKS]
+    # UTF-16 and UTF-32 allow most bytes, but their texts have a mark or NULs.
+    is_wide = preferred is not None and codecs.lookup(preferred).name.startswith(("utf-16", "utf-32"))
+    candidates = [*([preferred] if preferred and not is_wide else []), *_FALLBACKS]
     return next(encoding for encoding in candidates if sample.is_valid(encoding))
 
 

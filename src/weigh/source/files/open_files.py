@@ -13,7 +13,7 @@ from weigh.errors import DataError, SourceError, parameter_error, quote_names
 from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
 from weigh.source.cells import NumberFormat
 from weigh.source.chunk import Chunk
-from weigh.source.dialect import is_delimiter
+from weigh.source.dialect import is_delimiter, is_encoding
 from weigh.source.files.base import DEFAULT_BLOCK_BYTES, FileSource, note_totals_row
 from weigh.source.files.csv import CsvDialect, CsvSource
 from weigh.source.files.dialect_detection import (
@@ -91,7 +91,7 @@ def open(
         raise parameter_error("open", "block", "at least 1", block)
     if delimiter is not None and not is_delimiter(delimiter):
         raise parameter_error(
-            "open", "delimiter", "one ASCII character, no quote and no end of line", delimiter
+            "open", "delimiter", "one ASCII character, no letter, digit, quote or end of line", delimiter
         )
     if sheet is not None and (isinstance(sheet, bool) or not isinstance(sheet, (str, int))):
         raise parameter_error("open", "sheet", "the name or the index of a sheet", sheet)
@@ -197,6 +197,8 @@ def _check_encoding(path: Path, encoding: str) -> None:
         is_utf8(encoding)
     except LookupError as error:
         raise TextFileErrors(path, encoding).read_error(error) from error
+    if not is_encoding(encoding):
+        raise parameter_error("open", "encoding", "an encoding of text such as 'utf-8' or 'cp1252'", encoding)
 
 
 @dataclass(frozen=True)
