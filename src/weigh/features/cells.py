@@ -197,6 +197,12 @@ class DetectedNumbers(NamedTuple):
     are_whole: bool
 
 
+def have_numbers(values: Sequence[Any]) -> bool:
+    """Whether some of a few values are numbers; most columns of text have none."""
+    # The first values may be the smallest.
+    return any(find_unit(value) is not None for value in values[:: -(-len(values) // N_SAMPLES) or 1])
+
+
 def detect_numbers(
     values: Sequence[Any], row_counts: RowCounts, number_format: NumberFormat | None = None
 ) -> DetectedNumbers | None:
@@ -205,9 +211,6 @@ def detect_numbers(
     `row_counts` are the numbers of rows of the distinct values. `number_format` is the format of the whole
     file, if it is known.
     """
-    # A few values tell that most columns hold words; the first values may be the smallest.
-    if all(find_unit(value) is None for value in values[:: -(-len(values) // N_SAMPLES) or 1]):
-        return None
     step = -(-len(values) // MAX_INSPECTED_VALUES) or 1
     unit = _find_unit(values[::step], row_counts[::step])
     if unit is None:

@@ -11,7 +11,7 @@ import numpy as np
 from weigh import errors
 from weigh.advice import Setting, set_kind
 from weigh.deduplicated_warnings import warn
-from weigh.features.blocks import Ints, Longs, Mask
+from weigh.features.blocks import Ints, Mask
 from weigh.features.cells import (
     MAX_INSPECTED_VALUES,
     DetectedNumbers,
@@ -22,6 +22,7 @@ from weigh.features.cells import (
     detect_flags,
     detect_numbers,
     has_leading_zero,
+    have_numbers,
     is_numeric,
 )
 from weigh.features.columns import encode_column, is_missing, to_objects
@@ -61,7 +62,7 @@ def infer_bare_kind(column: Column, name: str, number_kind: Number) -> Kind:
     """
     storage = storage_type(column)
     if storage == "integer":
-        _, values = _count_integers(column, name)
+        _, values = _encode_integers(column, name)
         return Category() if len(values) <= MAX_INTEGER_LEVELS else number_kind
     if storage == "string":
         codes, values = encode_column(column, name)
@@ -99,7 +100,7 @@ def infer_column(
     if storage in ("integer", "float"):
         kind = _infer_compact_date(column, name, number_kind, missing)
     if kind is None and storage == "integer":
-        kind = _kind_of_integers(*_count_integers(column, name), name, number_kind)
+        kind = _kind_of_integers(*_encode_integers(column, name), name, number_kind)
     kind = kind or _kind_of_storage(storage, name, number_kind)
     return kind, file_reading(number_format) if isinstance(kind, NUMERIC_KINDS) else None
 
@@ -200,21 +201,19 @@ def _infer_compact_date(
     return None if date is None else replace(date, bins=number_kind.bins)
 
 
-def _count_integers(column: Column, name: str) -> tuple[Longs, list[int]]:
-    """Return the number of rows of each distinct integer, and the integers."""
+def _encode_integers(column: Column, name: str) -> tuple[int, list[int]]:
+    """Return the number of rows that have an integer, and the distinct integers."""
     codes, values = encode_column(column, name)
-    row_counts = count_rows(codes, values)
-    is_known = row_counts > 0
-    if set(map(type, values)) != {int}:
-        is_known &= [not is_missing(value) for value in values]
-    return row_counts[is_known], list(compress(values, is_known))
+    if not isinstance(column, DictionaryColumn) and set(map(type, values)) != {int}:
+        is_known = np.array([not is_missing(value) for value in values] + [False])
+        return int(is_known[codes].sum()), list(compress(values, is_known))
+    return int((codes >= 0).sum()), values
 
 
-def _kind_of_integers(row_counts: Longs, values: list[int], name: str, number_kind: Number) -> Kind:
-    n_levels, n_known = len(values), int(row_counts.sum())
-    if is_nearly_distinct(n_levels, n_known) and is_row_number(values, name):
+def _kind_of_integers(n_known: int, values: list[int], name: str, number_kind: Number) -> Kind:
+    if is_nearly_distinct(len(values), n_known) and is_row_number(values, name):
         return Skip()
-    return Category() if is_code(n_levels, n_known, name) else number_kind
+    return Category() if is_code(len(values), n_known, name) else number_kind
 
 
 def _infer_strings(
@@ -231,10 +230,11 @@ def _infer_strings(
     date = infer_date(codes, values, name, missing)
     if date is not None:
         return replace(date, bins=number_kind.bins), None
-    row_counts = count_rows(codes, values)
-    found = detect_numbers(values, row_counts, number_format)
-    if found is not None:
-        n_odd, n_known = int(row_counts[~found.fits].sum()), int(row_counts.sum())
+    row_counts = count_rows(codes, values) if have_numbers(values) else None
+    found = None if row_counts is None else detect_numbers(values, row_counts, number_format)
+    n_known = int((codes >= 0).sum())
+    if found is not None and row_counts is not None:
+        n_odd = int(row_counts[~found.fits].sum())
         if n_odd <= MAX_ODD_SHARE * n_known:
             kind = _kind_of_numbers(found, row_counts, name, number_kind)
             if not isinstance(kind, Category):
@@ -244,8 +244,7 @@ def _infer_strings(
     kind = _kind_of_words(codes, values, name)
     if isinstance(kind, Text) and not _have_letters(values):
         kind = Category()
-    n_known = int(row_counts.sum())
-    is_identifier = isinstance(kind, Category) and is_nearly_distinct(int((row_counts > 0).sum()), n_known)
+    is_identifier = isinstance(kind, Category) and is_nearly_distinct(len(values), n_known)
     return (Skip() if is_identifier else kind), None
 
 
@@ -255,8 +254,7 @@ def _kind_of_numbers(found: DetectedNumbers, row_counts: RowCounts, name: str, n
     numbers = found.numbers[is_known]
     if not found.are_whole or np.abs(numbers).max(initial=0.0) >= 2**53:
         return number_kind
-    distinct, positions = np.unique(numbers, return_inverse=True)
-    n_rows = np.bincount(positions, row_counts[is_known], minlength=len(distinct)).astype(np.int64)
+    distinct, n_rows = np.unique(numbers), int(row_counts[is_known].sum())
     return _kind_of_integers(n_rows, distinct.astype(np.int64).tolist(), name, number_kind)
 
 
