@@ -59,6 +59,9 @@ _PATTERNS = [
 ]
 
 
+_DIGIT = re.compile("[0-9]")
+
+
 @dataclass(frozen=True, eq=False)
 class ParsedDates:
     """Dates as seconds since 1970 on the clock as written, with UTC offsets in seconds.
@@ -73,6 +76,8 @@ class ParsedDates:
 
 def match_date(text: str) -> re.Match[str] | None:
     """Match the form of a date, whatever its numbers."""
+    if not _DIGIT.search(text):
+        return None  # most texts are no dates
     return next((found for pattern in _PATTERNS if (found := pattern.fullmatch(text))), None)
 
 

@@ -279,10 +279,12 @@ def _note_odd_cells(values: list[Any], row_counts: RowCounts, fits: Mask, name: 
 
 def _kind_of_words(codes: Ints, values: list[Any], name: str) -> Kind:
     known = codes[codes >= 0]
+    if 2 * len(values) <= len(known) and len(values) <= MAX_INSPECTED_VALUES:
+        return Category()
     has_several_words = np.fromiter((_has_several_words(v) for v in values), dtype=bool, count=len(values))
     is_text = 2 * has_several_words[known].sum() > len(known)
     if 2 * len(values) <= len(known):
-        if is_text and len(values) > MAX_INSPECTED_VALUES:
+        if is_text:
             warn(
                 errors.OddValues(
                     f"Column {name!r} is treated as a category of at least {len(values):,} values, most of "

@@ -79,7 +79,7 @@ def _has_no_outliers(distinct: Sequence[float]) -> bool:
     if not distinct:
         return True
     low, high = min(distinct), max(distinct)
-    if low in MARKERS or high in MARKERS:
+    if (low in MARKERS or high in MARKERS) and len(find_markers(np.repeat(distinct, MIN_MARKER_ROWS))[0]):
         return False
     limit = max(-low, high) / MIN_RATIO
     sample = distinct[:: -(-len(distinct) // N_SAMPLES)]
