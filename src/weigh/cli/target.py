@@ -52,6 +52,7 @@ def _split_label_kind(label: str | None, kinds: Sequence[str]) -> tuple[str | No
 def _check_classes(source: Source, *, is_number: bool) -> None:
     """Raise LabelError if the labels are measurements: fractions, or very many integers."""
     from weigh import errors
+    from weigh.advice import set_kind
     from weigh.source.chunk import to_pylist
 
     labels: list[Any] = to_pylist(source.prefix().labels)
@@ -62,6 +63,9 @@ def _check_classes(source: Source, *, is_number: bool) -> None:
         raise errors.LabelError(
             f"{source.label!r} has {len(numbers):,} distinct numbers in the first {len(labels):,} rows, and "
             "a classifier would treat each as a class.",
-            hint=f"To predict numbers, use --learner {REGRESSION}. If they are classes, say so: "
-            f"--kind {source.label}=category.",
+            hint=(
+                f"To predict numbers, use --learner {REGRESSION}. If they are classes, say so: ",
+                set_kind(str(source.label), "category"),
+                ".",
+            ),
         )

@@ -79,8 +79,11 @@ def _has_no_outliers(distinct: Sequence[float]) -> bool:
     if not distinct:
         return True
     low, high = min(distinct), max(distinct)
-    if (low in MARKERS or high in MARKERS) and len(find_markers(np.repeat(distinct, MIN_MARKER_ROWS))[0]):
-        return False
+    if low in MARKERS or high in MARKERS:
+        others = [value for value in distinct if value not in MARKERS] or [low]
+        reach = max(others) - min(others)
+        if low < min(others) - reach or high > max(others) + reach:
+            return False
     limit = max(-low, high) / MIN_RATIO
     sample = distinct[:: -(-len(distinct) // N_SAMPLES)]
     return sum(abs(value) > limit for value in sample) > 2 * MAX_OUTLIERS
