@@ -25,7 +25,7 @@ def refusal(label: str) -> str:
     return (
         f"weigh: '{label}' has 60 distinct numbers in the first 60 rows, and a classifier would treat each "
         "as a class. To predict numbers, use --learner linear. If they are classes, say so: "
-        f"--kind {label}=category."
+        f"--kind '{label}=category'."
     )
 
 
