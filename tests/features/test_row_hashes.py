@@ -150,3 +150,9 @@ def test_arguments_of_the_native_code_are_checked() -> None:
         _core.add_matrix_hashes(np.zeros((2, 1)), np.zeros(2, np.uint64), 0, hashes)
     with pytest.raises(ValueError, match="one hash per row"):
         _core.add_text_hashes(_core.Documents.from_objects(np.array(["a"], object), []), 0, hashes)
+
+
+def test_whole_numbers_beyond_the_range_of_floats_have_hashes() -> None:
+    huge = hash_values([10**400, -(10**400), 10**400, 2.0**1000, 2**1000], 7)
+    assert huge[0] == huge[2] != huge[1]
+    assert huge[3] == huge[4]

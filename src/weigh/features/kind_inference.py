@@ -195,7 +195,7 @@ def _infer_compact_date(
     # Most numbers are no dates, and a look at the first is cheaper than finding the distinct ones.
     first = to_pylist(slice_column(column, 0, MAX_INSPECTED_VALUES))
     number = next((value for value in first if not is_missing(value, missing)), 0)
-    if not MIN_COMPACT_DATE <= number <= MAX_COMPACT_DATE:
+    if not isinstance(number, (int, float)) or not MIN_COMPACT_DATE <= number <= MAX_COMPACT_DATE:
         return None
     date = infer_date(*encode_column(column, name), name, missing)
     return None if date is None else replace(date, bins=number_kind.bins)

@@ -39,10 +39,14 @@ def add_target_hashes(targets: npt.NDArray[np.float64], hashes: Hashes) -> None:
     _core.add_matrix_hashes(targets[:, None], None, LABEL_KEY, hashes)
 
 
+MAX_INTEGER = 2**1023
+
+
 def hash_values(values: Sequence[Any], key: int) -> Hashes:
     """Return the hashes of strings and numbers; equal numbers of different types have equal hashes."""
     hashes, array = np.zeros(len(values), dtype=np.uint64), np.empty(len(values), dtype=object)
-    array[:] = values
+    # Whole numbers beyond the range of floats are hashed as texts.
+    array[:] = [hex(v) if isinstance(v, int) and abs(v) > MAX_INTEGER else v for v in values]
     documents = _core.Documents.from_objects(array, [])
     if len(documents.invalid_rows) < len(values):
         _core.add_text_hashes(documents, key, hashes)
