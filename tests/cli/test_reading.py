@@ -40,7 +40,12 @@ def test_fit_detects_delimiter_and_encoding_with_a_note(german, run):
 
 def test_a_model_stores_the_dialect_of_its_file(german):
     model = weigh.load("de.weigh")
-    assert model.schema.dialect == {"delimiter": ";", "encoding": "cp1252"}
+    assert model.schema.dialect == {
+        "delimiter": ";",
+        "encoding": "cp1252",
+        "decimal": ",",
+        "thousands": ".",
+    }
     assert "dialect" not in weigh.NaiveBayes().fit({"a": [1, 2], "y": [1, 2]}, "y").model_.schema.to_json()
 
 
@@ -101,7 +106,12 @@ def test_python_reads_a_file_like_the_training_file_of_a_model(german):
     assert source.names == ("Größe", "Farbe", "Güte")
     with pytest.warns(weigh.errors.AssumedEncoding):
         learner = weigh.NaiveBayes().fit(weigh.open("de.csv", label="Güte"))
-    assert StoredDialect.of(learner).settings == {"delimiter": ";", "encoding": "cp1252"}
+    assert StoredDialect.of(learner).settings == {
+        "delimiter": ";",
+        "encoding": "cp1252",
+        "decimal": ",",
+        "thousands": ".",
+    }
     with pytest.raises(weigh.errors.ParameterError) as caught:
         weigh.open("de.csv", like="de.weigh")
     assert str(caught.value) == "open: like must be a model or a fitted learner, got 'de.weigh'."
