@@ -35,10 +35,10 @@ class RowProgress:
             done = self.source.bytes_read if self.source.bytes_total else self._rows
             left = format_time_left(time.monotonic() - self._start, done, total)
             part = f" ({100 * done / total:.0f}%)" if left and total else ""
-            state = f"{self._rows:,} rows are read{part}{left}" if left else self._describe_unmeasured()
+            state = f"{self._rows:,} rows are read{part}{left}" if left else self._describe_without_total()
             note_progress(state)
 
-    def _describe_unmeasured(self) -> str:
+    def _describe_without_total(self) -> str:
         elapsed = f"{time.monotonic() - self._start:.0f} s so far"
         return f"{self._rows:,} rows are read, {elapsed}" if self._rows else elapsed
 

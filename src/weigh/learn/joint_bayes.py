@@ -108,10 +108,10 @@ def _bin_numbers(schema: Schema, source: Source, inferred: Number) -> Schema:
         # A constant column has no quantiles; cut it at its value.
         return find_cuts(values, DEFAULT_BINS, name) if len(distinct) > 1 else (float(distinct[0]),)
 
-    def bin_if_inferred(name: str, kind: Kind) -> Kind:
+    def choose_bins(name: str, kind: Kind) -> Kind:
         if isinstance(kind, Date) and _has_days(kind):
             return replace(kind, bins=cuts(part_name(name, "days")))
         return Number(bins=cuts(name)) if kind is inferred else kind
 
     pairs = zip(schema.names, schema.kinds, strict=True)
-    return replace(schema, kinds=[bin_if_inferred(name, kind) for name, kind in pairs])
+    return replace(schema, kinds=[choose_bins(name, kind) for name, kind in pairs])

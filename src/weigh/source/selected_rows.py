@@ -92,7 +92,7 @@ class SelectedRows(WrappedSource):
             if mask.all():
                 yield reader
             elif mask.any():
-                yield ChunkReader(int(mask.sum()), _read_selected, reader, mask)
+                yield ChunkReader(int(mask.sum()), _read_and_select, reader, mask)
 
     def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
         # As many rows as contain n selected ones; files may return fewer.
@@ -108,7 +108,7 @@ class SelectedRows(WrappedSource):
         return self.source.format_place(int(np.flatnonzero(self._mask)[row]))
 
 
-def _read_selected(reader: ChunkReader, mask: Mask) -> Chunk:
+def _read_and_select(reader: ChunkReader, mask: Mask) -> Chunk:
     return reader.read().select(mask)
 
 

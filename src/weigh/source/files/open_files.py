@@ -233,9 +233,9 @@ class _OpenOptions:
         if self.encoding is not None:
             _check_encoding(path, self.encoding)
             return self._open_as(path, file_format, self.encoding)
-        return self._open_detected(path, file_format)
+        return self._open_with_detection(path, file_format)
 
-    def _open_detected(self, path: Path, file_format: str) -> FileSource:
+    def _open_with_detection(self, path: Path, file_format: str) -> FileSource:
         """Open a file in the encoding that its first bytes show, or else those of its first rows."""
         preferred = self.stored.settings.get("encoding")
         encoding = detect_encoding(TextSample.read(path), preferred)

@@ -63,7 +63,7 @@ class SpreadsheetSource(FileSource):
                 self.file_dialect = {**self.file_dialect, "names": columns}
         self.check_unique_columns(columns)
         if table.unnamed:
-            self._note_unnamed(table)
+            self._note_missing_names(table)
         self.n_rows = len(table.rows)
         first_cell = next(cell for cell in table.rows[-1] if cell is not None)
         if self.n_rows > 2 and isinstance(first_cell, str):
@@ -177,7 +177,7 @@ class SpreadsheetSource(FileSource):
             [self.path],
         )
 
-    def _note_unnamed(self, table: SheetTable) -> None:
+    def _note_missing_names(self, table: SheetTable) -> None:
         plural = len(table.unnamed) > 1
         warn(
             OddSheet(
