@@ -2,7 +2,7 @@
 
 Every integer column of 3 to 200 distinct values is a case, alone and among the other columns of its table,
 for naive Bayes and for logistic regression. Half of the tables, by a hash of their names, were used to
-choose the rule of `weigh.features.integer_rule`; the results are of the other half.
+choose the rule of `weigh.features.inference.integers`; the results are of the other half.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import pandas as pd
 import weigh
 from benchmarks.job import DATA
 from benchmarks.results import format_markdown_table
-from weigh.features.integer_rule import is_code
+from weigh.features.inference.integers import is_code
 
 MAX_ROWS = 2_000
 MIN_ROWS = 150

@@ -26,7 +26,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "explain.novelty_detection": ("unfamiliar",),
         "explain.perceptron_trace": ("trace",),
         "explain.strongest_features": ("strongest",),
-        "features.dates": ("Date",),
+        "features.dates.kind": ("Date",),
         "features.kind_registry": ("Derived", "Lag"),
         "features.kinds": ("Category", "Count", "Flag", "Number", "Products", "Skip"),
         "features.schema": ("Schema",),

@@ -18,9 +18,9 @@ import pytest
 import weigh
 from weigh import errors
 from weigh.features.cells import FlagReading, NumberReading, find_unit, reading_from_json
+from weigh.features.inference.schema import infer_schema
 from weigh.features.kinds import Category, Flag, Number
 from weigh.features.schema import Schema
-from weigh.features.schema_inference import infer_schema
 from weigh.source import rows
 
 N = 300

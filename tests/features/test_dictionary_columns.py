@@ -12,8 +12,8 @@ import pytest
 from weigh.errors import ColumnError
 from weigh.features import Category, Flag, Number, Text
 from weigh.features.columns import encode_column, to_codes, to_numbers, to_objects
-from weigh.features.kind_inference import infer_bare_kind
-from weigh.features.schema_inference import infer_schema
+from weigh.features.inference.kinds import infer_bare_kind
+from weigh.features.inference.schema import infer_schema
 from weigh.source import rows
 from weigh.source.chunk import DictionaryColumn
 

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 import weigh
-from weigh.cli.fit import command
+from weigh.cli.commands.fit import command
 from weigh.cli.settings import read_kinds, read_settings
 from weigh.features.kind_registry import KINDS_BY_NAME
 from weigh.learn import BayesTask, JointTask, PerceptronTask, ThresholdTask

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import weigh
-from weigh.features.odd_cells import CellReader
+from weigh.features.inference.odd_cells import CellReader
 from weigh.source.base import Source
 from weigh.source.chunk import to_pylist
 from weigh.source.memory.table import rows

@@ -13,8 +13,8 @@ import click
 
 from weigh import __version__, errors
 from weigh.atomic_files import remove_own_drafts, set_write_context
-from weigh.cli.commands import LazyGroup
-from weigh.cli.output import (
+from weigh.cli.lazy_group import LazyGroup
+from weigh.cli.output.text import (
     CliError,
     escape_unencodable_output,
     output_error,
@@ -103,7 +103,7 @@ SECTIONS = {
 
 @click.command(
     cls=WeighCommand,
-    home="weigh.cli",
+    home="weigh.cli.commands",
     names=COMMANDS,
     sections=SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"]},
@@ -137,7 +137,7 @@ def run(arguments: Sequence[str] | None = None) -> None:
 
 def _write_context(path: str, target: str) -> contextlib.AbstractContextManager[None]:
     # Imported when a file is written: most commands only print.
-    from weigh.cli.writing import write_context
+    from weigh.cli.output.files import write_context
 
     return write_context(path, target)
 

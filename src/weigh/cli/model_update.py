@@ -19,7 +19,7 @@ from weigh.cli.options import (
     model_argument,
     open_source_for_model,
 )
-from weigh.cli.output import format_location, print_json, print_text, show_note
+from weigh.cli.output.text import format_location, print_json, print_text, show_note
 from weigh.text import escape_control_characters, format_count, format_quantity, text_table, truncate
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def update_model(
     **written: Any,
 ) -> None:
     """Change a model by the rows of files, save it, and print the rows before and after."""
-    from weigh.cli.progress import show_row_progress
+    from weigh.cli.output.progress import show_row_progress
 
     target = model if output is None else output
     check_output_is_not_input(target, *data)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO, TextIO, TypeVar, cast
 
 import click
 
-from weigh.cli.output import format_location, print_json, print_text
+from weigh.cli.output.text import format_location, print_json, print_text
 
 if TYPE_CHECKING:
     from weigh.source.base import Source

@@ -110,7 +110,7 @@ class TrialOptions:
         **parameters: Any,
     ) -> Any:
         """Run a trial and return its result; print it, and draw the picture `what` if --plot was given."""
-        from weigh.cli.progress import show_job_progress
+        from weigh.cli.output.progress import show_job_progress
 
         inputs = self.load_inputs(default_learners)
         common = {"loss": self.loss, "seed": self.seed, "n_jobs": self.jobs}

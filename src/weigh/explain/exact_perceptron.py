@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from weigh import errors
 from weigh.advice import Setting, set_kind
-from weigh.features.dates import Date
+from weigh.features.dates.kind import Date
 from weigh.features.kinds import Number
 from weigh.features.schema import Schema
 from weigh.learn.class_weights import check_class_weight_labels

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from weigh import _core, errors
-from weigh.features.dates import Date
+from weigh.features.dates.kind import Date
 from weigh.features.kinds import Category, Count, Flag, Kind, Number, Products, Skip, Value
 from weigh.features.text_kinds import Text, Tokens
 from weigh.parameters import check_integer

@@ -18,11 +18,11 @@ from weigh.advice import Step
 from weigh.features import kinds as kd
 from weigh.features.blocks import ConstantSequence, NumberedNames, SparseBlock
 from weigh.features.cells import FlagReading, NumberReading, Reading, reading_from_json
-from weigh.features.dates import Date, expand_dates
+from weigh.features.dates.kind import Date, expand_dates
 from weigh.features.derived_columns import add_derived_columns
+from weigh.features.inference.odd_cells import CellReader
 from weigh.features.kind_registry import Derived, Lag, kind_from_json
 from weigh.features.kinds import Flag, Kind, Products, Value
-from weigh.features.odd_cells import CellReader
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_exact_counts, check_magnitude, check_non_negative
 from weigh.features.words import Block
@@ -38,7 +38,7 @@ from weigh.source.sparse_rows import SparseRows
 # The kinds of columns of numbers: those of NUMBER_KINDS, which files read as such, and flags.
 NUMERIC_KINDS = (kd.Number, kd.Count, kd.Value, kd.Products, kd.Flag)
 if TYPE_CHECKING:
-    from weigh.features.date_columns import DateReader
+    from weigh.features.dates.columns import DateReader
 
 DOCUMENTS_PER_CHUNK = 4_096
 MAX_PRODUCT_CELLS = 1_000_000
@@ -232,7 +232,7 @@ class Schema(Immutable):
 
     def _date_reader(self, source: Source | None) -> DateReader:
         # Imported here because most tables have no dates.
-        from weigh.features.date_columns import DateReader
+        from weigh.features.dates.columns import DateReader
 
         return DateReader(self.dates, self.missing, source)
 

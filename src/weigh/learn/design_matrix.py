@@ -11,11 +11,11 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import ConstantSequence, Floats, Ints
 from weigh.features.columns import encode_column, is_missing
+from weigh.features.inference.schema import infer_schema
 from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Category, Kind, Number, Products, Value
 from weigh.features.names import join_names
 from weigh.features.schema import Schema
-from weigh.features.schema_inference import infer_schema
 from weigh.features.width import check_width
 from weigh.learn.dataset import EncodedChunk, SourceDataset
 from weigh.model.counts.count_table import canonical_order_key

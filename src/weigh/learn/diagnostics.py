@@ -12,7 +12,7 @@ from weigh import _core, errors
 from weigh.advice import Call, Setting, set_kind
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
-from weigh.features.dates import split_part_name
+from weigh.features.dates.kind import split_part_name
 from weigh.features.kinds import Category, Number
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.words import Block

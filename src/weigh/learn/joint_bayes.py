@@ -12,10 +12,10 @@ from weigh import errors
 from weigh.advice import Step
 from weigh.deduplicated_warnings import warn
 from weigh.features.columns import to_numbers
-from weigh.features.dates import Date, part_name
+from weigh.features.dates.kind import Date, part_name
+from weigh.features.inference.schema import find_cuts, infer_schema
 from weigh.features.kinds import Kind, Number
 from weigh.features.schema import Schema
-from weigh.features.schema_inference import find_cuts, infer_schema
 from weigh.features.width import check_separate_columns
 from weigh.learn.class_prior import check_class_prior
 from weigh.learn.task import MergingCounter

@@ -9,8 +9,8 @@ from typing import Any
 from weigh import errors
 from weigh.advice import set_kind
 from weigh.deduplicated_warnings import warn
+from weigh.features.inference.schema import infer_schema
 from weigh.features.schema import Schema
-from weigh.features.schema_inference import infer_schema
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.learn.class_prior import check_class_prior
 from weigh.learn.diagnostics import find_dependent_columns, warn_zero_variance_columns

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.features.inference.schema import infer_schema
 from weigh.features.kinds import Kind, Number
 from weigh.features.names import NameArray
 from weigh.features.schema import Schema
-from weigh.features.schema_inference import infer_schema
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.counts.bayes_counts import WordCounter
 from weigh.model.counts.count_table import RowClasses, WordCountTable, select_names, select_vocabulary

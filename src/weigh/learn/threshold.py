@@ -13,12 +13,12 @@ from weigh.advice import Step
 from weigh.features.blocks import Floats, Ints, NumberBlock
 from weigh.features.columns import encode_column
 from weigh.features.columns import is_missing as is_missing_value
-from weigh.features.dates import Date, part_name
+from weigh.features.dates.kind import Date, part_name
+from weigh.features.inference.schema import infer_schema
 from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Category, Flag, Kind, Number, Skip
 from weigh.features.row_hashes import add_label_hashes, hash_features
 from weigh.features.schema import Schema
-from weigh.features.schema_inference import infer_schema
 from weigh.features.width import check_separate_columns
 from weigh.learn.task import MergingCounter
 from weigh.model.counts.bayes_counts import Label, encode_labels

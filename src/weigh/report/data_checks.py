@@ -11,7 +11,7 @@ import numpy as np
 from weigh.explain.distribution_shift import ColumnShift
 from weigh.explain.novelty_detection import Unfamiliar, unfamiliar
 from weigh.features.columns import encode_column
-from weigh.features.identifiers import is_nearly_distinct
+from weigh.features.inference.identifiers import is_nearly_distinct
 from weigh.features.kinds import Category
 from weigh.judge.label_audit import Audit, SuspectRow, audit
 from weigh.learn.diagnostics import find_dependent_columns, find_zero_variance_columns

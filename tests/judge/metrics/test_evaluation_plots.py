@@ -10,7 +10,7 @@ from sklearn.linear_model import LinearRegression
 
 from tests.judge.metrics.scripted import Scripted, evaluate_scripted
 from weigh import errors
-from weigh.cli.evaluate import PLOT_HELP
+from weigh.cli.commands.evaluate import PLOT_HELP
 from weigh.judge import evaluate
 from weigh.judge.metrics.evaluation_format import EVALUATION_PLOTS, NAME_WIDTH
 

@@ -15,7 +15,7 @@ from weigh.apps.spelling.contexts import CONTEXT_COLUMN, Occurrences
 from weigh.apps.spelling.speller_data import LINEAR_LEARNERS
 from weigh.engines import run
 from weigh.features.blocks import Floats, Longs, Mask
-from weigh.features.schema_inference import infer_schema
+from weigh.features.inference.schema import infer_schema
 from weigh.features.text_kinds import Tokens
 from weigh.learn.naive_bayes import BayesTask
 from weigh.learn.perceptron import PerceptronTask

@@ -1,0 +1,215 @@
+"""`weigh fit`: train a model from files."""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from weigh.cli.lazy_group import CommandWithExamples
+from weigh.cli.notation import to_command_line
+from weigh.cli.options import (
+    check_output_is_not_input,
+    data_argument,
+    data_file_options,
+    drop_missing_labels_option,
+    json_option,
+    open_source,
+)
+from weigh.cli.output.text import print_json, print_text, show_note
+from weigh.cli.parameter_help import kind_rows, setting_rows
+from weigh.cli.target import prepare_target
+from weigh.parameters.learners import LEARNERS
+
+if TYPE_CHECKING:
+    from weigh.source.base import Source
+
+SECTIONS = {
+    "Examples": """
+        weigh fit mails.csv --label spam
+        weigh fit adult.csv --label income --missing '?' -o income.weigh
+        weigh fit adult.csv --label income --hold-out 0.2        # evaluate on a fifth
+        weigh fit adult.csv --label income --kind fnlwgt=skip --kind age=number:bins=16
+        weigh fit sms.tsv --names label,text --no-quotes --label label
+        weigh fit sms.csv --label label --kind text=text:ngrams=1-2,min_count=2
+        weigh fit 'reviews-*.csv.gz' --label stars --kind body=text:buckets=2^20
+        weigh fit mails/ -o mails.weigh
+        zcat log.csv.gz | weigh fit - --format csv --label level
+        weigh fit mails.csv --label spam --set prior=dirichlet:2
+        weigh fit mails.csv --label spam --set class_prior='{"spam": 0.9, "ham": 0.1}'
+        weigh fit mails.csv --label spam --learner perceptron --set margin=1
+        weigh fit adult.csv --label income --learner logistic --set scale=unit
+        weigh fit reviews.csv --label product --kind product=category
+        weigh fit homes.csv --label price --learner linear
+        weigh fit homes.csv --label price --learner linear --set prior=laplace:cv
+        weigh fit homes.csv --label price --learner linear --set noise=laplace
+    """,
+    **{
+        f"--set, for {table.name} (with defaults)": setting_rows(table)
+        for table in LEARNERS.values()
+        if table.settings
+    },
+    "--kind, for columns (with settings and their defaults)": kind_rows(),
+}
+
+
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
+@data_argument
+@click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
+@click.option("-o", "--output", metavar="MODEL", help="The model file. [default: name of DATA with .weigh]")
+@click.option(
+    "--learner",
+    type=click.Choice(list(LEARNERS)),
+    default="naive-bayes",
+    show_default=True,
+    help="Learning method.",
+)
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
+@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="Kind of a column; see below.")
+@click.option("--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'.")
+@click.option(
+    "--hold-out",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    metavar="SHARE",
+    help="Train without this share of the rows, and evaluate on them.",
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of --hold-out."
+)
+@click.option("--threads", type=click.IntRange(1), help="Number of threads. [default: all cores]")
+@drop_missing_labels_option
+@data_file_options
+@json_option
+def command(
+    data: tuple[str, ...],
+    label: str | None,
+    output: str | None,
+    learner: str,
+    settings: tuple[str, ...],
+    kinds: tuple[str, ...],
+    missing: tuple[str, ...],
+    hold_out: float | None,
+    seed: int,
+    threads: int | None,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Train a model from files.
+
+    DATA is CSV, TSV, a spreadsheet, Parquet or JSON lines, fastText, Vowpal Wabbit or LIBSVM lines, a folder
+    with a folder per class, a pattern such as 'mails-*.csv', or - for standard input; .gz, .bz2, .xz, .zst
+    and .lz4 are decompressed. Several files with the same columns are one table. Kinds of columns (category,
+    flag, number, date, text) are inferred from the first rows; --kind overrides them. A kind without a
+    column, such as --kind count, applies to all columns.
+    """
+    from weigh import errors
+    from weigh.cli.output.fit_summary import format_fit_summary, summarise_fit
+
+    if output == "-":
+        raise click.UsageError("A model is written to a file; give its name with -o.")
+    target = output or _default_name(data[0])
+    check_output_is_not_input(target, *data)
+    with _collect_warnings() as caught:
+        source = open_source(data, label, missing, **written)
+        if source.label is None:
+            raise click.UsageError(
+                "Name the column to predict with --label. "
+                f"The columns are {errors.quote_names(source.names)}."
+            )
+        source, kinds = prepare_target(source, kinds, [learner])
+        test_rows = None
+        if hold_out is not None:
+            source, test_rows = _hold_out(source, hold_out, seed, learner == "linear")
+        model = _fit_model(learner, source, settings, kinds, missing, threads)
+    replaced = os.path.exists(target)
+    model.save(target)
+    notes = list(dict.fromkeys(to_command_line(each.message) for each in caught))
+    facts = summarise_fit(model, learner, data) | {"notes": notes, "model": target}
+    evaluation = ""
+    if test_rows is not None:
+        found = _evaluate(model, test_rows)
+        evaluation = str(found)
+        facts["held_out"] = {
+            "share": hold_out,
+            "seed": seed,
+            "rows": test_rows.n_rows,
+            "evaluation": found.to_dict(),
+        }
+    if as_json:
+        print_json(facts)
+    else:
+        print_text(format_fit_summary(facts, replaced, evaluation))
+
+
+@contextmanager
+def _collect_warnings() -> Iterator[list[warnings.WarningMessage]]:
+    """Collect warnings for the summary; if the work fails, show them before the error."""
+    from weigh import errors
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield caught
+        except errors.WeighError:
+            for each in caught:
+                show_note(each.message)
+            raise
+
+
+def _hold_out(source: Source, share: float, seed: int, is_regression: bool) -> tuple[Source, Source]:
+    """Return the training rows and the held-out rows; every class has the same share of them."""
+    from weigh.cli.commands.split import read_labels
+    from weigh.cli.output.progress import show_row_progress
+    from weigh.learn.train_test_split import encode_values, stratified_split
+    from weigh.source.selected_rows import SelectedRows
+
+    with show_row_progress(source) as shown:
+        labels = read_labels(shown)
+    is_test = stratified_split(encode_values([None] * len(labels) if is_regression else labels), share, seed)
+    return SelectedRows(source, ~is_test), SelectedRows(source, is_test)
+
+
+def _evaluate(model: Any, test_rows: Source) -> Any:
+    from weigh.cli.output.progress import show_row_progress
+    from weigh.judge.metrics.evaluation import evaluate
+
+    with show_row_progress(test_rows.with_storage(model.storage)) as source:
+        return evaluate(model, source)
+
+
+def _default_name(data: str) -> str:
+    """Return the default name of the model file."""
+    stem = os.path.basename(os.path.normpath(data)).split(".")[0]
+    return f"{stem if re.fullmatch(r'[^*?]*[^*?-][^*?]*', stem) else 'model'}.weigh"
+
+
+def _fit_model(
+    learner: str,
+    source: Source,
+    settings: tuple[str, ...],
+    kinds: tuple[str, ...],
+    missing: tuple[str, ...],
+    threads: int | None,
+) -> Any:
+    from weigh.cli.output.progress import RowProgress
+    from weigh.cli.settings import make_task, read_settings
+    from weigh.engines import run
+
+    parameters = read_settings(settings, learner)
+    bar = RowProgress(source)
+    try:
+        task = make_task(learner, source, parameters, kinds, missing)
+        model: Any = run(task, source, threads=threads, progress=bar)
+        method = parameters.get("calibration")
+        if method is None:
+            return model
+        from weigh.estimators.calibration import calibrate_leave_one_out
+
+        return calibrate_leave_one_out(model, source, method)
+    finally:
+        bar.close()

@@ -1,0 +1,111 @@
+"""`weigh trace`: every step of a perceptron, in exact fractions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from weigh.cli.lazy_group import CommandWithExamples
+from weigh.cli.options import (
+    check_output_is_not_input,
+    data_argument,
+    data_file_options,
+    drop_missing_labels_option,
+    json_option,
+    open_output,
+    open_source,
+    print_result,
+)
+from weigh.cli.output.text import format_location, print_text
+from weigh.cli.parameter_help import setting_rows
+from weigh.parameters.learners import PERCEPTRON
+
+SECTIONS = {
+    "Examples": """
+        weigh trace mails.csv --label spam --set shuffle=false
+        weigh trace mails.csv --label spam --set shuffle=false --set max_iter=2
+        weigh trace mails.csv --label spam --set keep=last --set margin=0.5 --passes 1
+        weigh trace leaves.csv --label tree -o leaves.html
+        weigh trace mails.csv --label spam --latex
+    """,
+    "--set, as for weigh fit --learner perceptron": setting_rows(PERCEPTRON, without=("record", "scale")),
+}
+
+
+@click.command(cls=CommandWithExamples, sections=SECTIONS)
+@data_argument
+@click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
+@click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="The kind of a column.")
+@click.option("--missing", multiple=True, metavar="MARK", help="A value that means 'missing', such as '?'.")
+@click.option("--passes", type=click.IntRange(1), metavar="N", help="Show only the first N passes.")
+@click.option("--most", type=click.IntRange(1), metavar="N", help="Show at most N steps. [default: 60]")
+@click.option("-o", "--output", metavar="PAGE", help="Write a page; with two features it animates the plane.")
+@click.option("--latex", is_flag=True, help="The table as LaTeX.")
+@drop_missing_labels_option
+@data_file_options
+@json_option
+def command(
+    data: tuple[str, ...],
+    label: str | None,
+    settings: tuple[str, ...],
+    kinds: tuple[str, ...],
+    missing: tuple[str, ...],
+    passes: int | None,
+    most: int | None,
+    output: str | None,
+    latex: bool,
+    as_json: bool,
+    **written: Any,
+) -> None:
+    """Show every step of a perceptron on a small table in exact fractions.
+
+    Each step is a line: score w·x+b, prediction, error, and the weights after it. The rows are shuffled in
+    every pass unless --set shuffle=false.
+    """
+    from weigh import errors
+    from weigh.explain.perceptron_trace import MAX_PRINTED_STEPS
+
+    if latex and (as_json or output is not None):
+        raise click.UsageError(
+            "--latex prints the table; redirect it to a file, and leave out --json and -o."
+        )
+    if (passes or most) and (as_json or output is not None):
+        raise click.UsageError("--passes and --most shorten the printed table; --json and -o have all steps.")
+    check_output_is_not_input(output, *data)
+    source = open_source(data, label, missing, **written)
+    if source.label is None:
+        raise click.UsageError(
+            f"Name the column to predict with --label. The columns are {errors.quote_names(source.names)}."
+        )
+    trace = _trace_perceptron(source, settings, kinds, missing)
+    if output is not None:
+        page = trace.to_html()
+        with open_output(output) as file:
+            file.write(page)
+    if as_json:
+        print_result(trace, as_json)
+    elif latex:
+        print_text(trace.table("latex", passes, most))
+    elif output is None:
+        print_text(trace.table("text", passes, MAX_PRINTED_STEPS if most is None else most))
+    elif output != "-":
+        print_text(format_location("The page", output))
+
+
+def _trace_perceptron(
+    source: Any, settings: tuple[str, ...], kinds: tuple[str, ...], missing: tuple[str, ...]
+) -> Any:
+    from weigh.cli.settings import match_classes, read_kinds, read_settings
+    from weigh.explain.exact_perceptron import PerceptronParameters
+    from weigh.explain.perceptron_trace import trace
+    from weigh.source.chunk import to_pylist
+
+    columns: Any = read_kinds(kinds) or "auto"
+    parameters = read_settings(settings, "perceptron")
+    # A trace always contains the whole run.
+    parameters.pop("record", None)
+    parameters = match_classes(parameters, dict.fromkeys(to_pylist(source.prefix().labels)))
+    parameters |= {"columns": columns, "missing": missing}
+    return trace(PerceptronParameters.from_values(parameters), source)

@@ -1,0 +1,1 @@
+"""How commands write text, tables, files, summaries and progress."""

@@ -1,0 +1,1 @@
+"""Predictions as tables: classes, numbers and the kept columns of the input."""

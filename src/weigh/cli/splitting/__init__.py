@@ -1,0 +1,1 @@
+"""How rows are copied and ordered for `weigh split`."""

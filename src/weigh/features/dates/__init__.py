@@ -1,0 +1,1 @@
+"""Dates: their parsing, their kind and the columns of their parts."""

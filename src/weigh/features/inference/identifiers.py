@@ -1,0 +1,36 @@
+"""Identifiers: columns whose values name or number the rows, so that nothing can be learned from them."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from weigh.features.inference.column_names import is_id_name, is_quantity_name
+
+MIN_VALUES = 100  # fewer values may be distinct by chance
+MIN_DISTINCT_SHARE = 0.9
+MAX_GAP_FACTOR = 2  # numbers of rows may have gaps, such as those of the rows of a test set
+
+
+def is_nearly_distinct(n_distinct: int, n_known: int) -> bool:
+    """Whether a column has so many different values that each occurs about once."""
+    return n_known >= MIN_VALUES and n_distinct >= MIN_DISTINCT_SHARE * n_known
+
+
+def is_row_number(distinct: Collection[int], name: str) -> bool:
+    """Whether integers that are nearly all distinct identify the rows: by their name, or by numbering them.
+
+    A number of the rows takes most integers of its range, or has equal steps. Measured quantities that are
+    nearly distinct have a much wider range: random values that fill half of their range repeat each other.
+    """
+    if is_id_name(name):
+        return True
+    # A name of one letter is a variable, such as x or t.
+    return len(name) != 1 and not is_quantity_name(name) and _is_progression(distinct)
+
+
+def _is_progression(distinct: Collection[int]) -> bool:
+    low, high = min(distinct), max(distinct)
+    if high - low < MAX_GAP_FACTOR * len(distinct):
+        return True
+    step, remainder = divmod(high - low, len(distinct) - 1)
+    return remainder == 0 and all((value - low) % step == 0 for value in distinct)

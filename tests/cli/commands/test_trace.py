@@ -1,0 +1,77 @@
+"""`weigh trace`: what it prints and writes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from weigh.cli.commands.trace import command
+
+MAILS = ("mails.csv", "--label", "spam", "--kind", "familiarity=category:levels=high|medium|low")
+ONE_PASS = """Perceptron over 5 rows: spam is 1, not-spam is 0.
+x = (CS373, investment, familiarity=high, familiarity=medium, familiarity=low)
+Initialize: w = (0,0,0,0,0) and b = 0
+
+Iteration 1:
+w·x+b  sign(·)  correct?  error      error × x            w'   b
+    0        1       yes      0    (0,0,0,0,0)   (0,0,0,0,0)   0
+    0        1        no     -1   (0,0,-1,0,0)  (0,0,-1,0,0)  -1
+   -2        0        no      1    (0,1,1,0,0)   (0,1,0,0,0)   0
+    1        1        no     -1  (0,-1,0,-1,0)  (0,0,0,-1,0)  -1
+   -1        0       yes      0    (0,0,0,0,0)  (0,0,0,-1,0)  -1
+
+9 mistakes; converged: nothing changes in iteration 4.
+Last: w = (-1,2,0,-2,1) and b = -1
+"""
+
+
+@pytest.fixture
+def traced(run: Any) -> Any:
+    """Run `weigh trace` in the folder of the five mails."""
+
+    def invoke(*arguments: str) -> Result:
+        return CliRunner().invoke(command, arguments)
+
+    return invoke
+
+
+def test_the_steps_are_printed(traced: Any) -> None:
+    result = traced(*MAILS, "--set", "keep=last", "--set", "shuffle=false", "--passes", "1")
+    assert (result.exit_code, result.output) == (0, ONE_PASS)
+
+
+def test_json_has_every_step(traced: Any) -> None:
+    facts = json.loads(traced(*MAILS, "--set", "shuffle=false", "--json").output)
+    assert (facts["mistakes"], facts["passes"], len(facts["steps"])) == (9, 4, 20)
+
+
+def test_latex_is_printed(traced: Any) -> None:
+    output = traced(*MAILS, "--latex", "--passes", "1").output
+    assert output.count(r"\begin{tabular}") == 1
+
+
+def test_a_page_is_written_and_named(traced: Any, tmp_path: Path) -> None:
+    result = traced(*MAILS, "-o", "page.html")
+    assert (result.exit_code, result.output) == (0, "The page is in page.html.\n")
+    assert "<h1>Perceptron: not-spam or spam</h1>" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_fewer_steps_can_be_asked_for(traced: Any) -> None:
+    assert "\n… and 18 more steps\n" in traced(*MAILS, "--set", "shuffle=false", "--most", "2").output
+
+
+def test_class_weights_name_classes_that_are_numbers(traced: Any) -> None:
+    arguments = ("mails.csv", "--label", "CS373", "--set", 'class_weight={"1": 2}', "--set", "record=true")
+    result = traced(*arguments)
+    assert result.exit_code == 0
+    assert "weight × error" in result.output or "change of w" in result.output
+
+
+def test_a_missing_label_is_reported(traced: Any) -> None:
+    result = traced("mails.csv")
+    assert result.exit_code == 2
+    assert "Name the column to predict with --label. The columns are 'CS373', " in result.output
