@@ -13,8 +13,6 @@
 namespace weigh::csv {
 namespace {
 
-constexpr std::uint64_t kZeros = 0x3030303030303030ULL;
-
 std::string_view trim(std::string_view text) {
     const auto blank = [](char c) { return c == ' ' || c == '\t'; };
     while (!text.empty() && blank(text.front())) text.remove_prefix(1);
@@ -23,25 +21,6 @@ std::string_view trim(std::string_view text) {
 }
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
-
-// Parse up to eight digits at once (SWAR): left-pad with zeros, then combine pairs.
-bool parse_short_integer(std::string_view text, double& number) {
-    std::uint64_t digits = 0;
-    std::memcpy(&digits, text.data(), 8);
-    const std::size_t unused = 64 - 8 * text.size();
-    digits <<= unused;
-    if (unused != 0) digits |= kZeros >> (64 - unused);
-    // The upper nibble of a digit is 3, also after adding 6. Checking both excludes "." and "-".
-    constexpr std::uint64_t kUpper = 0xF0F0F0F0F0F0F0F0ULL;
-    if ((digits & kUpper) != kZeros || ((digits + 0x0606060606060606ULL) & kUpper) != kZeros) return false;
-    digits -= kZeros;
-    digits = digits * 10 + (digits >> 8);
-    digits = ((digits & 0x000000FF000000FFULL) * 0x000F424000000064ULL +
-              ((digits >> 16) & 0x000000FF000000FFULL) * 0x0000271000000001ULL) >>
-             32;
-    number = static_cast<double>(static_cast<std::uint32_t>(digits));
-    return true;
-}
 
 // Parse at most 15 digits with an optional decimal point: the integer and the power of ten are exact, so that the
 // quotient is correctly rounded.
@@ -120,17 +99,14 @@ std::size_t utf8_size(const unsigned char* at, std::size_t left) {
 }  // namespace
 
 bool parse_number(std::string_view text, bool is_padded, double& number) {
-    if constexpr (std::endian::native == std::endian::little) {
-        if (is_padded && text.size() <= 8 && !text.empty() && parse_short_integer(text, number)) return true;
-    }
-    return parse_general(text, number);
+    return (is_padded && parse_short_integer(text, number)) || parse_general(text, number);
 }
 
 NumberParser::NumberParser(const NumberFormat& format)
     : format_(format), accepts_plain_(format.decimal == '.' && !format.requires_unit) {}
 
-bool NumberParser::parse(std::string_view text, bool is_padded, double& number) {
-    if (accepts_plain_ && parse_number(text, is_padded, number)) return true;
+bool NumberParser::parse_longer(std::string_view text, double& number) {
+    if (accepts_plain_ && parse_general(text, number)) return true;
     return normalise_number(text, format_, numeral_) ? parse_number(numeral_, false, number) : parse_nan(text, number);
 }
 
