@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+import weigh
 from weigh.errors import ColumnError
 from weigh.features import Category, Flag, Number, Text
-from weigh.features.columns import encode_column, to_codes, to_numbers, to_objects
+from weigh.features.columns import drop_unused_values, encode_column, to_codes, to_numbers, to_objects
 from weigh.features.inference.kinds import infer_bare_kind
 from weigh.features.inference.schema import infer_schema
 from weigh.source import rows
@@ -86,3 +88,33 @@ def test_values_that_no_row_has_do_not_change_the_kind(name: str) -> None:
         assert infer_schema(rows(pa.table({"x": array, "z": array}))) == expected
     stated = infer_schema(rows({"x": values, "z": values}), {"x": "number", "z": "flag"})
     assert infer_schema(rows(frame), {"x": "number", "z": "flag"}) == stated
+
+
+def test_integers_of_a_parser_are_the_same_numbers_as_their_values() -> None:
+    integers = np.array([5, -7, 2**62 + 1], dtype=np.int64)
+    plain = DictionaryColumn(np.array([2, -1, 0, 1], dtype=np.int32), integers.tolist())
+    parsed = DictionaryColumn(plain.codes, plain.values, integers, uses_all_values=True)
+    for markers in [(), ("?",), (-7,), (5.0, "")]:
+        np.testing.assert_array_equal(to_numbers(parsed, "a", markers), to_numbers(plain, "a", markers))
+    assert parsed.types == plain.types == {int}
+    assert parsed[1:].types == {int}
+
+
+def test_a_part_of_the_rows_may_leave_values_unused() -> None:
+    column = DictionaryColumn(
+        np.array([0, 1], dtype=np.int32), [5, 7], np.array([5, 7]), uses_all_values=True
+    )
+    assert drop_unused_values(column, "a") is column
+    assert drop_unused_values(column[1:], "a").values == [7]
+
+
+@pytest.mark.parametrize(
+    "cells", ["1,01,-9", "a,-9,b", "true,TRUE,false", "1.5,nan,-9", "-9,-9,-9", "07,-9,7"]
+)
+def test_a_csv_file_has_every_value_of_its_columns(cells: str, tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    path.write_text("x,y\n" + "".join(f"{cell},1\n" for cell in cells.split(",")))
+    column = weigh.open(path, "y", missing=[-9]).prefix().columns["x"]
+    if isinstance(column, DictionaryColumn):
+        assert column.uses_all_values
+        assert set(column.codes.tolist()) - {-1} == set(range(len(column.values)))

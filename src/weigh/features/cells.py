@@ -140,7 +140,7 @@ def is_numeric(column: Column) -> bool:
     if isinstance(column, np.ndarray):
         return column.dtype.kind in "biuf"
     if isinstance(column, DictionaryColumn):
-        return set(map(type, column.values)) <= {int, float, bool}
+        return column.types <= {int, float, bool}
     return is_arrow(column) and str(column.type).startswith(_ARROW_NUMBERS)
 
 

@@ -67,9 +67,7 @@ def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> F
     if isinstance(column, (TextColumn, ListColumn)):
         column = to_objects(column)
     if isinstance(column, DictionaryColumn):
-        return _require_finite(
-            np.append(_to_floats(column.values, name, markers), np.nan)[column.codes], name
-        )
+        return _decode_numbers(column, name, markers)
     if is_arrow(column):
         storage = str(column.type)
         if storage.startswith(("double", "float", "halffloat", "int", "uint", "bool", "decimal")):
@@ -79,6 +77,14 @@ def to_numbers(column: Column, name: str, markers: Collection[object] = ()) -> F
     if column.dtype.kind in "biuf":
         return _require_finite(column.astype(np.float64, copy=False), name)
     return _require_finite(_to_floats(column.tolist(), name, markers), name)
+
+
+def _decode_numbers(column: DictionaryColumn, name: str, markers: Collection[object]) -> Floats:
+    integers = column.integers
+    if integers is not None and all(isinstance(marker, str) for marker in markers):
+        return np.append(integers.astype(np.float64), np.nan)[column.codes]
+    numbers = _to_floats(column.values, name, markers)
+    return _require_finite(np.append(numbers, np.nan)[column.codes], name)
 
 
 def to_codes(column: Column, name: str, markers: Collection[object] = ()) -> CategoryBlock:
@@ -179,6 +185,8 @@ def drop_unused_values(column: Column, name: str) -> Column:
     """Return a dictionary-encoded column without the values that no row has, and any other as it is."""
     is_dictionary = is_arrow(column) and str(column.type).startswith("dictionary")
     if not isinstance(column, DictionaryColumn) and not is_dictionary:
+        return column
+    if isinstance(column, DictionaryColumn) and column.uses_all_values:
         return column
     codes, values = encode_column(column, name)
     # Counting the code -1 too is faster than leaving it out.

@@ -26,22 +26,30 @@ Column: TypeAlias = Any
 class DictionaryColumn:
     """A dictionary-encoded column: row i is values[codes[i]], and code -1 is missing.
 
-    The values are distinct; some may be unused.
+    The values are distinct; some may be unused unless `uses_all_values`. `integers` are the same values as an
+    array, if the source has one.
     """
 
     codes: NDArray[np.int32]
     values: list[Any]
+    integers: NDArray[np.int64] | None = None
+    uses_all_values: bool = False
 
     def __len__(self) -> int:
         return len(self.codes)
 
     def __getitem__(self, rows: slice | NDArray[np.bool_]) -> DictionaryColumn:
-        return DictionaryColumn(self.codes[rows], self.values)
+        return DictionaryColumn(self.codes[rows], self.values, self.integers)
+
+    @cached_property
+    def types(self) -> frozenset[type]:
+        """The types of the values."""
+        return frozenset(map(type, self.values) if self.integers is None else {int})
 
     def to_pylist(self) -> list[Any]:
         """Return the value of every row, None if missing."""
-        values = [*self.values, None]
-        return [values[code] for code in self.codes.tolist()]
+        values = self.values
+        return [None if code < 0 else values[code] for code in self.codes.tolist()]
 
 
 @dataclass(frozen=True, eq=False)

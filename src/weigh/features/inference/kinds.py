@@ -138,7 +138,7 @@ def _kind_of_storage(storage: str, name: str, number_kind: Number) -> Kind:
 def storage_type(column: Column) -> str:
     """Return "flag", "integer", "float", "string", "list", "nothing", or the name of another type."""
     if isinstance(column, DictionaryColumn):
-        return _object_storage_type(column.values)
+        return _object_storage_type(column.values, column.types)
     if isinstance(column, (TextColumn, ListColumn)):
         column = to_objects(column)
     if is_arrow(column):
@@ -149,7 +149,8 @@ def storage_type(column: Column) -> str:
     if kind == "f":
         return "nothing" if np.isnan(column).all() else "float"
     if kind == "O":
-        return _object_storage_type(column.tolist())
+        values = column.tolist()
+        return _object_storage_type(values, frozenset(map(type, values)))
     return {"b": "flag", "i": "integer", "u": "integer", "U": "string"}.get(kind, str(column.dtype))
 
 
@@ -169,10 +170,10 @@ def _arrow_storage_type(name: str) -> str:
     return name
 
 
-def _object_storage_type(values: list[Any]) -> str:
-    types = set(map(type, values)) - {type(None)}
+def _object_storage_type(values: list[Any], types: frozenset[type]) -> str:
+    types -= {type(None)}
     if float in types and all(is_missing(v) for v in values if isinstance(v, float)):
-        types.discard(float)
+        types -= {float}
     if not types:
         return "nothing"
     if all(issubclass(t, (bool, np.bool_)) for t in types):
@@ -207,7 +208,7 @@ def _encode_integers(column: Column, name: str) -> tuple[int, list[int]]:
     if not isinstance(column, DictionaryColumn) and set(map(type, values)) != {int}:
         is_known = np.array([not is_missing(value) for value in values] + [False])
         return int(is_known[codes].sum()), list(compress(values, is_known))
-    return int((codes >= 0).sum()), values
+    return int(np.count_nonzero(codes >= 0)), values
 
 
 def _kind_of_integers(n_known: int, values: list[int], name: str, number_kind: Number) -> Kind:
@@ -224,15 +225,14 @@ def _infer_strings(
     number_format: NumberFormat | None,
     missing: tuple[Marker, ...],
 ) -> tuple[Kind, Reading | None]:
-    flags = detect_flags(values)
-    if flags is not None and (codes >= 0).sum() >= MIN_FLAG_ROWS:
+    flags, n_known = detect_flags(values), int(np.count_nonzero(codes >= 0))
+    if flags is not None and n_known >= MIN_FLAG_ROWS:
         return Flag(), flags
     date = infer_date(codes, values, name, missing)
     if date is not None:
         return replace(date, bins=number_kind.bins), None
     row_counts = count_rows(codes, values) if have_numbers(values) else None
     found = None if row_counts is None else detect_numbers(values, row_counts, number_format)
-    n_known = int((codes >= 0).sum())
     if found is not None and row_counts is not None:
         n_odd = int(row_counts[~found.fits].sum())
         if n_odd <= MAX_ODD_SHARE * n_known:
@@ -278,9 +278,9 @@ def _note_odd_cells(values: list[Any], row_counts: RowCounts, fits: Mask, name: 
 
 
 def _kind_of_words(codes: Ints, values: list[Any], name: str) -> Kind:
-    known = codes[codes >= 0]
-    if 2 * len(values) <= len(known) and len(values) <= MAX_INSPECTED_VALUES:
+    if 2 * len(values) <= np.count_nonzero(codes >= 0) and len(values) <= MAX_INSPECTED_VALUES:
         return Category()
+    known = codes[codes >= 0]
     has_several_words = np.fromiter((_has_several_words(v) for v in values), dtype=bool, count=len(values))
     is_text = 2 * has_several_words[known].sum() > len(known)
     if 2 * len(values) <= len(known):

@@ -8,8 +8,6 @@ general approach to inference about the tail of a distribution", Annals of Stati
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from weigh import errors
@@ -42,7 +40,7 @@ def warn_of_outliers(
 ) -> None:
     """Warn of gross outliers in the first rows of a number column of a source."""
     holds_numbers = is_numeric(column)
-    if holds_numbers and isinstance(column, DictionaryColumn) and _has_no_outliers(column.values):
+    if holds_numbers and isinstance(column, DictionaryColumn) and _has_no_outliers(column):
         return
     try:
         if holds_numbers:
@@ -74,11 +72,14 @@ def warn_of_outliers(
     )
 
 
-def _has_no_outliers(distinct: Sequence[float]) -> bool:
+def _has_no_outliers(column: DictionaryColumn) -> bool:
     """Whether a few of the values tell that none is an outlier: many are of the order of the largest."""
+    distinct, integers = column.values, column.integers
     if not distinct:
         return True
-    low, high = min(distinct), max(distinct)
+    low, high = (
+        (min(distinct), max(distinct)) if integers is None else (int(integers.min()), int(integers.max()))
+    )
     if low in MARKERS or high in MARKERS:
         others = [value for value in distinct if value not in MARKERS] or [low]
         reach = max(others) - min(others)
@@ -86,7 +87,8 @@ def _has_no_outliers(distinct: Sequence[float]) -> bool:
             return False
     limit = max(-low, high) / MIN_RATIO
     sample = distinct[:: -(-len(distinct) // N_SAMPLES)]
-    return sum(abs(value) > limit for value in sample) > 2 * MAX_OUTLIERS
+    n_large: int = sum(abs(value) > limit for value in sample)
+    return n_large > 2 * MAX_OUTLIERS
 
 
 def find_markers(numbers: Floats) -> tuple[Floats, float]:
@@ -95,9 +97,12 @@ def find_markers(numbers: Floats) -> tuple[Floats, float]:
     They usually mean missing. The gap to the others must be wider than the range of the others.
     """
     known, none = numbers[np.isfinite(numbers)], (np.empty(0), 0.0)
-    if not len(known) or not {float(known.min()), float(known.max())} & MARKERS:
+    if not len(known):
         return none
-    is_marker = np.isin(known, list(MARKERS))
+    smallest, largest = float(known.min()), float(known.max())
+    if not {smallest, largest} & MARKERS:
+        return none
+    is_marker = np.isin(known, [marker for marker in MARKERS if smallest <= marker <= largest])
     others = known[~is_marker]
     if len(others) < MIN_MAGNITUDES:
         return none

@@ -452,7 +452,7 @@ class ParsedRecords:
         counts = {}
         for name in names:
             kind, codes, _ = self.columns[name]
-            n_missing, records = codes if kind == "number" else (int((codes < 0).sum()), codes[:0])
+            n_missing, records = codes if kind == "number" else (int(np.count_nonzero(codes < 0)), codes[:0])
             if len(records) and read_cell is not None:
                 odd_rows = OddRows(first_row + records, partial(read_cell, name))
                 counts[name] = CellCounts.of_rows(n_missing, odd_rows)
@@ -470,6 +470,13 @@ class ParsedRecords:
             name: _COLUMN_CONVERSIONS[self.columns[name][0], kind](*self.columns[name][1:])
             for name, kind in wanted.items()
         }
+
+
+def _parsed_column(
+    codes: NDArray[np.int32], values: list[Any], integers: NDArray[np.int64] | None = None
+) -> DictionaryColumn:
+    # The parser adds a value when a record has it.
+    return DictionaryColumn(codes, values, integers, uses_all_values=True)
 
 
 def _decode_numbers(codes: NDArray[np.int32], values: NDArray[Any]) -> NDArray[np.float64]:
@@ -503,9 +510,9 @@ _COLUMN_CONVERSIONS: dict[tuple[str, str], Callable[[NDArray[Any], Any], Column]
     ("number", "number"): lambda codes, values: values,
     ("real", "number"): _decode_numbers,
     ("integer", "number"): _decode_numbers,
-    ("integer", "integer"): lambda codes, values: DictionaryColumn(codes, values.tolist()),
-    ("flag", "flag"): lambda codes, values: DictionaryColumn(codes, values.astype(bool).tolist()),
-    ("string", "string"): DictionaryColumn,
+    ("integer", "integer"): lambda codes, values: _parsed_column(codes, values.tolist(), values),
+    ("flag", "flag"): lambda codes, values: _parsed_column(codes, values.astype(bool).tolist()),
+    ("string", "string"): lambda codes, values: _parsed_column(codes, values),
     ("string", "mixed"): _decode_numerals,
     ("string", "text"): _decode_objects,
     ("text", "text"): _text_column,

@@ -238,9 +238,10 @@ class _OpenOptions:
     def _open_with_detection(self, path: Path, file_format: str) -> FileSource:
         """Open a file in the encoding that its first bytes show, or else those of its first rows."""
         preferred = self.stored.settings.get("encoding")
-        encoding = detect_encoding(TextSample.read(path), preferred)
+        start = TextSample.read(path)
+        encoding = detect_encoding(start, preferred)
         try:
-            source = self._open_as(path, file_format, encoding)
+            source = self._open_as(path, file_format, encoding, start)
         except SourceError:
             if encoding != "utf-8":
                 raise
@@ -252,14 +253,16 @@ class _OpenOptions:
             note_assumed_encoding(path, encoding)
         return source
 
-    def _open_as(self, path: Path, file_format: str, encoding: str) -> FileSource:
+    def _open_as(
+        self, path: Path, file_format: str, encoding: str, start: TextSample | None = None
+    ) -> FileSource:
         if file_format in _READERS:
             module, name = _READERS[file_format]
             reader = getattr(import_module(f"weigh.source.{module}"), name)
             options = self._options(file_format, encoding)
             opened: FileSource = reader(path, self.label, self.dialect.missing, **options)
             return opened
-        dialect, names = self._complete_dialect(path, file_format, encoding)
+        dialect, names = self._complete_dialect(file_format, encoding, start or TextSample.read(path))
         source = CsvSource(path, self.label, dialect, names=names, strings=self.strings)
         if dialect.encoding in {"utf-8", "cp1252", "latin-1"}:
             note_totals_row(path, find_last_cell(path, dialect.delimiter))
@@ -278,10 +281,10 @@ class _OpenOptions:
         return {**text_options, "namespaces": namespaces} if file_format == "vw" else text_options
 
     def _complete_dialect(
-        self, path: Path, file_format: str, encoding: str
+        self, file_format: str, encoding: str, start: TextSample
     ) -> tuple[CsvDialect, Sequence[str] | None]:
         """Return the dialect of a CSV file and the names of its columns if it has no header."""
-        names, sample = self.names, self._sample(path, encoding)
+        names, sample = self.names, self._sample(start, encoding)
         dialect = replace(self.dialect, encoding=encoding, delimiter=self.delimiter or ",")
         has_stored_names = names is not None and not self.has_new_names
         if self.delimiter is None:
@@ -298,8 +301,7 @@ class _OpenOptions:
             return replace(dialect, has_header=True), None
         return dialect, features if len(header) == len(features) else names
 
-    def _sample(self, path: Path, encoding: str) -> TableSample:
-        start = TextSample.read(path)
+    def _sample(self, start: TextSample, encoding: str) -> TableSample:
         try:
             text = "" if not start.data else start.decode(encoding)
         except LookupError:  # which the reader reports
