@@ -1,4 +1,4 @@
-"""Warnings about dependent columns and about numbers that are constant within a class."""
+"""Warnings about numbers that are constant within a class."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from hypothesis import strategies as st
 
 import weigh
 from weigh import errors
-from weigh.features import infer_schema
-from weigh.learn import find_dependent_columns
 from weigh.learn.diagnostics import _first_zero_variance_class
 from weigh.model.counts.sufficient_statistics import NumberCounts, class_sums
-from weigh.source import rows
 
 N = 25
 RNG = np.random.default_rng(0)
@@ -75,57 +72,3 @@ def test_a_class_has_zero_variance_if_all_its_numbers_are_equal(values) -> None:
 def test_zero_variance_is_found_with_sample_weights() -> None:
     with pytest.warns(errors.FlatColumns, match="'x0' is always 0.1 in 'a'"):
         weigh.NaiveBayes().fit(TABLE["flat"][:, None], TABLE["y"], sample_weight=np.full(2 * N, 1.0 + 2**-30))
-
-
-def table(n: int = 300) -> dict[str, object]:
-    rng = np.random.default_rng(0)
-    colour = rng.choice(["red", "green", "blue"], n)
-    size = rng.normal(size=n)
-    return {
-        "colour": colour,
-        "size": size,
-        "other": rng.choice(["a", "b"], n),
-        "length": rng.normal(size=n),
-        "y": rng.choice(["no", "yes"], n),
-    }
-
-
-def pairs(data: dict[str, object], columns: object = "auto") -> list[tuple[str, str]]:
-    source = rows(data, "y")
-    schema = infer_schema(source, columns)
-    return [(p.first, p.second) for p in find_dependent_columns(schema, next(schema.chunks(source)))]
-
-
-def test_independent_columns_are_not_reported():
-    assert pairs(table()) == []
-
-
-def test_a_renamed_category_and_a_rescaled_number_are_found():
-    data = table()
-    data["farbe"] = np.char.upper(np.asarray(data["colour"], dtype=str))
-    data["inches"] = np.asarray(data["size"]) / 2.54 + 1
-    assert sorted(pairs(data)) == [("colour", "farbe"), ("size", "inches")]
-
-
-def test_a_repeated_flag_is_found():
-    data = table()
-    data["f"] = np.asarray(data["other"]) == "a"
-    data["g"] = ~np.asarray(data["f"])
-    assert ("f", "g") in pairs(data)
-
-
-def test_columns_that_depend_only_through_the_class_are_not_reported():
-    rng = np.random.default_rng(1)
-    y = rng.choice([0, 1], 500)
-    data = {"a": y * 10 + rng.normal(size=500), "b": y * 10 + rng.normal(size=500), "y": y}
-    assert pairs(data) == []
-
-
-def test_fitting_warns_and_names_the_column_to_skip():
-    data = table()
-    data["inches"] = np.asarray(data["size"]) / 2.54
-    with pytest.warns(errors.DependentColumns, match="'inches' repeats 'size'.*columns={'inches': 'skip'}"):
-        weigh.NaiveBayes().fit(data, "y")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        weigh.NaiveBayes({"inches": "skip"}).fit(data, "y")

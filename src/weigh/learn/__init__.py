@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "design_matrix": ("DesignMatrix", "build_design_matrix"),
-        "diagnostics": ("Dependence", "find_dependent_columns"),
+        "redundancy": ("Dependence", "find_dependent_columns"),
         "joint_bayes": ("JointTask",),
         "naive_bayes": ("BayesTask",),
         "perceptron": ("PerceptronTask", "PerceptronTraining"),

@@ -1,4 +1,4 @@
-"""Checks of the assumptions of naive Bayes: dependent columns, and numbers constant within a class."""
+"""Numbers that are constant within a class, which naive Bayes takes for certain."""
 
 from __future__ import annotations
 
@@ -6,165 +6,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
-from weigh import _core, errors
+from weigh import errors
 from weigh.advice import Call, Setting, set_kind
 from weigh.deduplicated_warnings import warn
-from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
 from weigh.features.dates.kind import split_part_name
-from weigh.features.kinds import Category, Number
-from weigh.features.schema import ColumnGroup, Schema
-from weigh.features.words import Block
-from weigh.model.counts.bayes_counts import encode_labels
+from weigh.features.schema import Schema
 from weigh.model.counts.sufficient_statistics import LIMB_BITS, NumberCounts, limbs_to_integer
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.weights import format_value
 from weigh.model.naive_bayes import BayesModel
-from weigh.source.chunk import Chunk
 
-MAX_SAMPLE_ROWS = 1_000  # enough to detect a repeated column at negligible cost
-MAX_LEVELS = 40  # columns with more levels are not compared
-MAX_TOTAL_LEVELS = 300
-MAX_COLUMNS = 60
-MAX_CLASSES = 20
-MIN_CLASS_ROWS = 20  # classes with fewer rows are ignored
-MIN_DEPENDENCE = 0.95
-SMALLEST_FLOAT = 5e-324
 MIN_CLASS_VALUES = 20  # classes with fewer values are ignored
 MIN_EXPLICIT_FLOOR = 0.1  # a variance floor this large was chosen by the user
-
-
-@dataclass(frozen=True)
-class Dependence:
-    """Two columns, one of which (almost) determines the other within every class."""
-
-    first: str
-    second: str
-    strength: float
-
-    def __str__(self) -> str:
-        verb = "repeats" if self.strength > 0.999999 else f"nearly repeats ({self.strength:.2f})"
-        return f"{self.second!r} {verb} {self.first!r}"
-
-
-def find_dependent_columns(schema: Schema, chunk: Chunk) -> list[Dependence]:
-    """Return the pairs of strongly dependent columns, strongest first.
-
-    The strength is the absolute correlation within classes for two numbers, and the mutual information within
-    classes divided by the smaller entropy for two categories or flags.
-    """
-    chunk = chunk.slice(0, MAX_SAMPLE_ROWS)
-    if chunk.n_rows < MIN_CLASS_ROWS or chunk.sparse is not None:
-        return []
-    classes, _ = encode_labels(chunk)
-    groups = [group for group in schema.column_groups if isinstance(group.kind, Category | Number)]
-    blocks = [(g, g.kind.encode(chunk.columns, g.names, schema.missing)) for g in groups]
-    pairs = _correlated_numbers(blocks, classes) + _associated_categories(blocks, schema, chunk, classes)
-    return sorted(pairs, key=lambda pair: -pair.strength)
-
-
-def _correlated_numbers(blocks: list[tuple[ColumnGroup, Block]], classes: Ints) -> list[Dependence]:
-    columns = [(g.names[0], b.values) for g, b in blocks if isinstance(b, NumberBlock)][: 4 * MAX_COLUMNS]
-    if len(columns) < 2:
-        return []
-    table = np.column_stack([values for _, values in columns])
-    is_present = ~np.isnan(table)
-    # Scale to magnitudes of at most one; squares could overflow otherwise.
-    table = np.where(is_present, table, 0.0)
-    table /= np.maximum(np.abs(table).max(axis=0), SMALLEST_FLOAT)
-    table = np.where(is_present, table, table.sum(axis=0) / np.maximum(is_present.sum(axis=0), 1))
-    for c in np.unique(classes):
-        table[classes == c] -= table[classes == c].mean(axis=0)
-    norms = np.sqrt((table**2).sum(axis=0))
-    varies = norms > 0
-    table[:, varies] /= norms[varies]
-    strength = np.abs(table.T @ table)
-    strength[~varies] = 0
-    return _select_dependent([name for name, _ in columns], strength)
-
-
-def _associated_categories(
-    blocks: list[tuple[ColumnGroup, Block]], schema: Schema, chunk: Chunk, classes: Ints
-) -> list[Dependence]:
-    columns = [(g.names[0], b.codes, len(b.levels)) for g, b in blocks if isinstance(b, CategoryBlock)]
-    columns += _flag_columns(schema, chunk)
-    columns = [column for column in columns if 2 <= column[2] <= MAX_LEVELS][:MAX_COLUMNS]
-    ends = np.cumsum([n_levels for _, _, n_levels in columns])
-    columns = columns[: int(np.searchsorted(ends, MAX_TOTAL_LEVELS, side="right"))]
-    frequent = np.flatnonzero(np.bincount(classes) >= MIN_CLASS_ROWS)
-    if len(columns) < 2 or not 1 <= len(frequent) <= MAX_CLASSES:
-        return []
-    class_indices: Ints = np.full(int(classes.max()) + 1, -1, dtype=np.int32)
-    class_indices[frequent] = np.arange(len(frequent))
-    starts = np.concatenate([[0], ends])[: len(columns) + 1]
-    codes = [codes for _, codes, _ in columns]
-    tables = _contingency_tables(codes, starts, class_indices[classes], len(frequent))
-    names = [name for name, _, _ in columns]
-    return _select_dependent(names, _normalised_mutual_information(tables, starts[:-1]))
-
-
-def _contingency_tables(columns: list[Ints], starts: Any, classes: Ints, n_classes: int) -> Floats:
-    """Count the co-occurrences of levels in each class: [C, total levels, total levels]."""
-    tables = np.zeros((n_classes, int(starts[-1]), int(starts[-1])))
-    for i, first in enumerate(columns):
-        low, high = int(starts[i]), int(starts[i + 1])
-        is_counted = (first >= 0) & (classes >= 0)
-        rows = np.where(is_counted, classes * (high - low) + first, -1).astype(np.int32)
-        for j in range(i, len(columns)):
-            other = slice(int(starts[j]), int(starts[j + 1]))
-            counts = np.zeros((n_classes * (high - low), other.stop - other.start), dtype=np.int64)
-            _core.count_codes(rows, columns[j], counts)
-            by_class = counts.reshape(n_classes, high - low, -1)
-            tables[:, low:high, other] = by_class
-            tables[:, other, low:high] = by_class.transpose(0, 2, 1)
-    return tables
-
-
-def _flag_columns(schema: Schema, chunk: Chunk) -> list[tuple[str, Ints, int]]:
-    columns: list[tuple[str, Ints, int]] = []
-    for group in schema.column_groups:
-        if group.kind.family == "bernoulli" and group.kind.shares_block:
-            for name in group.names[:MAX_COLUMNS]:
-                block: Any = group.kind.encode(chunk.columns, [name], schema.missing)
-                codes: Ints = np.diff(block.rows.indptr).astype(np.int32)
-                columns.append((name, codes, int(codes.max(initial=0)) + 1))
-    return columns
-
-
-def _normalised_mutual_information(tables: Floats, starts: Any) -> Floats:
-    """Return Σ I(a, b) / Σ min(H(a), H(b)) over the classes for each pair of columns.
-
-    `tables` [C, levels, levels] counts co-occurring levels, and column j starts at level `starts[j]`. With f
-    = n log n, n H(a) = f(n) − Σ f(row margins) and n I(a, b) = n H(a) + n H(b) − f(n) + Σ f(cells).
-    """
-    information = min_entropy = total = np.zeros((len(starts), len(starts)))
-    for table in tables:
-        n = _block_sums(table, starts)
-        margins = np.add.reduceat(table, starts, axis=1)
-        rows = np.add.reduceat(_n_log_n(margins), starts, axis=0)
-        cells = _block_sums(_n_log_n(table), starts)
-        entropy = _n_log_n(n) - rows
-        information = information + entropy + entropy.T - (_n_log_n(n) - cells)
-        min_entropy = min_entropy + np.minimum(entropy, entropy.T)
-        total = total + n
-    # The ratio is unstable for a nearly constant column, which also carries little evidence to count twice.
-    varies = min_entropy > 0.05 * total
-    return np.where(varies, information / np.where(varies, min_entropy, 1.0), 0.0)
-
-
-def _block_sums(table: Floats, starts: Any) -> Floats:
-    return np.asarray(np.add.reduceat(np.add.reduceat(table, starts, axis=0), starts, axis=1))
-
-
-def _n_log_n(counts: Floats) -> Floats:
-    counts = counts.astype(np.float64)
-    return counts * np.log(np.maximum(counts, 1.0))
-
-
-def _select_dependent(names: list[str], strength: Floats) -> list[Dependence]:
-    pairs = zip(*np.nonzero(np.triu(strength, 1) >= MIN_DEPENDENCE), strict=True)
-    return [Dependence(names[i], names[j], min(1.0, float(strength[i, j]))) for i, j in pairs]
 
 
 @dataclass(frozen=True)

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from weigh import errors
-from weigh.advice import set_kind
-from weigh.deduplicated_warnings import warn
 from weigh.features.inference.schema import infer_schema
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.learn.class_prior import check_class_prior
-from weigh.learn.diagnostics import find_dependent_columns, warn_zero_variance_columns
+from weigh.learn.diagnostics import warn_zero_variance_columns
+from weigh.learn.redundancy import warn_dependent_columns
+from weigh.learn.row_sample import RowSample, sample_rows
 from weigh.model.counts.bayes_counts import BayesCounter, BayesCounts, count_rows
 from weigh.model.distributions.prior_settings import check_priors_fit_columns
 from weigh.model.naive_bayes import BayesModel
@@ -21,10 +21,12 @@ from weigh.parameters.learners import NAIVE_BAYES
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 
+MAX_COLUMNS = 2_000  # wider tables are not sampled
+
 
 @dataclass(frozen=True)
 class BayesTask:
-    """Counts rows for a `BayesModel`; with `warns`, zero-variance columns cause a warning."""
+    """Counts rows for a `BayesModel`; with `warns`, columns that break its assumptions cause warnings."""
 
     schema: Schema
     prior: Any = NAIVE_BAYES.defaults["prior"]
@@ -34,53 +36,80 @@ class BayesTask:
 
     @classmethod
     def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> BayesTask:
-        """Return the task for a source: check the parameters, infer the kinds, warn of dependent columns."""
+        """Return the task for a source: check the parameters and infer the kinds."""
         check_class_prior(NAIVE_BAYES.owner, parameters.get("class_prior"), source)
         values = NAIVE_BAYES.check(parameters)
         schema = infer_schema(source, columns, values["number"], values["missing"])
         if not schema.column_groups:
             raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
         check_priors_fit_columns(schema.column_groups, values["prior"], values["complement"])
-        task = cls(schema, values["prior"], values["class_prior"], values["complement"])
-        task.warn_dependent_columns(source)
-        return task
-
-    def warn_dependent_columns(self, source: Source) -> None:
-        """Warn about columns that repeat each other in the first rows; words are not compared."""
-        groups = self.schema.column_groups
-        if sum(len(g.names) for g in groups if not isinstance(g.kind, BagOfWordsKind)) < 2:
-            return
-        pairs = find_dependent_columns(self.schema, self.schema.first_rows(source))
-        if pairs:
-            listed = "; ".join(str(pair) for pair in pairs[:3])
-            more = f" and {len(pairs) - 3} more pairs" if len(pairs) > 3 else ""
-            warn(
-                errors.DependentColumns(
-                    "Some columns repeat each other, so naive Bayes counts the same evidence twice and is "
-                    f"overconfident: {listed}{more}.",
-                    hint=("Leave out one of each pair, for example ", set_kind(pairs[0].second, "skip"), "."),
-                ),
-                [name for pair in pairs for name in (pair.first, pair.second)],
-            )
+        return cls(schema, values["prior"], values["class_prior"], values["complement"])
 
     def count(self, chunk: Chunk) -> BayesCounts:
         """Count one chunk."""
         return count_rows([chunk], self.schema)
 
-    def counter(self) -> BayesCounter:
-        """Return an empty counter."""
-        return BayesCounter(self.schema)
+    def counter(self) -> SampledCounter:
+        """Return an empty counter, which samples the rows if there are columns to compare."""
+        groups = self.schema.column_groups
+        n_columns = sum(len(g.names) for g in groups if not isinstance(g.kind, BagOfWordsKind))
+        return SampledCounter(
+            self.schema, RowSample() if self.warns and 1 < n_columns <= MAX_COLUMNS else None
+        )
 
-    def merge(self, first: BayesCounts, second: BayesCounts) -> BayesCounts:
+    def merge(self, first: SampledCounts, second: SampledCounts) -> SampledCounts:
         """Return the sum of two counts."""
         return first.plus(second)
 
-    def finish(self, counts: BayesCounts) -> BayesModel:
+    def finish(self, sampled: SampledCounts) -> BayesModel:
         """Build the model; classes named by the class prior exist even without rows."""
+        counts = sampled.counts
         if isinstance(self.class_prior, Mapping):
             counts = counts.with_declared_classes(self.class_prior)
         model = BayesModel(self.schema, counts.canonical(), self.prior, self.class_prior, self.complement)
         model.class_distribution.check()
         if self.warns:
             warn_zero_variance_columns(model)
+        if sampled.sample is not None:
+            warn_dependent_columns(model, sampled.sample)
         return model
+
+
+@dataclass(frozen=True)
+class SampledCounts:
+    """The counts of rows, and a sample of the rows if their columns are compared."""
+
+    counts: BayesCounts
+    sample: RowSample | None = None
+
+    def plus(self, other: SampledCounts) -> SampledCounts:
+        """Return the counts and the sample of both sets of rows."""
+        counts = self.counts.plus(other.counts)
+        if self.sample is None or other.sample is None:
+            return SampledCounts(counts)
+        return SampledCounts(counts, self.sample.plus(other.sample))
+
+
+class SampledCounter:
+    """Counts rows and keeps a sample of them."""
+
+    def __init__(self, schema: Schema, sample: RowSample | None) -> None:
+        self._counter, self._sample = BayesCounter(schema), sample
+
+    def add(self, chunk: Chunk) -> None:
+        """Count one chunk."""
+        counted = self._counter.add(chunk)
+        if self._sample is not None and chunk.sparse is None:
+            self._sample = self._sample.plus(
+                sample_rows(self._counter.schema, chunk, counted, self._sample.limit)
+            )
+
+    def merge(self, other: SampledCounter) -> None:
+        """Add the counts and the sample of another counter."""
+        self._counter.merge(other._counter)
+        if self._sample is not None and other._sample is not None:
+            self._sample = self._sample.plus(other._sample)
+
+    def counts(self) -> SampledCounts:
+        """Return the counts and the sample."""
+        return SampledCounts(self._counter.counts(), self._sample)

@@ -14,7 +14,8 @@ from weigh.features.columns import encode_column
 from weigh.features.inference.identifiers import is_nearly_distinct
 from weigh.features.kinds import Category
 from weigh.judge.label_audit import Audit, SuspectRow, audit
-from weigh.learn.diagnostics import find_dependent_columns, find_zero_variance_columns
+from weigh.learn.diagnostics import find_zero_variance_columns
+from weigh.learn.redundancy import Dependence, find_dependent_columns, log_loss_without
 from weigh.model.count_model import CountModel
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.report.facts import ZERO_BASED_NOTE, format_share
@@ -282,9 +283,10 @@ def find_misleading_columns(model: Any, data: Any, labels: Any, mistakes: Mistak
         mistakes, {part.part.names[0] for part in model.distributions if isinstance(part, Gaussian)}
     )
     extreme = tuple(name for name in max_nats if name not in constant)
-    repeated = tuple(_redundant_pairs(model, data, labels))
-    lines = (*_constant_advice(constant), *_extreme_advice(extreme, max_nats), *_redundant_advice(repeated))
-    return MisleadingColumns(extreme, constant, repeated, lines)
+    repeated, gain = _redundant_columns(model, data, labels)
+    redundant = _redundant_advice(repeated, gain)
+    lines = (*_constant_advice(constant), *_extreme_advice(extreme, max_nats), *redundant)
+    return MisleadingColumns(extreme, constant, tuple((p.first, p.second) for p in repeated), lines)
 
 
 def _extreme_evidence(mistakes: MistakeFacts, columns: set[str]) -> dict[str, float]:
@@ -296,13 +298,20 @@ def _extreme_evidence(mistakes: MistakeFacts, columns: set[str]) -> dict[str, fl
     return dict(sorted(max_nats.items(), key=lambda item: -item[1]))
 
 
-def _redundant_pairs(model: Any, data: Any, labels: Any) -> Iterator[tuple[str, str]]:
+def _redundant_columns(model: Any, data: Any, labels: Any) -> tuple[list[Dependence], float]:
+    """Return the columns that repeat others, and how much the log loss of the rows falls without them.
+
+    The gain is zero unless it exceeds twice its standard error.
+    """
     if model.schema.accepts_sparse:
-        return
+        return [], 0.0
     source = rows_of(data, labels, missing=model.schema.missing).with_storage(model.storage)
-    for chunk in model.schema.chunks(source):
-        yield from ((pair.first, pair.second) for pair in find_dependent_columns(model.schema, chunk))
-        return
+    chunk = next(model.schema.chunks(source), None)
+    pairs = [] if chunk is None else find_dependent_columns(model.schema, chunk)
+    if chunk is None or not pairs:
+        return [], 0.0
+    change, error = log_loss_without(model, chunk, [pair.second for pair in pairs])
+    return pairs, -change if change < -2 * error else 0.0
 
 
 def _constant_advice(names: Sequence[str]) -> Iterator[str]:
@@ -325,21 +334,24 @@ def _extreme_advice(names: Sequence[str], max_nats: dict[str, float]) -> Iterato
         )
 
 
-def _redundant_advice(pairs: Sequence[tuple[str, str]]) -> Iterator[str]:
+def _redundant_advice(pairs: Sequence[Dependence], gain: float) -> Iterator[str]:
     if pairs:
-        repeats = ", ".join(
-            f"{truncate(second, MAX_CAUSE_COLUMN_LENGTH)} repeats {truncate(first, MAX_CAUSE_COLUMN_LENGTH)}"
-            for first, second in pairs[:MAX_LISTED_COLUMNS]
-        )
-        more = (
-            f" and {format_quantity(len(pairs) - MAX_LISTED_COLUMNS, 'more pair')}"
-            if len(pairs) > MAX_LISTED_COLUMNS
-            else ""
-        )
-        yield (
-            f"The same evidence is counted twice, because {repeats}{more}: train with "
-            f"{_kind_option([pairs[0][1]], 'skip')}."
-        )
+        listed = pairs[:MAX_LISTED_COLUMNS]
+        repeats = ", ".join(_format_redundancy(pair) for pair in listed)
+        n_more = len(pairs) - len(listed)
+        more = f" and {format_quantity(n_more, 'more column')} repeat others" if n_more else ""
+        them = "it" if len(pairs) == 1 else "them"
+        if gain:
+            options = " ".join(_kind_option([pair.second], "skip") for pair in listed)
+            advice = f"without {them} the log loss of these rows is {gain:.2g} lower, so train with {options}"
+        else:
+            advice = f"but leaving {them} out does not lower the log loss of these rows, so keep {them}"
+        yield f"The same evidence is counted twice, because {repeats}{more}: {advice}."
+
+
+def _format_redundancy(pair: Dependence) -> str:
+    first, second = (truncate(name, MAX_CAUSE_COLUMN_LENGTH) for name in (pair.first, pair.second))
+    return f"{'' if pair.is_complete else f'{int(100 * pair.share)} % of '}{second} repeats {first}"
 
 
 def _kind_option(names: Sequence[str], kind: str) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -293,25 +293,35 @@ class WordCounter:
         return FlagCounts(words, align_rows(known, class_indices, len(class_indices)))
 
 
+class CountedRows(NamedTuple):
+    """The rows of a chunk as they are counted: blocks, and labels[codes[i]] for row i."""
+
+    blocks: list[Block]
+    codes: Ints
+    labels: list[Label]
+
+
 class BayesCounter:
     """Accumulates all counts of naive Bayes chunk by chunk."""
 
     def __init__(self, schema: Schema) -> None:
-        self._schema = schema
+        self.schema = schema
         self._index_by_label: dict[Label, int] = {}
         self._rows: CountArray = np.zeros(0, dtype=np.int64)
         self._parts: list[Any] = [make_group_counter(group) for group in schema.column_groups]
 
-    def add(self, chunk: Chunk) -> None:
-        """Count the rows of one chunk."""
+    def add(self, chunk: Chunk) -> CountedRows:
+        """Count the rows of one chunk and return them as they were counted."""
         codes, labels = encode_labels(chunk)
+        counted = CountedRows(self.schema.encode(chunk), codes, labels)
         class_indices = self._class_indices(labels)
         if not is_identity(class_indices, len(class_indices)):
             codes = class_indices.astype(np.int32)[codes]
         by = RowClasses(codes, len(self._index_by_label), chunk.weights)
-        for counter, block in zip(self._parts, self._schema.encode(chunk), strict=True):
+        for counter, block in zip(self._parts, counted.blocks, strict=True):
             counter.add(block, by)
         self._rows = extend_classes(self._rows, by.n_classes) + by.class_totals()
+        return counted
 
     def _class_indices(self, labels: Iterable[Label]) -> Longs:
         indices = [self._index_by_label.setdefault(label, len(self._index_by_label)) for label in labels]

@@ -1,0 +1,282 @@
+"""Columns that say the same within the classes, which naive Bayes counts twice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weigh import errors
+from weigh.advice import set_kind
+from weigh.deduplicated_warnings import warn
+from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
+from weigh.features.dates.kind import split_part_name
+from weigh.features.kinds import Category, Number
+from weigh.features.schema import Schema
+from weigh.learn.row_sample import RowSample
+from weigh.model.counts.bayes_counts import encode_labels
+from weigh.model.naive_bayes import BayesModel
+from weigh.source.chunk import Chunk
+
+MAX_COLUMNS = 240
+MAX_LEVELS = 20  # rarer levels of a category are compared as one
+MAX_TOTAL_LEVELS = 400
+MAX_BINS = 8
+MIN_BIN_ROWS = 5
+MIN_SHARE = 0.5  # of the information of the column that carries less
+MIN_ENTROPY = 0.02  # nats per row
+MIN_EFFECT = 0.01  # mean change of the probability of the predicted class
+MAX_FALSE_ALARMS = 0.01  # per table, if all columns are independent within the classes
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """A column whose information within the classes is to a large share in another column."""
+
+    first: str
+    second: str
+    share: float
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the first column determines the second."""
+        return self.share > 1 - 1e-9
+
+    def __str__(self) -> str:
+        part = "" if self.is_complete else f"{math.floor(100 * self.share)} % of "
+        return f"{part}{self.second!r} repeats {self.first!r}"
+
+
+@dataclass(frozen=True)
+class _DiscreteColumn:
+    """A column as codes, -1 where it is missing; the bins and ranks of a number are those in its class."""
+
+    name: str
+    codes: Ints
+    n_levels: int
+    ranks: Floats | None = None
+
+
+def warn_dependent_columns(model: BayesModel, sample: RowSample) -> None:
+    """Warn about columns that repeat another one, or share so much that the probabilities change."""
+    chunk = sample.to_chunk()
+    pairs = find_dependent_columns(model.schema, chunk, sample.counts)
+    effect = _mean_change(model, chunk, sample.counts, [pair.second for pair in pairs]) if pairs else 0.0
+    if not pairs or (effect < MIN_EFFECT and not pairs[0].is_complete):
+        return
+    listed = "; ".join(str(pair) for pair in pairs[:3])
+    more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
+    it = "it" if len(pairs) == 1 else "them"
+    rows = f" (in a sample of {len(sample.hashes)} rows)" if sample.limit is not None else ""
+    warn(
+        errors.DependentColumns(
+            "Some columns repeat each other, so naive Bayes counts the same evidence twice and is "
+            f"overconfident: {listed}{more}{rows}. Without {it} the probabilities change by "
+            f"{100 * effect:.2g} points on average.",
+            hint=("Try ", set_kind(_table_column(pairs[0].second), "skip"), ", or calibrate the model."),
+        ),
+        [name for pair in pairs for name in (pair.first, pair.second)],
+    )
+
+
+def _mean_change(
+    model: BayesModel, chunk: Chunk, counts: npt.NDArray[np.int64], features: Sequence[str]
+) -> float:
+    """Return the mean change of the predicted class's probability if some columns were left out."""
+    full = model.predict_proba(chunk)
+    without = model.predict_proba(_leave_out(chunk, features))
+    rows, predicted = np.arange(chunk.n_rows), full.argmax(axis=1)
+    return float(np.average(np.abs(full - without)[rows, predicted], weights=counts))
+
+
+def _leave_out(chunk: Chunk, features: Sequence[str]) -> Chunk:
+    """Return the rows without some columns: what is missing is no evidence."""
+    missing = np.full(chunk.n_rows, None, dtype=object)
+    return replace(chunk, columns={**chunk.columns, **{_table_column(each): missing for each in features}})
+
+
+def log_loss_without(model: BayesModel, chunk: Chunk, features: Sequence[str]) -> tuple[float, float]:
+    """Return the mean change of the log loss of labelled rows if columns were left out, and its error."""
+    codes, labels = encode_labels(chunk)
+    places = {label: place for place, label in enumerate(model.classes)}
+    classes = np.array([places.get(label, -1) for label in labels], dtype=np.int64)[codes]
+    rows = np.flatnonzero(classes >= 0)
+    full, without = model.log_proba(chunk), model.log_proba(_leave_out(chunk, features))
+    change = (full - without)[rows, classes[rows]]
+    return float(change.mean()), float(change.std() / math.sqrt(max(1, len(rows))))
+
+
+def _table_column(feature: str) -> str:
+    """Return the column of a feature, which may be a part of a date."""
+    return split_part_name(feature)[0] or feature
+
+
+def find_dependent_columns(
+    schema: Schema, chunk: Chunk, counts: npt.NDArray[np.int64] | None = None
+) -> list[Dependence]:
+    """Return the columns that share most of their information with another one, the largest share first.
+
+    The share is the mutual information given the class, without its bias by chance, as a part of the smaller
+    entropy; for two numbers it is 1 − exp(−2 × mutual information), the squared correlation of ranks. It is
+    reported if independent columns would hardly reach it. `counts` says how often each row occurs.
+    """
+    if chunk.sparse is not None or chunk.n_rows < 2:
+        return []
+    weights = np.ones(chunk.n_rows) if counts is None else counts.astype(np.float64)
+    classes, _ = encode_labels(chunk)
+    columns = _discretise_columns(schema, chunk, classes)
+    return _select_redundant(columns, *_measure_shares(columns, classes, weights)) if len(columns) > 1 else []
+
+
+def _select_redundant(columns: Sequence[_DiscreteColumn], share: Floats, entropy: Floats) -> list[Dependence]:
+    """Return one column of each dependent pair: that with clearly less information, else the later one."""
+    pairs = np.argwhere(np.triu(share >= MIN_SHARE, 1)).tolist()
+    redundant: dict[int, Dependence] = {}
+    for i, j in sorted(pairs, key=lambda pair: -share[pair[0], pair[1]]):
+        kept, left_out = (i, j) if entropy[j] <= 1.05 * entropy[i] else (j, i)
+        if kept not in redundant and left_out not in redundant:
+            names = columns[kept].name, columns[left_out].name
+            redundant[left_out] = Dependence(*names, min(1.0, float(share[i, j])))
+    return list(redundant.values())
+
+
+def _discretise_columns(schema: Schema, chunk: Chunk, classes: Ints) -> list[_DiscreteColumn]:
+    groups = [g for g in schema.column_groups if isinstance(g.kind, Category | Number)][:MAX_COLUMNS]
+    blocks: list[tuple[str, Any]] = [
+        (g.names[0], g.kind.encode(chunk.columns, g.names, schema.missing)) for g in groups
+    ]
+    flags = _flag_codes(schema, chunk, MAX_COLUMNS - len(blocks))
+    n_numbers = sum(isinstance(block, NumberBlock) for _, block in blocks)
+    n_bins = max(2, min(MAX_BINS, MAX_TOTAL_LEVELS // max(1, 2 * n_numbers)))
+    columns = [*flags]
+    for name, block in blocks:
+        if isinstance(block, NumberBlock):
+            columns.append(_bin_number(name, block.values, classes, n_bins))
+        elif isinstance(block, CategoryBlock):
+            columns.append(_pool_levels(name, block))
+    columns = [column for column in columns if column.n_levels > 1]
+    order = {name: place for place, name in enumerate(schema.names)}
+    columns.sort(key=lambda column: order[_table_column(column.name)])
+    ends = np.cumsum([column.n_levels for column in columns])
+    return columns[: int(np.searchsorted(ends, MAX_TOTAL_LEVELS, side="right"))]
+
+
+def _flag_codes(schema: Schema, chunk: Chunk, n_columns: int) -> list[_DiscreteColumn]:
+    columns: list[_DiscreteColumn] = []
+    for group in schema.column_groups:
+        if group.kind.family == "bernoulli" and group.kind.shares_block:
+            for name in group.names[: max(0, n_columns - len(columns))]:
+                block: Any = group.kind.encode(chunk.columns, [name], schema.missing)
+                codes: Ints = np.diff(block.rows.indptr).astype(np.int32)
+                n_levels = int(codes.max(initial=0)) + 1
+                if block.missing is not None:
+                    codes[np.diff(block.missing.rows.indptr) > 0] = -1
+                columns.append(_DiscreteColumn(name, codes, n_levels))
+    return columns
+
+
+def _pool_levels(name: str, block: CategoryBlock) -> _DiscreteColumn:
+    """Return the codes of the frequent levels; all others have one code."""
+    counts = np.bincount(block.codes[block.codes >= 0], minlength=len(block.levels))
+    if len(counts) <= MAX_LEVELS:
+        return _DiscreteColumn(name, block.codes, len(counts))
+    # Levels are ordered by count and name, not by their order in the data.
+    order = sorted(range(len(counts)), key=lambda code: (-counts[code], str(block.levels[code])))
+    codes = np.full(len(counts) + 1, MAX_LEVELS - 1, dtype=np.int32)
+    codes[order[: MAX_LEVELS - 1]] = np.arange(MAX_LEVELS - 1)
+    codes[-1] = -1
+    return _DiscreteColumn(name, codes[block.codes], MAX_LEVELS)
+
+
+def _bin_number(name: str, values: Floats, classes: Ints, n_bins: int) -> _DiscreteColumn:
+    """Return bins with about as many rows each in every class, with equal numbers in one bin."""
+    ranks: Floats = np.full(len(values), np.nan)
+    codes: Ints = np.full(len(values), -1, dtype=np.int32)
+    for c in range(int(classes.max(initial=-1)) + 1):
+        rows = np.flatnonzero((classes == c) & ~np.isnan(values))
+        if len(rows) > 1:
+            _, places, counts = np.unique(values[rows], return_inverse=True, return_counts=True)
+            middle = np.cumsum(counts) - (counts + 1) / 2
+            ranks[rows] = middle[places] / len(rows) - 0.5 + 0.5 / len(rows)
+            bins = max(1, min(n_bins, len(rows) // MIN_BIN_ROWS))
+            codes[rows] = np.minimum(((ranks[rows] + 0.5) * bins).astype(np.int32), bins - 1)
+    return _DiscreteColumn(name, codes, n_bins, ranks)
+
+
+def _measure_shares(
+    columns: Sequence[_DiscreteColumn], classes: Ints, weights: Floats
+) -> tuple[Floats, Floats]:
+    """Return the share of information of each pair, zero if chance may explain it, and the entropies."""
+    starts = np.concatenate([[0], np.cumsum([column.n_levels for column in columns])])
+    indicators = np.zeros((len(classes), int(starts[-1])))
+    for start, column in zip(starts, columns, strict=False):
+        known = np.flatnonzero(column.codes >= 0)
+        indicators[known, start + column.codes[known]] = 1.0
+    information, entropy, freedom, n = _sum_information(indicators, starts[:-1], classes, weights)
+    least = np.minimum(entropy, entropy.T)
+    is_number = np.array([column.ranks is not None for column in columns])
+    unbiased = np.maximum(information - freedom / 2, 0.0)
+    # Where one column determines the other, the bias is not that of independent columns.
+    unbiased = np.where(information >= least * (1 - 1e-9), least, unbiased)
+    share = unbiased / np.maximum(least, 1e-300)
+    both = is_number[:, None] & is_number
+    share[both] = (1 - np.exp(-2 * unbiased / np.maximum(n, 1.0)))[both]
+    limit = NormalDist().inv_cdf(1 - 2 * MAX_FALSE_ALARMS / (len(columns) * (len(columns) - 1)))
+    share[_normal_score(2 * information, freedom) <= limit] = 0.0
+    # A column that hardly varies within the classes carries little evidence to count twice.
+    share[least < MIN_ENTROPY * n] = 0.0
+    return np.maximum(share, _squared_rank_correlations(columns, weights, limit)), np.diag(entropy)
+
+
+def _sum_information(indicators: Floats, starts: Any, classes: Ints, weights: Floats) -> tuple[Floats, ...]:
+    """Return Σ n I(a, b), Σ n H(a), the degrees of freedom and n over the classes, for each pair (a, b).
+
+    With f = n log n, n H(a) = f(n) − Σ f(row margins) and n I(a, b) = n H(a) + n H(b) − f(n) + Σ f(cells).
+    """
+    shape = (len(starts), len(starts))
+    information, entropies, freedom, total = (np.zeros(shape) for _ in range(4))
+    for c in np.unique(classes):
+        rows = indicators[classes == c]
+        table = rows.T @ (rows * weights[classes == c, None])
+        margins = np.add.reduceat(table, starts, axis=1)
+        n = np.add.reduceat(margins, starts, axis=0)
+        cells = np.add.reduceat(np.add.reduceat(_n_log_n(table), starts, axis=1), starts, axis=0)
+        entropy = _n_log_n(n) - np.add.reduceat(_n_log_n(margins), starts, axis=0)
+        levels = np.add.reduceat((margins > 0).astype(np.float64), starts, axis=0)
+        information += entropy + entropy.T - (_n_log_n(n) - cells)
+        entropies += entropy
+        freedom += np.maximum(levels - 1, 0.0) * np.maximum(levels.T - 1, 0.0)
+        total += n
+    return information, entropies, freedom, total
+
+
+def _n_log_n(counts: Floats) -> Floats:
+    return counts * np.log(np.maximum(counts, 1.0))
+
+
+def _normal_score(statistic: Floats, freedom: Floats) -> Floats:
+    """Return a chi-squared statistic as a standard normal one, approximately (Wilson and Hilferty)."""
+    k = np.maximum(freedom, 1.0)
+    score = (np.cbrt(np.maximum(statistic, 0.0) / k) - (1 - 2 / (9 * k))) / np.sqrt(2 / (9 * k))
+    return np.where(freedom > 0, score, -np.inf)
+
+
+def _squared_rank_correlations(columns: Sequence[_DiscreteColumn], weights: Floats, limit: float) -> Floats:
+    """Return the squared rank correlations within classes, zero if chance may explain them."""
+    none = np.full(len(weights), np.nan)
+    ranks = np.column_stack([none if c.ranks is None else c.ranks for c in columns])
+    known = ~np.isnan(ranks)
+    ranks = np.where(known, ranks, 0.0)
+    products = ranks.T @ (ranks * weights[:, None])
+    squares = (ranks**2).T @ (known * weights[:, None])
+    n = known.T.astype(np.float64) @ (known * weights[:, None])
+    scale = squares * squares.T
+    r2 = np.where(scale > 0, products**2 / np.where(scale > 0, scale, 1.0), 0.0).clip(0.0, 1.0)
+    # Fisher's transformation is nearly normal with variance 1 / (n - 3).
+    score = np.arctanh(np.minimum(np.sqrt(r2), 1 - 1e-12)) * np.sqrt(np.maximum(n - 3, 0.0))
+    return np.where(score > limit, r2, 0.0)

@@ -1,0 +1,117 @@
+"""A sample of the rows of a source that does not depend on their order."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from weigh.features.row_hashes import Hashes, add_label_hashes, hash_features
+from weigh.features.schema import Schema
+from weigh.model.counts.bayes_counts import CountedRows
+from weigh.source.chunk import Chunk, Column, DictionaryColumn, ListColumn, TextColumn
+
+Values = npt.NDArray[Any]
+
+MAX_ROWS = 512  # different rows; enough to detect dependent columns at negligible cost
+
+
+@dataclass(frozen=True)
+class RowSample:
+    """The different rows with the smallest hashes, and how often each occurs.
+
+    Rows leave the sample only for rows with smaller hashes, so the sample and its counts are the same for
+    any order, any chunks and any number of threads. If there are at most `MAX_ROWS` different rows, it
+    contains them all.
+    """
+
+    hashes: Hashes = field(default_factory=lambda: np.empty(0, dtype=np.uint64))  # sorted
+    counts: npt.NDArray[np.int64] = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    columns: Mapping[str, Values] = field(default_factory=dict)
+    labels: Values = field(default_factory=lambda: np.empty(0, dtype=object))
+
+    @property
+    def limit(self) -> np.uint64 | None:
+        """The largest hash of a full sample."""
+        return self.hashes[-1] if len(self.hashes) == MAX_ROWS else None
+
+    def plus(self, other: RowSample) -> RowSample:
+        """Return the sample of both sets of rows."""
+        if not (len(self.hashes) and len(other.hashes)):
+            return self if len(self.hashes) else other
+        hashes = np.concatenate([self.hashes, other.hashes])
+        found, first, places = np.unique(hashes, return_index=True, return_inverse=True)
+        counts = np.bincount(places, np.concatenate([self.counts, other.counts])).astype(np.int64)
+        kept = first[:MAX_ROWS]
+        columns = {name: _join(values, other.columns[name])[kept] for name, values in self.columns.items()}
+        labels = np.concatenate([self.labels, other.labels])[kept]
+        return RowSample(found[:MAX_ROWS], counts[:MAX_ROWS], columns, labels)
+
+    def to_chunk(self) -> Chunk:
+        """Return the rows as a chunk, in the order of their hashes."""
+        return Chunk(self.columns, len(self.labels), labels=self.labels)
+
+
+def sample_rows(schema: Schema, chunk: Chunk, counted: CountedRows, limit: np.uint64 | None) -> RowSample:
+    """Return the sample of a chunk that was counted, up to a hash; rows of zero weight are left out."""
+    hashes = hash_features(schema, counted.blocks, chunk.n_rows)
+    add_label_hashes(counted.labels, counted.codes, hashes)
+    if chunk.weights is None:
+        found, rows, counts = _smallest(hashes, limit)
+    else:
+        weighted = np.flatnonzero(chunk.weights > 0)
+        found, rows, counts = _smallest(hashes[weighted], limit)
+        rows = weighted[rows]
+    columns = {name: _take(column, rows) for name, column in chunk.columns.items()} if len(found) else {}
+    labels = _to_objects([counted.labels[code] for code in counted.codes[rows].tolist()])
+    return RowSample(found, counts, columns, labels)
+
+
+def _smallest(hashes: Hashes, limit: np.uint64 | None) -> tuple[Hashes, Any, Any]:
+    """Return the smallest different hashes up to the limit, their first places and their counts."""
+    if limit is None and len(hashes) > 4 * MAX_ROWS:
+        # Sorting all hashes takes longer than finding a bound that enough of them are below.
+        bound = np.partition(hashes, 2 * MAX_ROWS)[2 * MAX_ROWS]
+        found = _smallest(hashes, bound)
+        if len(found[0]) == MAX_ROWS:
+            return found
+    places = np.arange(len(hashes)) if limit is None else np.flatnonzero(hashes <= limit)
+    values, first, counts = np.unique(hashes[places], return_index=True, return_counts=True)
+    return values[:MAX_ROWS], places[first[:MAX_ROWS]], counts[:MAX_ROWS].astype(np.int64)
+
+
+def _join(first: Values, second: Values) -> Values:
+    if first.dtype != second.dtype:
+        # Joining texts and numbers would turn the numbers into texts.
+        first, second = first.astype(object), second.astype(object)
+    return np.concatenate([first, second])
+
+
+def _take(column: Column, rows: npt.NDArray[np.int64]) -> Values:
+    """Return some rows of a column, in their given order, as an array."""
+    match column:
+        case np.ndarray():
+            return column[rows]
+        case DictionaryColumn():
+            return _to_objects(DictionaryColumn(column.codes[rows], column.values).to_pylist())
+        case TextColumn():
+            return _to_objects(column[rows].to_pylist())
+        case ListColumn():
+            is_taken = np.zeros(len(column), dtype=bool)
+            is_taken[rows] = True
+            return _to_objects(column.select(is_taken).to_pylist())[np.argsort(np.argsort(rows))]
+    return _to_objects(column.take(rows).to_pylist())
+
+
+def _to_objects(values: list[Any]) -> Values:
+    array = np.empty(len(values), dtype=object)
+    if any(isinstance(value, (list, dict)) for value in values[:1] + values[-1:]):
+        # One by one: NumPy would turn lists of equal length into a matrix.
+        for place, value in enumerate(values):
+            array[place] = value
+    else:
+        array[:] = values
+    return array
