@@ -16,7 +16,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "estimators.bayes": ("JointBayes", "NaiveBayes"),
         "estimators.calibration": ("calibrate",),
         "estimators.linear_model": ("LinearRegression", "LogisticRegression"),
-        "estimators.model_selection": ("path", "tune"),
+        "estimators.path": ("path",),
         "estimators.perceptron": ("Perceptron",),
         "estimators.text_vectorizer": ("TextVectorizer",),
         "estimators.threshold": ("Threshold",),
@@ -61,6 +61,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "trials.bias_variance": ("bias_variance",),
         "trials.comparison": ("compare",),
         "trials.learning_curves": ("learning_curve",),
+        "trials.tuning": ("tune",),
     },
     submodules=("errors",),
 )

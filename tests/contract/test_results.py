@@ -114,7 +114,7 @@ def _trial() -> Any:
 
 
 def _tuned() -> Any:
-    return weigh.tune(weigh.Perceptron(), {"max_iter": [1, 5]}, NUMBERS, LABEL)
+    return weigh.tune(weigh.Perceptron(), NUMBERS, LABEL, grid={"max_iter": [1, 5]})
 
 
 # One example of every result, by the name of its class.

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 import weigh
 from weigh import errors
 from weigh.trials.bias_variance import TrainingSets
-from weigh.trials.splits import stratification_groups
+from weigh.trials.splits import find_strata
 
 X, y = load_iris(return_X_y=True)
 NAMES = np.array(["setosa", "versicolor", "virginica"])[y]
@@ -23,7 +23,7 @@ NAMES = np.array(["setosa", "versicolor", "virginica"])[y]
 
 def sets(labels: Any = y, **settings: Any) -> TrainingSets:
     defaults = {"test": 0.3, "resample": "bootstrap", "share": 1.0, "seed": 0}
-    return TrainingSets.of(stratification_groups(np.asarray(labels), False), **(defaults | settings))
+    return TrainingSets.of(find_strata(np.asarray(labels), False), **(defaults | settings))
 
 
 def test_the_loss_is_that_of_learners_fitted_by_hand() -> None:
@@ -138,7 +138,7 @@ def test_test_rows_are_stratified_and_never_drawn() -> None:
 
 def test_a_training_set_with_a_single_class_is_redrawn() -> None:
     rare = sets([0] * 30 + [1, 1], test=0.1)
-    assert all(len(set(rare.groups[rare.draw(number)])) == 2 for number in range(50))
+    assert all(len(set(rare.strata[rare.draw(number)])) == 2 for number in range(50))
 
 
 def test_one_learner_prints_all_parts_and_several_print_one_line_each() -> None:

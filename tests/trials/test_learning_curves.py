@@ -15,7 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 import weigh
 from weigh import errors
 from weigh.trials.learning_curves import LearningCurve
-from weigh.trials.splits import repeated_folds, stratification_groups, stratified_order
+from weigh.trials.splits import find_strata, repeated_folds, stratified_order
 
 RNG = np.random.default_rng(0)
 LABELS = RNG.integers(0, 3, 240)
@@ -50,7 +50,7 @@ SCORING = {
 def test_losses_equal_scikit_learns_on_the_same_splits(learner: Any, loss: str) -> None:
     is_regression = loss.endswith("error")
     y = NUMBERS if is_regression else LABELS
-    groups = stratification_groups(y, is_regression)
+    groups = find_strata(y, is_regression)
     splits = repeated_folds(groups, 5, 2, 7, "here")
     cv = [
         (stratified_order(s.train, groups, np.random.default_rng([7, s.repeat, s.fold])), s.test)
@@ -86,7 +86,7 @@ def test_results_depend_on_the_seed_but_not_on_the_number_of_workers() -> None:
 
 def test_the_squared_loss_is_that_of_the_true_class() -> None:
     result = weigh.learning_curve(GaussianNB(), ROWS, LABELS, sizes=[150], loss="squared")
-    groups = stratification_groups(LABELS, False)
+    groups = find_strata(LABELS, False)
     means = []
     for split in repeated_folds(groups, 5, 2, 0, "here"):
         order = stratified_order(split.train, groups, np.random.default_rng([0, split.repeat, split.fold]))[

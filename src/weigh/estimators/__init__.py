@@ -9,7 +9,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "bayes": ("JointBayes", "NaiveBayes"),
         "calibration": ("calibrate",),
         "linear_model": ("LinearRegression", "LogisticRegression"),
-        "model_selection": ("TuningResult", "path", "tune"),
         "perceptron": ("Perceptron",),
         "text_vectorizer": ("TextVectorizer",),
         "threshold": ("Threshold",),

@@ -1,4 +1,4 @@
-"""Evaluation of learners by resampling: learning curves, bias–variance decomposition and comparison."""
+"""Evaluation of learners by resampling: learning curves, bias and variance, comparison, tuning."""
 
 from weigh.lazy_names import lazy_names
 
@@ -10,5 +10,6 @@ __getattr__, __dir__, __all__ = lazy_names(
         "comparison": ("Comparison", "compare"),
         "learner_traits": ("TraitTable", "describe_learners"),
         "learning_curves": ("LearningCurve", "learning_curve"),
+        "tuning": ("TuningResult", "tune"),
     },
 )

@@ -31,7 +31,7 @@ from weigh.trials.decomposition import (
 from weigh.trials.learners import format_settings
 from weigh.trials.parallel import run_jobs
 from weigh.trials.rows import LabelledRows, RowIndices
-from weigh.trials.splits import Groups, stratified_order
+from weigh.trials.splits import Codes, stratified_order
 
 OWNER = "bias_variance"
 BRIER = "brier"
@@ -173,7 +173,7 @@ def bias_variance(
     candidates, loss = experiment.candidates, _check_loss(experiment.loss, which)
     rounds = check_integer(OWNER, "rounds", rounds, 2)
     sets = TrainingSets.of(
-        experiment.groups, *_check_resampling(test, resample, share), check_integer(OWNER, "seed", seed, 0)
+        experiment.strata, *_check_resampling(test, resample, share), check_integer(OWNER, "seed", seed, 0)
     )
     test_rows = EvaluationRows.of(experiment.rows, sets, loss, which, truth)
     jobs = [(name, number) for name in candidates for number in range(rounds)]
@@ -233,15 +233,15 @@ class TrainingSets:
 
     pool: RowIndices
     test: RowIndices
-    groups: Groups
+    strata: Codes
     size: int
     resample: str
     seed: int
 
     @classmethod
-    def of(cls, groups: Groups, test: float, resample: str, share: float, seed: int) -> TrainingSets:
+    def of(cls, strata: Codes, test: float, resample: str, share: float, seed: int) -> TrainingSets:
         """Hold out a stratified fraction `test` of the rows; the others are the pool."""
-        n = len(groups)
+        n = len(strata)
         n_test = max(1, round(n * test))
         size = round((n - n_test) * share)
         if size < 2:
@@ -249,16 +249,16 @@ class TrainingSets:
                 f"{OWNER}: with {n_test:,} of {n:,} rows held out, a training set has "
                 f"{format_quantity(max(size, 0), 'row')}; it needs at least 2. Use more rows."
             )
-        order = stratified_order(np.arange(n), groups, np.random.default_rng([seed, 0]))
-        return cls(np.sort(order[: n - n_test]), np.sort(order[n - n_test :]), groups, size, resample, seed)
+        order = stratified_order(np.arange(n), strata, np.random.default_rng([seed, 0]))
+        return cls(np.sort(order[: n - n_test]), np.sort(order[n - n_test :]), strata, size, resample, seed)
 
     def draw(self, number: int) -> RowIndices:
         """Return the row indices of a training set; the same number gives the same set."""
         rng = np.random.default_rng([self.seed, 1, number])
-        has_classes = np.ptp(self.groups[self.pool]) > 0
+        has_classes = np.ptp(self.strata[self.pool]) > 0
         while True:
             sample = rng.choice(self.pool, self.size, replace=self.resample == BOOTSTRAP)
-            if not has_classes or np.ptp(self.groups[sample]) > 0:
+            if not has_classes or np.ptp(self.strata[sample]) > 0:
                 return np.asarray(sample, np.int64)
 
     @property

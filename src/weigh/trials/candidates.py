@@ -16,6 +16,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.utils import get_tags
+from sklearn.utils.validation import has_fit_parameter
 
 from weigh import errors
 from weigh.advice import Setting
@@ -33,36 +34,47 @@ from weigh.judge.metrics.predictor import (
 from weigh.trials.learners import AsNumbers, is_regression, learners_by_name
 from weigh.trials.parallel import capture_warnings, record_thread_warnings
 from weigh.trials.rows import LabelledRows, RowIndices
-from weigh.trials.splits import Groups, Split, repeated_folds, stratification_groups
+from weigh.trials.splits import Codes, Split, encode_groups, find_strata, repeated_folds
 
 
 @dataclass(frozen=True, eq=False)
 class Experiment:
-    """Candidates by name, the rows with their stratification groups, and the loss that judges them."""
+    """Candidates by name, the rows with their strata and groups, and the loss that judges them."""
 
     candidates: dict[str, Candidate]
     rows: LabelledRows
-    groups: Groups
+    strata: Codes
     loss: str
+    groups: Codes | None = None
 
     @classmethod
-    def of(cls, learners: Any, X: Any, y: Any, loss: str | None, owner: str) -> Experiment:
+    def of(
+        cls,
+        learners: Any,
+        X: Any,
+        y: Any,
+        loss: str | None,
+        owner: str,
+        sample_weight: Any = None,
+        groups: Any = None,
+    ) -> Experiment:
         """Check learners, rows and loss once, before anything is trained."""
         by_name = learners_by_name(learners, owner)
         loss = resolve_loss(loss, by_name, owner)
-        rows = LabelledRows.of(X, y)
+        rows = LabelledRows.of(X, y, sample_weight)
         if LOSSES[loss].is_for_regression:
             rows = rows.with_numeric_labels()
-        groups = stratification_groups(rows.labels, LOSSES[loss].is_for_regression)
+        strata = find_strata(rows.labels, LOSSES[loss].is_for_regression)
+        codes = None if groups is None else encode_groups(groups, len(rows), owner)
         candidates = {name: Candidate.of(name, learner, rows) for name, learner in by_name.items()}
-        return cls(candidates, rows, groups, loss)
+        return cls(candidates, rows, strata, loss, codes)
 
     def splits(self, folds: int, repeats: int, seed: int, owner: str) -> list[Split]:
         """Return repeated stratified folds; warns about classes with fewer rows than folds."""
-        splits = repeated_folds(self.groups, folds, repeats, seed, owner)
-        sizes = Counter(self.groups.tolist())
-        label = dict(zip(self.groups.tolist(), self.rows.labels.tolist(), strict=True))
-        rare = [label[group] for group, size in sizes.items() if len(sizes) > 1 and size < folds]
+        splits = repeated_folds(self.strata, folds, repeats, seed, owner, self.groups)
+        sizes = Counter(self.strata.tolist())
+        label = dict(zip(self.strata.tolist(), self.rows.labels.tolist(), strict=True))
+        rare = [label[stratum] for stratum, size in sizes.items() if len(sizes) > 1 and size < folds]
         if rare:
             warn(
                 errors.OddClasses(
@@ -181,13 +193,31 @@ class FittedLearner:
         """Return the loss of every row [n]; `loss` is a key of `LOSSES`."""
         return LOSSES[loss].per_row(self, rows)
 
+    def mean_loss(self, rows: LabelledRows, loss: str) -> float:
+        """Return the mean loss of the rows by their weights; NaN if all weights are zero."""
+        losses = self.losses(rows, loss)
+        if rows.weights is None:
+            return float(losses.mean())
+        # A row without weight may have an infinite loss.
+        counts = rows.weights > 0
+        return float(np.average(losses[counts], weights=rows.weights[counts])) if counts.any() else np.nan
+
 
 def fit_learner(learner: Any, rows: LabelledRows, name: str) -> FittedLearner:
     """Fit a clone of a learner and time it."""
     model = clone(learner)
+    weights = {} if rows.weights is None else {_weight_parameter(model, name): rows.weights}
     start = time.perf_counter()
-    model.fit(rows.data, rows.labels)
+    model.fit(rows.data, rows.labels, **weights)
     return FittedLearner(model, time.perf_counter() - start, name)
+
+
+def _weight_parameter(learner: Any, name: str) -> str:
+    """Return the argument of `fit` for sample weights, which a pipeline passes on to its last step."""
+    step, last = learner.steps[-1] if isinstance(learner, Pipeline) else ("", learner)
+    if not has_fit_parameter(last, "sample_weight"):
+        raise errors.Unsupported(f"{name} takes no sample weights. Leave it out, or give no weights.")
+    return f"{step}__sample_weight" if step else "sample_weight"
 
 
 def _zero_one_loss(model: FittedLearner, rows: LabelledRows) -> Floats:
@@ -238,7 +268,7 @@ LOSSES = {
 }
 
 
-def resolve_loss(loss: str | None, learners: dict[str, Any], owner: str) -> str:
+def resolve_loss(loss: str | None, learners: dict[str, Any], owner: str, parameter: str = "loss") -> str:
     """Return the loss, or the default for None; raises if a learner does not support it."""
     kinds = {is_regression(learner) for learner in learners.values()}
     if len(kinds) > 1:
@@ -252,16 +282,18 @@ def resolve_loss(loss: str | None, learners: dict[str, Any], owner: str) -> str:
     allowed = [name for name, each in LOSSES.items() if each.is_for_regression == are_regressions]
     if loss not in allowed:
         kind = "regressions" if are_regressions else "classifiers"
-        raise errors.parameter_error(owner, "loss", f"for {kind} one of {errors.quote_names(allowed)}", loss)
+        raise errors.parameter_error(
+            owner, parameter, f"for {kind} one of {errors.quote_names(allowed)}", loss
+        )
     unsuitable = _without_probabilities(learners.items()) if LOSSES[loss].needs_probabilities else []
     if unsuitable:
         raise errors.Unsupported(
             (
                 f"{owner}: ",
-                Setting("loss", loss),
+                Setting(parameter, loss),
                 f" needs probabilities, which {errors.quote_names(unsuitable)} cannot give.",
             ),
-            hint=("Leave them out, or use ", Setting("loss", "zero_one"), "."),
+            hint=("Leave them out, or use ", Setting(parameter, "zero_one"), "."),
         )
     return loss
 

@@ -33,7 +33,7 @@ from weigh.trials.learning_curves import (
     LearningCurve,
     learning_curve_on_splits,
 )
-from weigh.trials.splits import Split, repeated_folds
+from weigh.trials.splits import Split
 
 OWNER = "compare"
 DEFAULT_ROPE = 0.01
@@ -134,6 +134,8 @@ def compare(
     folds: int = 10,
     repeats: int = 3,
     loss: str | None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
     seed: int = 0,
     n_jobs: int | None = -1,
     level: float = 0.95,
@@ -159,6 +161,8 @@ def compare(
     folds, repeats : number of folds and repeats of the cross-validation
     loss : "zero_one" (default), "log_loss", "squared", "brier"; for regressions "squared_error" (default),
         "absolute_error"
+    sample_weight : array of weights, one per row, for training and losses, or None
+    groups : array of one group per row, such as a patient; the rows of a group are in one fold
     seed : determines which rows are in which fold
     n_jobs : number of parallel fits; -1 means all cores. The losses do not depend on it
     level : confidence level of the intervals; the significance level of the tests is 1 − level
@@ -179,7 +183,7 @@ def compare(
     'tree'
     """
     level = check_level(OWNER, level)
-    experiment = Experiment.of(learners, X, y, loss, OWNER)
+    experiment = Experiment.of(learners, X, y, loss, OWNER, sample_weight, groups)
     rope, has_curve = _check_rope(rope, experiment), Flag().check(OWNER, "curve", curve)
     candidates, baseline_name = _with_baseline(experiment, Flag().check(OWNER, "baseline", baseline))
     pair_names = _select_pairs(list(experiment.candidates), reference, baseline_name)
@@ -280,7 +284,7 @@ def _test_train_ratio(splits: list[Split]) -> float:
 def _measure_curves(
     experiment: Experiment, seed: int, n_jobs: int | None, level: float, progress: Progress
 ) -> LearningCurve:
-    splits = repeated_folds(experiment.groups, DEFAULT_FOLDS, DEFAULT_REPEATS, seed, OWNER)
+    splits = experiment.splits(DEFAULT_FOLDS, DEFAULT_REPEATS, seed, OWNER)
     return learning_curve_on_splits(experiment, splits, None, seed, n_jobs, level, progress)
 
 

@@ -80,7 +80,7 @@ def _evaluate_split(
     seconds = _prediction_seconds(model, test) if is_timed else np.nan
     size = _model_bytes(model.learner) if is_timed else None
     cost = LearnerCost(model.seconds / len(split.train), seconds / len(split.test), size)
-    return float(model.losses(test, loss).mean()), cost
+    return model.mean_loss(test, loss), cost
 
 
 def _prediction_seconds(model: FittedLearner, rows: LabelledRows) -> float:

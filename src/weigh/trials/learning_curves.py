@@ -29,7 +29,7 @@ from weigh.trials.learning_curve_format import (
 )
 from weigh.trials.parallel import run_jobs
 from weigh.trials.rows import LabelledRows
-from weigh.trials.splits import Groups, Split, stratified_order
+from weigh.trials.splits import Codes, Split, stratified_order
 
 OWNER = "learning_curve"
 DEFAULT_SIZES, MAX_SIZE_RATIO, MIN_FIRST_SIZE = 8, 128, 10  # number of sizes, last / first, and first size
@@ -174,6 +174,8 @@ def learning_curve(
     folds: int = DEFAULT_FOLDS,
     repeats: int = DEFAULT_REPEATS,
     loss: str | None = None,
+    sample_weight: Any = None,
+    groups: Any = None,
     seed: int = 0,
     n_jobs: int | None = -1,
     level: float = 0.95,
@@ -192,6 +194,8 @@ def learning_curve(
         are nested and stratified
     loss : "zero_one" (default), "squared", "brier", "log_loss"; for regressions "squared_error" (default),
         "absolute_error"
+    sample_weight : array of weights, one per row, for training and losses, or None
+    groups : array of one group per row, such as a patient; the rows of a group are in one fold
     seed : determines which rows are in which fold and subset
     n_jobs : number of parallel jobs; -1 means all cores. The losses do not depend on it, the times do
     level : confidence level of the intervals
@@ -205,7 +209,7 @@ def learning_curve(
     >>> weigh.learning_curve(weigh.Threshold(), rows, "big").diagnosis.verdict
     'fine'
     """
-    experiment = Experiment.of(learner, X, y, loss, OWNER)
+    experiment = Experiment.of(learner, X, y, loss, OWNER, sample_weight, groups)
     folds, repeats = check_integer(OWNER, "folds", folds, 2), check_integer(OWNER, "repeats", repeats, 1)
     level = check_level(OWNER, level)
     seed = check_integer(OWNER, "seed", seed, 0)
@@ -225,10 +229,10 @@ def learning_curve_on_splits(
     """Measure the learning curves of all candidates on the same splits."""
     candidates, rows, loss = experiment.candidates, experiment.rows, experiment.loss
     n_train = min(len(split.train) for split in splits)
-    min_size = 2 if LOSSES[loss].is_for_regression else max(2, len(np.unique(experiment.groups)))
+    min_size = 2 if LOSSES[loss].is_for_regression else max(2, len(np.unique(experiment.strata)))
     checked_sizes = _check_sizes(sizes, min_size, n_train)
     correction = FoldCorrection(len(splits), (len(rows) - n_train) / n_train, level)
-    evaluation = _FoldEvaluation(rows, experiment.groups, splits, checked_sizes, loss, seed)
+    evaluation = _FoldEvaluation(rows, experiment.strata, splits, checked_sizes, loss, seed)
     jobs = [(candidate, split) for candidate in candidates.values() for split in splits]
     results = run_jobs(evaluation.evaluate_fold, jobs, n_jobs, progress)
     table = np.array(results).reshape(len(candidates), len(splits), len(checked_sizes), 3)
@@ -270,7 +274,7 @@ class _FoldEvaluation:
     """The data and settings that the evaluations of all folds share."""
 
     rows: LabelledRows
-    groups: Groups
+    strata: Codes
     splits: list[Split]
     sizes: list[int]
     loss: str
@@ -280,12 +284,12 @@ class _FoldEvaluation:
         """Return training loss, validation loss and fit seconds of a candidate at every size."""
         candidate, split = job
         rng = np.random.default_rng([self.seed, split.repeat, split.fold])
-        order = stratified_order(split.train, self.groups, rng)
+        order = stratified_order(split.train, self.strata, rng)
         test, results = candidate.rows.take(split.test), []
         for size in self.sizes:
             with candidate.error_context(f"{split}, {size:,} rows"):
                 train, model = candidate.rows.take(order[:size]), candidate.fit(order[:size])
-                losses = [float(model.losses(rows, self.loss).mean()) for rows in (train, test)]
+                losses = [model.mean_loss(rows, self.loss) for rows in (train, test)]
             results.append((losses[0], losses[1], model.seconds))
         return results
 
@@ -294,7 +298,7 @@ class _FoldEvaluation:
         baseline = baseline_candidate(self.loss, self.rows)
         models = [baseline.fit(split.train) for split in self.splits]
         tests = [baseline.rows.take(split.test) for split in self.splits]
-        return np.array([m.losses(t, self.loss).mean() for m, t in zip(models, tests, strict=True)])
+        return np.array([m.mean_loss(t, self.loss) for m, t in zip(models, tests, strict=True)])
 
 
 def _fit_curves(

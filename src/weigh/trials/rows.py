@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist
 from weigh.source.memory.columns import base_type_names
 from weigh.source.memory.matrices import is_sparse
+from weigh.source.memory.table import check_weights
 from weigh.source.memory.table import rows as rows_of
 from weigh.source.sparse_rows import SparseRows
 
@@ -31,15 +32,16 @@ class LabelledRows:
 
     `data` is anything that scikit-learn can index by row (array, sparse matrix, data frame, list), or a
     mapping from column names to arrays. `n_classes` is the number of distinct labels; subsets keep the
-    number of the whole.
+    number of the whole. `weights` is None if all rows count alike.
     """
 
     data: Any
     labels: npt.NDArray[Any]
     n_classes: int
+    weights: npt.NDArray[np.float64] | None = None
 
     @classmethod
-    def of(cls, X: Any, y: Any = None) -> LabelledRows:
+    def of(cls, X: Any, y: Any = None, sample_weight: Any = None) -> LabelledRows:
         """Read labelled rows as `fit` does: y is an array, a column name, or None for a source."""
         if y is None and not isinstance(X, Source):
             raise errors.LabelError(
@@ -47,23 +49,27 @@ class LabelledRows:
             )
         chunks = list((X if y is None else rows_of(X, y)).chunks())
         labels, data = _read_labels(chunks), _indexable_rows(X, y)
-        return cls(_read_columns(chunks) if data is None else data, labels, len(set(labels.tolist())))
+        weights = (
+            _read_weights(chunks) if sample_weight is None else check_weights(sample_weight, len(labels))
+        )
+        n_classes = len(set(labels.tolist()))
+        return cls(_read_columns(chunks) if data is None else data, labels, n_classes, weights)
 
     def __len__(self) -> int:
         return len(self.labels)
 
     def take(self, indices: RowIndices) -> LabelledRows:
         """Return the rows at these indices, in this order."""
-        return LabelledRows(_take_rows(self.data, indices), self.labels[indices], self.n_classes)
+        weights = None if self.weights is None else self.weights[indices]
+        return LabelledRows(_take_rows(self.data, indices), self.labels[indices], self.n_classes, weights)
 
     def with_data(self, data: Any) -> LabelledRows:
         """Return the same labels with other data."""
-        return LabelledRows(data, self.labels, self.n_classes)
+        return replace(self, data=data)
 
     def with_numeric_labels(self) -> LabelledRows:
         """Return the same rows with their labels as floats; raises if a label is not a number."""
-        labels = numeric_targets(Chunk({}, len(self), labels=self.labels))
-        return LabelledRows(self.data, labels, self.n_classes)
+        return replace(self, labels=numeric_targets(Chunk({}, len(self), labels=self.labels)))
 
     def to_matrix(self) -> Any:
         """Return the rows as one matrix with NaN for missing values, or None if a column is not numeric."""
@@ -81,11 +87,14 @@ class LabelledRows:
 def _read_labels(chunks: Sequence[Chunk]) -> npt.NDArray[Any]:
     if not chunks or chunks[0].labels is None:
         raise errors.LabelError("The rows have no labels. Give the name of the label column.")
-    if any(chunk.weights is not None for chunk in chunks):
-        raise errors.Unsupported("Weighted rows are not supported here. Use rows without weights.")
     labels = [value for chunk in chunks for value in to_pylist(chunk.labels)]
     _check_labels(labels)
     return _to_array(labels)
+
+
+def _read_weights(chunks: Sequence[Chunk]) -> npt.NDArray[np.float64] | None:
+    weights = [chunk.weights for chunk in chunks if chunk.weights is not None]
+    return np.concatenate(weights) if weights else None
 
 
 def _to_array(values: list[Any]) -> npt.NDArray[Any]:

@@ -21,7 +21,7 @@ def test_the_table_lists_all_combinations_and_the_best_is_saved(rows):
     result = rows("tune", "t.csv", "--label", "y", "--grid", "prior=1,500", "-o", "new/best.weigh")
     assert result.output == (
         "2 settings of NaiveBayes, best first (25% of the rows held out)\n\n"
-        "  prior  accuracy\n  1        1.0000\n  500      0.7400\n\n"
+        "  prior  log loss  accuracy\n  1        0.0851    1.0000\n  500      0.4133    0.7766\n\n"
         "The best model is in new/best.weigh. It was trained on all rows.\n"
     )
     assert rows("fit", "t.csv", "--label", "y").exit_code == 0
@@ -42,18 +42,21 @@ def test_every_learner_is_tuned_as_in_python(rows, learner, grid, n):
     result = rows("tune", "t.csv", "--label", "y", "--learner", learner, "--json", *options)
     facts = json.loads(result.stdout)
     assert len(facts["trials"]) == n
-    accuracies = [trial["accuracy"] for trial in facts["trials"]]
-    assert accuracies == sorted(accuracies, reverse=True)
-    assert 0.5 < accuracies[0] <= 1
+    losses = [trial["loss"] for trial in facts["trials"]]
+    assert losses == sorted(losses)
+    assert 0.5 < facts["trials"][0]["accuracy"] <= 1
 
 
-def test_a_regression_is_tuned_by_the_explained_variance(run, tmp_path):
+def test_a_regression_is_tuned_by_the_squared_error(run, tmp_path):
     (tmp_path / "r.csv").write_text("x,y\n" + "".join(f"{k},{2 * k + k % 3}\n" for k in range(80)))
     result = run("tune", "r.csv", "--label", "y", "--learner", "linear", "--grid", "prior=none;normal:0.01")
-    assert result.output.splitlines()[2:4] == ["  prior             R²", "  None          0.9997"]
+    assert result.output.splitlines()[2:4] == [
+        "  prior         squared error",
+        "  None                 0.8309",
+    ]
     arguments = ("tune", "r.csv", "--label", "y", "--learner", "linear", "--grid", "prior=none;normal:0.01")
     trial = json.loads(run(*arguments, "--json").stdout)["trials"][0]
-    assert trial == {"settings": {"prior": None}, "r2": pytest.approx(0.9997, abs=1e-4)}
+    assert trial == {"settings": {"prior": None}, "loss": pytest.approx(0.8309, abs=1e-4)}
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # attack: tune(..., y=ArrowStringArray) with pandas 3 ends in scikit-learn's TypeError
 # now: labels may come in any container that fit takes
-# test: tests/estimators/test_tuning.py::test_labels_may_come_in_any_container
+# test: tests/trials/test_tuning.py::test_labels_may_come_in_any_container
 ulimit -v 4000000
 python - <<'PY'
 import sys, numpy as np, pandas as pd, weigh

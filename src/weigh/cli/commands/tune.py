@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 SECTIONS = {
     "Examples": """
-        weigh tune mails.csv --label spam --grid prior=0.1,1,10
+        weigh tune mails.csv --label spam
+        weigh tune mails.csv --label spam --grid prior=0.1,1,10 --scoring zero_one
         weigh tune mails.csv --label spam --learner perceptron --grid margin=0,1 \\
             --grid max_iter=5,20 --set scale=unit -o best.weigh
         weigh tune mails.csv --label spam --grid 'prior=dirichlet:1/2;beta:2,2'
@@ -60,9 +61,17 @@ SECTIONS = {
 @click.option(
     "--grid",
     multiple=True,
-    required=True,
     metavar="NAME=V1,V2",
-    help="Values of a parameter to try, separated by commas or, if they have commas, by semicolons.",
+    help="Values of a parameter to try, separated by commas or, if they have commas, by semicolons; "
+    "without it, some usual values.",
+)
+@click.option(
+    "--scoring",
+    default="auto",
+    show_default=True,
+    metavar="LOSS",
+    help="The loss to minimise: log_loss, zero_one, brier, squared; squared_error or absolute_error for "
+    "linear. 'auto' is the log loss where there are probabilities.",
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter of all; see below.")
 @click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="The kind of a column.")
@@ -88,6 +97,7 @@ def command(
     label: str | None,
     learner: str,
     grid: tuple[str, ...],
+    scoring: str,
     settings: tuple[str, ...],
     kinds: tuple[str, ...],
     missing: tuple[str, ...],
@@ -100,12 +110,12 @@ def command(
 ) -> None:
     """Train a learner with all combinations of parameters, and score each on held-out rows.
 
-    Prints the combinations, the most accurate first; for a linear regression by R². With -o the best is
-    trained on all rows and saved.
+    Prints the combinations with their losses, the smallest first. With -o the best is trained on all rows
+    and saved.
     """
     from weigh import errors
     from weigh.cli.output.progress import show_job_progress
-    from weigh.estimators.model_selection import tune
+    from weigh.trials.tuning import tune
 
     check_plot_path(plot)
     for path in (output, plot):
@@ -121,7 +131,15 @@ def command(
     values = _read_grid(grid, learner, source)
     estimator = _make_estimator(learner, settings, kinds, missing, source)
     with show_job_progress("settings") as progress:
-        result = tune(estimator, values, source, validation=share, random_state=seed, progress=progress)
+        result = tune(
+            estimator,
+            source,
+            grid=values,
+            scoring=scoring,
+            validation=share,
+            random_state=seed,
+            progress=progress,
+        )
     replaced = output is not None and os.path.exists(output)
     if output is not None:
         result.learner.model_.save(output)
@@ -135,8 +153,10 @@ def command(
     save_plot(result.plot, plot, as_json)
 
 
-def _read_grid(grid: Sequence[str], learner: str, source: Source) -> dict[str, list[Any]]:
-    """Return the values of each parameter; several options for one parameter add up."""
+def _read_grid(grid: Sequence[str], learner: str, source: Source) -> dict[str, list[Any]] | None:
+    """Return the values of each parameter, None without options; several for one parameter add up."""
+    if not grid:
+        return None
     values: dict[str, list[Any]] = {}
     for text in grid:
         name, _, listed = text.partition("=")
