@@ -14,6 +14,7 @@ from weigh import errors
 from weigh.advice import Step
 from weigh.judge.audit_predictors import AuditPredictor, choose_audit_predictor
 from weigh.judge.label_audit_format import audit_headline, audit_sections, plot_audit
+from weigh.judge.label_noise import LeadCounts
 from weigh.judge.metrics.accumulators import LossMoments
 from weigh.judge.metrics.batches import LabelledBatch, check_label_present, read_batches
 from weigh.judge.metrics.confidence_intervals import Measure, find_measure
@@ -23,6 +24,8 @@ from weigh.judge.metrics.losses import UNSEEN, Codes, Floats
 from weigh.judge.metrics.predictor import ClassPredictions, encode_labels, is_regression, make_predictor
 from weigh.model.evidence.evidence import EvidenceRow
 from weigh.result import Facts, Section, TabularResult
+
+MAX_LEAD = 1e6  # nats
 
 BatchCallback = Callable[[LabelledBatch, list[Any], Floats | None], None]
 
@@ -34,11 +37,11 @@ class Audit(TabularResult):
     `left_out` says whether each row was predicted by the model without it; if not, `has_seen` whether the
     model was trained on the rows (None: unknown), and `can_forget` whether it could leave them out then.
     `rows` are those that disagree most with the model, worst first, `pairs` the confused classes, most
-    frequent first. `wrong` estimates how many labels are wrong by confident learning (Northcutt et al. 2021):
-    rows whose predicted class is at least as probable as it is, on average, for the rows labelled with it
-    (None without probabilities). `measures` are `accuracy` and, with probabilities, `log_loss`, with
-    intervals. `unjudged` counts rows that are in none of these: no other row has their label, it is not a
-    class of the model, or without the row every class has probability zero.
+    frequent first. `wrong` estimates how many of the labels at odds are wrong, from the share that even the
+    surest predictions contradict (see `weigh.judge.label_noise`; None without probabilities). `measures` are
+    `accuracy` and, with probabilities, `log_loss`, with intervals. `unjudged` counts rows that are in none of
+    these: no other row has their label, it is not a class of the model, or without the row every class has
+    probability zero.
     """
 
     classes: tuple[Any, ...]
@@ -153,8 +156,7 @@ class _AuditAccumulator:
         self._confusion = ConfusionMatrix.empty(len(self._class_names))
         self._log_loss: LossMoments | None = None
         self._n_rows = self._n_unjudged = 0
-        # Per class: the number of rows labelled with it, and the sum of their probabilities of it.
-        self._label_confidence = np.zeros((2, len(self._class_names)))
+        self._leads = LeadCounts()
         self._disagreements: list[tuple[Codes, Codes, Floats]] = []
         self._pair_counts: Counter[tuple[int, int]] = Counter()
 
@@ -181,11 +183,14 @@ class _AuditAccumulator:
     def _add_losses(self, labels: Codes, predicted: Codes, log_posterior: Floats, weights: Floats) -> None:
         log_p = log_posterior[np.arange(len(labels)), labels]
         self._log_loss = (self._log_loss or LossMoments()).add(0.0 - log_p, weights)
-        for i, values in enumerate((np.ones(len(labels)), np.exp(log_p))):
-            self._label_confidence[i] += np.bincount(labels, values, len(self._class_names))
+        if len(self._class_names) < 2:
+            return
+        top_two = np.partition(log_posterior, -2, axis=1)[:, -2:]
+        # Where the second class is impossible, the lead is beyond all bounds.
+        leads = np.nan_to_num(top_two[:, 1] - top_two[:, 0], posinf=MAX_LEAD).clip(0.0, MAX_LEAD)
+        self._leads.add(leads, labels == predicted, weights)
         wrong = np.flatnonzero(labels != predicted)
-        confidence = np.exp(log_posterior[wrong, predicted[wrong]])
-        self._disagreements.append((labels[wrong], predicted[wrong], confidence))
+        self._disagreements.append((labels[wrong], predicted[wrong], leads[wrong]))
 
     def _disagreement(self, output: ClassPredictions, row: int, label: int) -> float:
         """Return the log loss of a row's label, or without probabilities the lead of the predicted class."""
@@ -237,7 +242,7 @@ class _AuditAccumulator:
         measures = [Measure("accuracy", *self._confusion.accuracy(level))]
         if self._log_loss is not None:
             measures.append(Measure("log_loss", *self._log_loss.interval(level)))
-        wrong = self._likely_label_errors()
+        wrong = self._estimate_wrong_labels()
         return Audit(
             tuple(self._class_names),
             self._n_rows,
@@ -253,22 +258,20 @@ class _AuditAccumulator:
             self._n_unjudged,
         )
 
-    def _likely_label_errors(self) -> Counter[tuple[int, int]] | None:
-        """Count likely label errors per (label, predicted class); None without probabilities.
-
-        A row counts if its predicted class is at least as probable as it is, on average, for the rows
-        labelled with that class. Classes without labelled rows have no threshold and never count.
-        """
+    def _estimate_wrong_labels(self) -> Counter[tuple[int, int]] | None:
+        """Estimate the number of wrong labels per (label, predicted class); None without probabilities."""
         if self._log_loss is None:
             return None
-        n_rows, confidence = self._label_confidence
-        thresholds = np.divide(confidence, n_rows, out=np.full(len(n_rows), np.inf), where=n_rows > 0)
-        wrong: Counter[tuple[int, int]] = Counter()
-        for labels, predicted, probabilities in self._disagreements:
-            # The tolerance absorbs rounding errors of the mean.
-            is_wrong = probabilities >= thresholds[predicted] * (1 - 1e-12)
-            wrong.update(zip(labels[is_wrong].tolist(), predicted[is_wrong].tolist(), strict=True))
-        return wrong
+        if not self._disagreements:
+            return Counter()
+        noise = self._leads.estimate_noise(len(self._class_names))
+        expected: dict[tuple[int, int], float] = {}
+        for labels, predicted, leads in self._disagreements:
+            probabilities = noise.wrong_given_disagreement(leads)
+            pairs = zip(labels.tolist(), predicted.tolist(), probabilities.tolist(), strict=True)
+            for label, said, probability in pairs:
+                expected[label, said] = expected.get((label, said), 0.0) + probability
+        return _round_to_sum(expected)
 
     def _class_pairs(self, wrong: Counter[tuple[int, int]] | None) -> tuple[ClassPair, ...]:
         order = sorted(self._pair_counts.items(), key=lambda item: (-item[1], item[0]))
@@ -278,6 +281,15 @@ class _AuditAccumulator:
             )
             for (a, b), rows in order
         )
+
+
+def _round_to_sum(expected: dict[tuple[int, int], float]) -> Counter[tuple[int, int]]:
+    """Round expected counts so that their sum is the rounded sum: the largest fractions are rounded up."""
+    rounded = Counter({pair: int(value) for pair, value in expected.items()})
+    n_left = round(sum(expected.values())) - rounded.total()
+    by_fraction = sorted(expected, key=lambda pair: (rounded[pair] - expected[pair], pair))
+    rounded.update(by_fraction[:n_left])
+    return rounded
 
 
 @dataclass(frozen=True)

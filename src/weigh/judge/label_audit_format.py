@@ -72,8 +72,8 @@ def _measure_rows(audit: Audit) -> list[list[str]]:
 def _notes(audit: Audit) -> Iterator[str]:
     if audit.wrong is not None:
         yield (
-            "The label of a row looks wrong if the model is as sure of another class, B, as it is on "
-            "average of rows labelled B. The model itself may be wrong: look at the rows."
+            "How many look wrong is estimated from the labels that even the surest predictions "
+            "contradict. The model itself may be wrong: look at the rows."
         )
     if any(measure.name == "log_loss" and measure.is_truncated_at_zero for measure in audit.measures):
         yield TRUNCATED_INTERVAL_NOTE.format(AUDIT_TITLES["log_loss"])

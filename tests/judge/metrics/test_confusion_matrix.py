@@ -230,3 +230,29 @@ def test_f1_intervals_follow_from_the_exact_jaccard_interval():
 def test_json_lists_the_weight_of_each_pair() -> None:
     matrix = ConfusionMatrix.empty(2).add(np.array([0, 1, 1]), np.array([0, 0, 0]), np.ones(3))
     assert matrix.to_dict() == {"true": [0, 1], "predicted": [0, 0], "weight": [1.0, 2.0]}
+
+
+def test_macro_intervals_cover_with_rare_classes() -> None:
+    rng = np.random.default_rng(0)
+    n_classes, n, repeats = 20, 200, 200
+    frequency = 1 / np.arange(1, n_classes + 1) ** 1.5
+    frequency /= frequency.sum()
+    joint = np.zeros((n_classes, n_classes))
+    for k in range(n_classes):
+        accuracy = 0.9 - 0.3 * k / n_classes
+        joint[k] = frequency[k] * (1 - accuracy) * frequency
+        joint[k, k] += frequency[k] * accuracy
+    correct, by_label, by_prediction = np.diag(joint), joint.sum(axis=1), joint.sum(axis=0)
+    truth = {
+        "macro_precision": (correct / by_prediction).mean(),
+        "macro_recall": (correct / by_label).mean(),
+        "macro_f1": (2 * correct / (by_label + by_prediction)).mean(),
+    }
+    covered = dict.fromkeys(truth, 0)
+    for _ in range(repeats):
+        drawn = rng.choice(joint.size, n, p=joint.ravel())
+        matrix = ConfusionMatrix.empty(n_classes).add(drawn // n_classes, drawn % n_classes, np.ones(n))
+        for measure in macro_measures(matrix, matrix.shares(0.95), 0):
+            if measure.name in truth:
+                covered[measure.name] += measure.low <= truth[measure.name] <= measure.high
+    assert min(covered.values()) > 0.9 * repeats

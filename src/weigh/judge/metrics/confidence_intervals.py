@@ -78,12 +78,18 @@ def logit_interval(value: float, variance: float, n: float, level: float) -> tup
 
 
 def average_share_interval(
-    values: Floats, lows: Floats, highs: Floats, count: int, variance_inflation: float = 1.0
+    values: Floats,
+    lows: Floats,
+    highs: Floats,
+    count: int,
+    variance_inflation: float = 1.0,
+    n_unknown: int = 0,
 ) -> tuple[float, float, float]:
     """Return the sum of shares / count with its interval, adding the half-widths in quadrature.
 
     Unlike a sum of estimated variances this also works for shares of 0 or 1. `variance_inflation` is the
-    ratio of the variance of the sum to that of independent shares. Shares that are nan count as exactly zero.
+    ratio of the variance of the sum to that of independent shares. Shares that are nan count as zero; of
+    `n_unknown` of them nothing is known, so the interval allows for any value.
     """
     defined = ~np.isnan(values)
     mean = float(values[defined].sum()) / count
@@ -91,7 +97,7 @@ def average_share_interval(
         float(np.sqrt(max(variance_inflation, 1.0) * np.square((limits - values)[defined]).sum())) / count
         for limits in (lows, highs)
     )
-    return mean, max(mean - below, 0.0), min(mean + above, 1.0)
+    return mean, max(mean - below, 0.0), min(mean + above + n_unknown / count, 1.0)
 
 
 @dataclass(frozen=True, repr=False)

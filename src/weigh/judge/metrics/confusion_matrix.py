@@ -199,15 +199,39 @@ def _matrix_rows(confusion: ConfusionMatrix, names: Sequence[str]) -> list[list[
 
 
 def macro_measures(confusion: ConfusionMatrix, shares: ClassShares, n_unseen: int) -> Iterator[Measure]:
-    """Yield the means over classes with their intervals."""
+    """Yield the means over classes with their intervals.
+
+    The precision of a class that was never predicted counts as zero, but may be anything, and so may the
+    recall of a predicted class that no row is of.
+    """
     labelled, predicted = confusion.support() > 0, confusion.predictions() > 0
     n_labelled, n_classes = int(labelled.sum()) + n_unseen, int((labelled | predicted).sum()) + n_unseen
+    n_unpredicted, n_unlabelled = int((labelled & ~predicted).sum()), int((predicted & ~labelled).sum())
     yield Measure("balanced_accuracy", *average_share_interval(*shares.recall, n_labelled))
-    yield Measure("macro_precision", *average_share_interval(*shares.precision, n_classes))
-    yield Measure("macro_recall", *average_share_interval(*shares.recall, n_classes))
-    yield Measure(
-        "macro_f1", *average_share_interval(*shares.f1, n_classes, _f1_variance_inflation(confusion))
-    )
+    precision = average_share_interval(*shares.precision, n_classes, n_unknown=n_unpredicted)
+    yield Measure("macro_precision", *precision)
+    recall = average_share_interval(*shares.recall, n_classes, n_unknown=n_unlabelled)
+    yield Measure("macro_recall", *recall)
+    mean, low, high = average_share_interval(*shares.f1, n_classes, _f1_variance_inflation(confusion))
+    # The F1 of few rows is too low on average: see _f1_bias.
+    yield Measure("macro_f1", mean, low, min(1.0, high + float(_f1_bias(confusion).sum()) / n_classes))
+
+
+def _f1_bias(confusion: ConfusionMatrix) -> Floats:
+    """Return by how much the F1 of each class is expected to be too low.
+
+    F1 = 2 J / (1 + J) is concave in the Jaccard index J, whose estimate from n rows has the variance
+    J (1 − J) / n, so that its mean is lower by ½ |F1''| J (1 − J) / n = 2 J (1 − J) / (n (1 + J)³). For J the
+    index of all classes together is taken, because that of a class with few rows says little.
+    """
+    hits = confusion.hits()
+    union = confusion.support() + confusion.predictions() - hits
+    index = float(hits.sum()) / max(float(union.sum()), 1.0)
+    curvature = 2.0 * index * (1.0 - index) / (1.0 + index) ** 3
+    present = union > 0
+    # One row is either right or wrong: then the difference is J (1 − J) / (1 + J), the most that it can be.
+    most = index * (1.0 - index) / (1.0 + index)
+    return np.where(present, np.minimum(curvature / np.maximum(union, 1.0) * 2.0, most), 0.0)
 
 
 def _f1_variance_inflation(confusion: ConfusionMatrix) -> float:
