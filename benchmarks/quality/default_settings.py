@@ -7,6 +7,7 @@ before and after; a setting that this version of weigh does not know is left out
 from __future__ import annotations
 
 import inspect
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -71,6 +72,7 @@ MANUAL: Mapping[str, Mapping[str, Parameters]] = {
 DEFAULTS: Mapping[Task, Mapping[str, tuple[str, Parameters]]] = {
     "classification": {
         "NaiveBayes()": ("NaiveBayes", {}),
+        "NaiveBayes(calibration='auto')": ("NaiveBayes", {"calibration": "auto"}),
         "Perceptron()": ("Perceptron", {}),
         "LogisticRegression()": ("LogisticRegression", {}),
     },
@@ -83,10 +85,11 @@ DEFAULTS: Mapping[Task, Mapping[str, tuple[str, Parameters]]] = {
 
 
 def list_contenders(task: Task) -> list[Contender]:
-    """Return the defaults, the manual settings that this version knows, and the peers of a task."""
+    """Return the defaults and manual settings that this version knows, and the peers of a task."""
     defaults = [
         Contender(name, learner, "default", partial(_make_ours, learner, parameters))
         for name, (learner, parameters) in DEFAULTS[task].items()
+        if _is_known(getattr(weigh, learner), parameters)
     ]
     learners = dict.fromkeys(learner for learner, _ in DEFAULTS[task].values())
     settings = [
@@ -106,16 +109,28 @@ def _make_ours(learner: str, parameters: Parameters, X: pd.DataFrame) -> Any:
 def _select_known(learner: str, parameters: Parameters) -> Parameters | None:
     """Return a setting with the fixed values that this version knows; None if the setting is unknown."""
     for is_fixed in (True, False):
-        complete = _complete(learner, parameters, is_fixed)
-        try:
-            chosen = dict(complete)
-            if "number" in chosen:
-                chosen["number"] = weigh.Number(**_complete("Number", chosen["number"], is_fixed))
-            getattr(weigh, learner)(**chosen).fit(*TRIAL_ROWS)
-        except (TypeError, weigh.errors.WeighError):
-            continue
-        return chosen
+        chosen = dict(_complete(learner, parameters, is_fixed))
+        if "number" in chosen:
+            number = _complete("Number", chosen["number"], is_fixed)
+            if not _is_known(weigh.Number, number):
+                continue
+            chosen["number"] = weigh.Number(**number)
+        if _is_known(getattr(weigh, learner), chosen):
+            return chosen
     return None
+
+
+def _is_known(make: Callable[..., Any], parameters: Parameters) -> bool:
+    """Whether a kind can be made with these parameters, and a learner also be fitted."""
+    try:
+        made = make(**parameters)
+        if hasattr(made, "fit"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                made.fit(*TRIAL_ROWS)
+    except (TypeError, weigh.errors.WeighError):
+        return False
+    return True
 
 
 def _complete(maker: str, parameters: Parameters, is_fixed: bool) -> Parameters:

@@ -226,9 +226,14 @@ def _describe_calibration(results: Sequence[Record]) -> list[str]:
 
 
 def format_comparison(before: Sequence[Record], after: Sequence[Record]) -> str:
-    """Return how the defaults of two runs differ on the tables that both have."""
+    """Return how the defaults of two runs differ on the tables that both have, with the same rows."""
     earlier = {record["table"]: record for record in before}
-    later = [record for record in after if record["table"] in earlier]
+    later = [
+        record
+        for record in after
+        if record["table"] in earlier
+        and all(record[size] == earlier[record["table"]][size] for size in ("rows", "columns"))
+    ]
     defaults = {
         name: list(fields["losses"])
         for record in later

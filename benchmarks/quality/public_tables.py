@@ -137,8 +137,10 @@ def make_table(
     name: str, frame: pd.DataFrame, task: Task, label: str | None = None, max_rows: int = MAX_ROWS
 ) -> Table | None:
     """Return a table without leaks, of a sample of the rows; None without a label or features."""
-    frame = frame.sample(min(len(frame), max_rows), random_state=0).reset_index(drop=True)
     frame = frame.rename(columns=str).apply(read_like_a_file)
+    # On all rows: a sample of a counter has gaps.
+    frame = frame[[column for column in frame if column == label or not counts_rows(frame[column])]]
+    frame = frame.sample(min(len(frame), max_rows), random_state=0).reset_index(drop=True)
     find: Callable[[pd.DataFrame], str | None] = find_class if task == "classification" else find_number
     label = label or find(frame)
     if label is None:
@@ -184,20 +186,19 @@ def find_class(frame: pd.DataFrame) -> str | None:
 
 
 def find_number(frame: pd.DataFrame) -> str | None:
-    """Return the number with the most distinct values that does not count the rows."""
+    """Return the number with the most distinct values."""
     numbers = [
         name
         for name in frame
         if frame[name].dtype != object
         and frame[name].nunique() >= MIN_DISTINCT_NUMBERS
-        and not counts_rows(frame[name])
         and np.isfinite(frame[name].dropna().to_numpy(float)).all()
     ]
     return max(numbers, key=lambda name: frame[name].nunique(), default=None)
 
 
 def counts_rows(column: pd.Series[Any]) -> bool:
-    """Whether integers are all distinct and without gaps before rows were drawn, or nearly so."""
+    """Whether integers are all distinct and in order, or without many gaps."""
     if str(column.dtype) != "Int64" or column.isna().any() or column.duplicated().any():
         return False
     span = int(column.max()) - int(column.min()) + 1
@@ -205,7 +206,7 @@ def counts_rows(column: pd.Series[Any]) -> bool:
 
 
 def drop_useless_columns(X: pd.DataFrame) -> pd.DataFrame:
-    """Drop constants, counters of the rows and strings that rarely repeat; make infinite numbers missing."""
+    """Drop constants and strings that rarely repeat; make infinite numbers missing."""
     X = X.replace([np.inf, -np.inf], np.nan)
     n_distinct = X.nunique()
     return X[
@@ -213,7 +214,6 @@ def drop_useless_columns(X: pd.DataFrame) -> pd.DataFrame:
             name
             for name in X
             if n_distinct[name] > 1
-            and not counts_rows(X[name])
             and (X[name].dtype != object or n_distinct[name] * MIN_ROWS_PER_STRING <= len(X))
         ]
     ]

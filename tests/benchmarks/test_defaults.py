@@ -43,7 +43,7 @@ def make_record(table: str, default: list[float], rival: list[float]) -> dict[st
         return {"role": role, "learner": "NaiveBayes", "losses": {ERRORS: losses}, "seconds": 0.001}
 
     contenders = {"NaiveBayes()": result("default", default), "CategoricalNB": result("peer", rival)}
-    return {"table": table, "contenders": contenders, "chosen": {}, "failures": {}}
+    return {"table": table, "rows": 100, "columns": 3, "contenders": contenders, "chosen": {}, "failures": {}}
 
 
 def test_the_label_is_the_most_balanced_factor_and_its_copies_are_dropped() -> None:
@@ -51,6 +51,14 @@ def test_the_label_is_the_most_balanced_factor_and_its_copies_are_dropped() -> N
     assert table is not None
     assert set(table.y) == {"yes", "no"}
     # `x` separates the classes by one cut, `copy` codes them, `id` counts the rows, `note` never repeats.
+    assert list(table.X) == ["scaled", "colour"]
+
+
+def test_a_counter_of_the_rows_is_dropped_from_a_sample_too() -> None:
+    frame = make_frame(2_000).drop(columns=["x", "copy"])
+    table = make_table("t", frame, "classification", "label", max_rows=200)
+    assert table is not None
+    assert len(table.y) == 200
     assert list(table.X) == ["scaled", "colour"]
 
 
@@ -86,6 +94,13 @@ def test_a_setting_that_this_version_does_not_know_is_left_out(monkeypatch: pyte
     monkeypatch.setattr(default_settings, "MANUAL", {**default_settings.MANUAL, "Perceptron": settings})
     names = [c.name for c in list_contenders("classification") if c.learner == "Perceptron"]
     assert names == ["Perceptron()", "Perceptron: known", "sklearn Perceptron"]
+
+
+def test_manual_settings_state_what_a_version_may_choose_automatically() -> None:
+    fixed = {c.name: c.make.args[1] for c in list_contenders("classification") if c.role == "setting"}
+    assert fixed["NaiveBayes: own spread"]["calibration"] is None
+    assert fixed["NaiveBayes: own spread, temperature"]["calibration"] == "temperature"
+    assert fixed["NaiveBayes: 10 bins"]["number"].bins == 10
 
 
 @pytest.mark.slow
@@ -137,7 +152,7 @@ def test_the_report_names_the_tables_on_which_a_default_loses() -> None:
 def test_two_runs_are_compared_on_the_tables_that_both_have() -> None:
     before = [make_record("a", [0.5] * 5, [0.4] * 5), make_record("b", [0.5] * 5, [0.4] * 5)]
     after = [make_record("a", [0.3] * 5, [0.4] * 5), make_record("c", [0.9] * 5, [0.4] * 5)]
-    text = format_comparison(before, after)
+    text = format_comparison(before, [*after, {**before[1], "columns": 2}])
     assert "| NaiveBayes() | error rate | 1 | -20.00 (-20.00 to -20.00) |" in text
     assert "- NaiveBayes(), error rate, better than before: a (-20.00)." in text
 
