@@ -108,16 +108,15 @@ def _make_ours(learner: str, parameters: Parameters, X: pd.DataFrame) -> Any:
 
 def _select_known(learner: str, parameters: Parameters) -> Parameters | None:
     """Return a setting with the fixed values that this version knows; None if the setting is unknown."""
-    for is_fixed in (True, False):
-        chosen = dict(_complete(learner, parameters, is_fixed))
-        if "number" in chosen:
-            number = _complete("Number", chosen["number"], is_fixed)
-            if not _is_known(weigh.Number, number):
-                continue
-            chosen["number"] = weigh.Number(**number)
-        if _is_known(getattr(weigh, learner), chosen):
-            return chosen
-    return None
+    chosen = _complete(learner, parameters)
+    if "number" in chosen:
+        # Bins exclude a stated shape.
+        numbers = (_complete("Number", chosen["number"]), chosen["number"])
+        known = next((number for number in numbers if _is_known(weigh.Number, number)), None)
+        if known is None:
+            return None
+        chosen["number"] = weigh.Number(**known)
+    return chosen if _is_known(getattr(weigh, learner), chosen) else None
 
 
 def _is_known(make: Callable[..., Any], parameters: Parameters) -> bool:
@@ -133,10 +132,9 @@ def _is_known(make: Callable[..., Any], parameters: Parameters) -> bool:
     return True
 
 
-def _complete(maker: str, parameters: Parameters, is_fixed: bool) -> Parameters:
+def _complete(maker: str, parameters: Parameters) -> dict[str, Any]:
     names = inspect.signature(getattr(weigh, maker)).parameters
-    fixed = FIXED.get(maker, {}) if is_fixed else {}
-    return {name: value for name, value in fixed.items() if name in names} | dict(parameters)
+    return {name: value for name, value in FIXED.get(maker, {}).items() if name in names} | dict(parameters)
 
 
 def to_plain_frame(X: pd.DataFrame) -> pd.DataFrame:

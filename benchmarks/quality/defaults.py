@@ -1,6 +1,7 @@
 """Judge our defaults on many public tables, beside manual settings and scikit-learn's simple pipelines.
 
     python -m benchmarks.quality.defaults measure classification --half tuning --tables 40 --output FILE
+    python -m benchmarks.quality.defaults measure regression --roles default --names MASS/crabs,ISLR/Auto
     python -m benchmarks.quality.defaults compare BEFORE AFTER
 
 Every contender has the same splits: five folds, repeated. A manual setting is chosen in two ways, separately
@@ -26,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.job import CORES, WORK
-from benchmarks.quality.default_settings import Contender, list_contenders
+from benchmarks.quality.default_settings import Contender, Role, list_contenders
 from benchmarks.quality.default_summary import (
     ERRORS,
     LOG_LOSS,
@@ -43,6 +44,7 @@ N_FOLDS, N_REPEATS, N_INNER_FOLDS = 5, 2, 3
 MIN_PROBABILITY = float(np.finfo(float).eps)  # in log loss, as in scikit-learn
 QUICK_TABLES, MAX_TABLES = 6, 60  # of each half
 QUICK_ROWS = 1_000
+ROLES: tuple[Role, ...] = ("default", "setting", "peer")
 
 
 def make_splits(table: Table, n_repeats: int = N_REPEATS) -> list[tuple[Any, Any]]:
@@ -53,10 +55,10 @@ def make_splits(table: Table, n_repeats: int = N_REPEATS) -> list[tuple[Any, Any
     return list(make(n_splits=N_FOLDS, n_repeats=n_repeats, random_state=0).split(table.X, table.y))
 
 
-def measure_table(table: Table, n_repeats: int = N_REPEATS) -> Record:
-    """Measure all contenders on all splits of a table."""
+def measure_table(table: Table, n_repeats: int = N_REPEATS, roles: Sequence[Role] = ROLES) -> Record:
+    """Measure the contenders of these roles on all splits of a table."""
     splits = make_splits(table, n_repeats)
-    contenders = _find_contenders(table.task)
+    contenders = [contender for contender in _find_contenders(table.task) if contender.role in roles]
     results, failures = {}, {}
     for contender in contenders:
         try:
@@ -164,12 +166,12 @@ def _inner_losses(setting: Contender, part: Table) -> dict[str, float]:
     return {name: float(np.mean([each[name] for each in losses])) for name in losses[0]}
 
 
-def _measure_quietly(table: Table, n_repeats: int) -> Record:
+def _measure_quietly(n_repeats: int, roles: Sequence[Role], table: Table) -> Record:
     from threadpoolctl import threadpool_limits
 
     with warnings.catch_warnings(), threadpool_limits(1):
         warnings.simplefilter("ignore")
-        return measure_table(table, n_repeats)
+        return measure_table(table, n_repeats, roles)
 
 
 def select_tables(
@@ -185,14 +187,20 @@ def select_tables(
             return
 
 
-def measure_tables(tables: Iterable[Table], n_repeats: int, jobs: int, output: Path | None) -> list[Record]:
+def measure_tables(
+    tables: Iterable[Table],
+    n_repeats: int,
+    jobs: int,
+    output: Path | None,
+    roles: Sequence[Role] = ROLES,
+) -> list[Record]:
     """Measure tables in parallel and report progress; `output` is rewritten after every table."""
     records: list[Record] = []
     start = time.perf_counter()
     with ProcessPoolExecutor(jobs) as pool, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         tables = list(tables)
-        for record in pool.map(_measure_quietly, tables, [n_repeats] * len(tables)):
+        for record in pool.map(partial(_measure_quietly, n_repeats, roles), tables):
             records.append(record)
             progress = f"{len(records)}/{len(tables)} after {time.perf_counter() - start:.0f} s"
             print(f"{progress}: {record['table']}", file=sys.stderr, flush=True)
@@ -227,7 +235,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             first = select_tables(args.task, [args.half], args.skip + args.tables, args.rows)
             tables = islice(first, args.skip, None)
-        records = measure_tables(tables, args.repeats, args.jobs, args.output)
+        records = measure_tables(tables, args.repeats, args.jobs, args.output, args.roles)
         print(format_report(records))
     elif args.command == "report":
         print(format_report(json.loads(args.file.read_text())))
@@ -246,6 +254,8 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     measure.add_argument("--names", type=lambda text: text.split(","), help="tables, separated by commas")
     measure.add_argument("--rows", type=int, default=MAX_ROWS, help="largest number of rows of a table")
     measure.add_argument("--repeats", type=int, default=N_REPEATS)
+    roles_help = "the defaults alone take a small part of the time"
+    measure.add_argument("--roles", nargs="+", choices=ROLES, default=ROLES, help=roles_help)
     measure.add_argument("--jobs", type=int, default=CORES)
     measure.add_argument("--output", type=Path, help="JSON file of the losses of every split")
     report = commands.add_parser("report", help="print the summary of a JSON file")

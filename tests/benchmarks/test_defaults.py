@@ -100,6 +100,7 @@ def test_manual_settings_state_what_a_version_may_choose_automatically() -> None
     fixed = {c.name: c.make.args[1] for c in list_contenders("classification") if c.role == "setting"}
     assert fixed["NaiveBayes: own spread"]["calibration"] is None
     assert fixed["NaiveBayes: own spread, temperature"]["calibration"] == "temperature"
+    assert fixed["NaiveBayes: 10 bins"]["calibration"] is None
     assert fixed["NaiveBayes: 10 bins"]["number"].bins == 10
 
 
@@ -119,6 +120,10 @@ def test_every_contender_has_a_loss_for_every_split() -> None:
     ]
     assert LOG_LOSS not in record["contenders"]["Perceptron()"]["losses"]
     assert "best manual setting (oracle)" in format_report([record])
+    again = measure_table(table, n_repeats=1, roles=["default"])
+    assert {fields["role"] for fields in again["contenders"].values()} == {"default"}
+    losses = record["contenders"]["NaiveBayes()"]["losses"]
+    assert again["contenders"]["NaiveBayes()"]["losses"] == losses
 
 
 def test_the_peer_with_bins_and_levels_equals_the_product_of_its_parts() -> None:
