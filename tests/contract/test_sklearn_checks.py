@@ -16,6 +16,7 @@ LEARNERS = [
     weigh.NaiveBayes(prior=None, threads=1),
     weigh.NaiveBayes(columns="count"),
     weigh.NaiveBayes(class_prior="uniform", number=weigh.Number(spread="shared")),
+    weigh.NaiveBayes(calibration="auto"),
     weigh.NaiveBayes(calibration="temperature"),
     weigh.NaiveBayes(calibration="platt"),
     weigh.NaiveBayes(calibration="isotonic"),

@@ -297,3 +297,89 @@ def test_an_unknown_method_and_a_second_label_are_errors(learner):
         name = next(iter(arguments))
         with pytest.raises(errors.ParameterError, match=f"calibrate: {name} must be"):
             weigh.calibrate(learner, X, y, **arguments)
+
+
+def test_auto_calibrates_an_overconfident_model():
+    X, y = redundant_rows(300)
+    auto = weigh.NaiveBayes(calibration="auto").fit(X, y)
+    temperature = weigh.NaiveBayes(calibration="temperature").fit(X, y)
+    assert auto.model_.to_bytes() == temperature.model_.to_bytes()
+    gain = auto.calibration_.gain
+    assert gain.gain > gain.standard_error > 0
+    found = f"temperature {auto.model_.calibration.T:.4g} (leave-one-out log loss {gain.before:.2f} -> "
+    assert str(auto.calibration_) == f"{found}{gain.after:.2f})"
+    losses = {"log_loss_before": gain.before, "log_loss_after": gain.after}
+    assert auto.calibration_.to_dict() == auto.model_.calibration.to_dict() | losses
+    new = redundant_rows(3000, seed=2)
+    assert log_loss(auto, *new) < log_loss(auto.model_.uncalibrated, *new) - 0.03
+
+
+def test_auto_leaves_out_a_calibration_that_does_not_help():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    X = rng.normal(size=(400, 3)) + y[:, None]
+    nb = weigh.NaiveBayes(calibration="auto").fit(X, y)
+    assert nb.model_.to_bytes() == weigh.NaiveBayes().fit(X, y).model_.to_bytes()
+    assert nb.calibration_.calibration is None
+    assert "does not improve the leave-one-out log loss significantly" in str(nb.calibration_)
+    assert nb.calibration_.gain.gain <= nb.calibration_.gain.standard_error
+
+
+def test_auto_rarely_calibrates_a_model_whose_assumptions_hold():
+    used = 0
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        y = rng.integers(0, 2, 300)
+        X = rng.normal(size=(300, 2)) + y[:, None]
+        used += weigh.NaiveBayes(calibration="auto").fit(X, y).calibration_.calibration is not None
+    assert used <= 6
+
+
+@pytest.mark.parametrize(
+    ("rows", "settings", "reason"),
+    [
+        (redundant_rows(199), {}, "there are fewer than 200 rows"),
+        (redundant_rows(300), {"prior": None}, "without a prior above 0 some probabilities are 0"),
+        (
+            redundant_rows(300),
+            {"class_prior": {0: 1, 1: 0}},
+            "some rows have probability 0 in some class",
+        ),
+        ((redundant_rows(300)[0], ["a"] * 300), {}, "there is only one class"),
+    ],
+)
+def test_auto_says_why_there_is_no_calibration(rows, settings, reason):
+    nb = weigh.NaiveBayes(calibration="auto", **settings).fit(*rows)
+    assert nb.model_.to_bytes() == weigh.NaiveBayes(**settings).fit(*rows).model_.to_bytes()
+    assert str(nb.calibration_) == f"none, because {reason}"
+    assert nb.calibration_.to_dict() == {"method": None, "reason": reason}
+
+
+def test_auto_counts_weights_as_rows():
+    X, y = redundant_rows(150)
+    heavy = weigh.NaiveBayes(calibration="auto").fit(X, y, sample_weight=[2] * 150)
+    assert heavy.calibration_.reason == "there are fewer than 200 rows"
+
+
+@pytest.mark.parametrize("work", ["partial_fit", "forget", "merge"])
+def test_further_learning_drops_an_automatic_calibration(work, recwarn):
+    rows = redundant_rows(300)
+    nb = weigh.NaiveBayes(calibration="auto").fit(*rows)
+    arguments = (weigh.NaiveBayes().fit(*rows),) if work == "merge" else (rows[0][:9], rows[1][:9])
+    with pytest.warns(errors.StaleCalibration, match="is not calibrated any more"):
+        getattr(nb, work)(*arguments)
+    assert isinstance(nb.model_, BayesModel)
+    assert nb.calibration_ is None
+    # There is nothing left to drop.
+    recwarn.clear()
+    getattr(nb, "merge" if work == "merge" else "partial_fit")(*arguments)
+    assert not recwarn.list
+
+
+def test_an_automatic_calibration_is_saved_with_the_model(tmp_path):
+    X, y = redundant_rows(300)
+    nb = weigh.NaiveBayes(calibration="auto").fit(X, y)
+    nb.save(tmp_path / "m.weigh")
+    loaded = weigh.load(tmp_path / "m.weigh")
+    assert (loaded.predict_proba(X) == nb.predict_proba(X)).all()
+    assert loaded.calibration == nb.calibration_.calibration

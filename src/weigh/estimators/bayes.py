@@ -19,11 +19,16 @@ from weigh.estimators.base import (
     lock_of,
     serialised,
 )
-from weigh.estimators.calibration import calibrate_leave_one_out
+from weigh.estimators.leave_one_out_calibration import (
+    AUTO,
+    LeaveOneOutCalibration,
+    calibrate_leave_one_out,
+)
 from weigh.features.kinds import Number
 from weigh.learn.joint_bayes import JointTask
 from weigh.learn.naive_bayes import BayesTask
 from weigh.learn.task import Task
+from weigh.model.calibrated import CalibratedModel
 from weigh.parameters.learners import JOINT_BAYES, NAIVE_BAYES
 from weigh.source.base import Source
 
@@ -54,13 +59,14 @@ class CountingClassifier(ProbabilisticClassifier):
         """Fit the model; y is one label per row, or y or `label` is the name of the label column."""
         y = self._labels(y, label)
         source = self._source(X, y, sample_weight, self._missing_markers())
-        model = self._finish(run(self._task(source), source, threads=self.threads), source)
-        self._set_fitted_attributes(source, model_=model, classes_=model.labels)
+        model = run(self._task(source), source, threads=self.threads)
+        attributes = self._finish(model, source)
+        self._set_fitted_attributes(source, classes_=model.labels, **attributes)
         return self
 
-    def _finish(self, model: Any, source: Source) -> Any:
-        """Post-process a model fitted to all rows of a source."""
-        return model
+    def _finish(self, model: Any, source: Source) -> dict[str, Any]:
+        """Return the model fitted to all rows of a source, and other attributes, by name."""
+        return {"model_": model}
 
     @serialised
     def partial_fit(
@@ -136,6 +142,9 @@ class NaiveBayes(CountingClassifier):
 
     {parameters}
 
+    After `fit` with a calibration, `calibration_` has the leave-one-out log loss before and after, or why the
+    model is not calibrated.
+
     Examples
     --------
     >>> import weigh
@@ -162,6 +171,8 @@ class NaiveBayes(CountingClassifier):
     """
 
     _table = NAIVE_BAYES
+
+    calibration_: LeaveOneOutCalibration | None
 
     def __init__(
         self,
@@ -196,11 +207,15 @@ class NaiveBayes(CountingClassifier):
         tags.classifier_tags.poor_score = tags.input_tags.positive_only
         return tags
 
-    def _finish(self, model: Any, source: Source) -> Any:
-        return model if self.calibration is None else calibrate_leave_one_out(model, source, self.calibration)
+    def _finish(self, model: Any, source: Source) -> dict[str, Any]:
+        if self.calibration is None:
+            return {"model_": model, "calibration_": None}
+        calibrated, result = calibrate_leave_one_out(model, source, self.calibration)
+        return {"model_": calibrated, "calibration_": result}
 
     def _replace_model(self, model: Any) -> None:
-        if self.calibration is not None:
+        # With "auto" there may be no calibration to drop.
+        if self.calibration not in (None, AUTO) or isinstance(getattr(self, "model_", None), CalibratedModel):
             # Before the model is replaced: a warning may be an error.
             warn(
                 errors.StaleCalibration(
@@ -210,6 +225,7 @@ class NaiveBayes(CountingClassifier):
                 )
             )
         super()._replace_model(model)
+        self.calibration_ = None
 
 
 class JointBayes(CountingClassifier):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -96,33 +95,9 @@ def calibrate(
     return fit_calibrated_model(inner, rows, method)
 
 
-def calibrate_leave_one_out(model: CountModel, source: Source, method: str) -> CalibratedModel:
-    """Return the model calibrated on the leave-one-out scores of its training rows.
-
-    A row of weight 2 counts as two rows, one of which is left out. The only row of a class is ignored,
-    because the class does not exist without it.
-    """
-    class_codes = {label: code for code, label in enumerate(model.classes)}
-
-    def score(chunk: Chunk) -> tuple[Floats, ClassCodes, Floats]:
-        codes, weights = encode_labels(chunk, class_codes)
-        scores = model.leave_one_out_chunk(replace(chunk, weights=np.minimum(weights, 1.0)))
-        return scores, codes, weights
-
-    data = _concatenate_parts(model.map_chunks(score, source))
-    true_scores = data.scores[np.arange(len(data.codes)), data.codes]
-    is_scorable = ~(np.isneginf(true_scores) & (np.isneginf(data.scores).sum(axis=1) == 1))
-    if not (data.weights[is_scorable] > 0).any():
-        raise errors.DataError(
-            "No class has more than one sample, so there are no leave-one-out scores to calibrate on. Give "
-            "more rows, or leave out calibration."
-        )
-    return fit_calibrated_model(model, data.select_rows(is_scorable), method)
-
-
 def fit_calibrated_model(model: Model, data: CalibrationData, method: str) -> CalibratedModel:
     """Fit a calibration map to the scores of labelled rows and return the calibrated model."""
-    is_infinite = ~np.isfinite(data.scores).all(axis=1) & (data.weights > 0)
+    is_infinite = data.has_zero_probability() & (data.weights > 0)
     if is_infinite.any():
         raise errors.Unsupported(
             f"Row {int(np.argmax(is_infinite)):,} has probability 0 in some class, which calibration cannot "
@@ -169,7 +144,7 @@ def _score_rows(model: Model, source: Source) -> CalibrationData:
     def score(chunk: Chunk) -> tuple[Floats, ClassCodes, Floats]:
         return model.score_chunk(chunk), *encode_labels(chunk, class_codes)
 
-    return _concatenate_parts(model.map_chunks(score, source))
+    return concatenate_scores(model.map_chunks(score, source))
 
 
 def _are_training_rows(model: CountModel, source: Source, data: CalibrationData) -> bool:
@@ -177,7 +152,8 @@ def _are_training_rows(model: CountModel, source: Source, data: CalibrationData)
     return np.array_equal(data.class_totals, model.counts.rows) and model.has_learned(source) is True
 
 
-def _concatenate_parts(parts: Iterable[tuple[Floats, ClassCodes, Floats]]) -> CalibrationData:
+def concatenate_scores(parts: Iterable[tuple[Floats, ClassCodes, Floats]]) -> CalibrationData:
+    """Return the scores, class codes and weights of all chunks."""
     return CalibrationData(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 

@@ -140,9 +140,11 @@ NAIVE_BAYES = ParameterTable(
         Parameter(
             "calibration",
             "calibrate the probabilities on leave-one-out scores of the training rows",
-            OneOf((None, *CALIBRATION_METHODS)),
+            OneOf((None, "auto", *CALIBRATION_METHODS)),
             None,
-            "See `weigh.calibrate`. `partial_fit`, `forget` and `merge` drop the calibration with a warning.",
+            '"auto" fits a temperature and uses it where it lowers the leave-one-out log loss by more than '
+            "its standard error, never with fewer than 200 rows or without a prior. For the others see "
+            "`weigh.calibrate`. `partial_fit`, `forget` and `merge` drop the calibration with a warning.",
         ),
     ),
 )

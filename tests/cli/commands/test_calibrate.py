@@ -80,12 +80,26 @@ def test_fit_calibrates_on_leave_one_out_scores(held, tmp_path):
     printed = held("fit", *given).output
     source = weigh.open(tmp_path / "train.csv", label="kind")
     with pytest.warns(weigh.errors.DependentColumns):
-        expected = weigh.NaiveBayes(calibration="temperature").fit(source).model_
-    assert (tmp_path / "f.weigh").read_bytes() == expected.to_bytes()
-    number = f"{expected.calibration.T:.4g}"
-    assert f"Calibrated by temperature {number} on leave-one-out scores." in printed
+        expected = weigh.NaiveBayes(calibration="temperature").fit(source)
+    assert (tmp_path / "f.weigh").read_bytes() == expected.model_.to_bytes()
+    assert f"Calibration: {expected.calibration_}." in " ".join(printed.split())
     printed = json.loads(held("fit", *given, "--json").output)
-    assert printed["calibration"] == expected.calibration.to_dict()
+    assert printed["calibration"] == expected.calibration_.to_dict() | {"text": str(expected.calibration_)}
+
+
+def test_fit_decides_by_itself_whether_to_calibrate(held, tmp_path):
+    (tmp_path / "few.csv").write_text(lines(199, 0))
+    given = ("--label", "kind", "-o", "f.weigh", "--set", "calibration=auto")
+    printed = held("fit", "held.csv", *given).output
+    assert "\n\nCalibration: temperature 3.105 (leave-one-out log loss 0.78 -> 0.60).\n\n" in printed
+    printed = held("fit", "few.csv", *given).output
+    assert "\n\nCalibration: none, because there are fewer than 200 rows.\n\n" in printed
+    printed = json.loads(held("fit", "few.csv", *given, "--json").output)
+    assert printed["calibration"] == {
+        "method": None,
+        "reason": "there are fewer than 200 rows",
+        "text": "none, because there are fewer than 200 rows",
+    }
 
 
 @pytest.mark.parametrize(
@@ -102,7 +116,7 @@ def test_fit_calibrates_on_leave_one_out_scores(held, tmp_path):
         (
             ("fit", "train.csv", "--label", "kind", "--set", "calibration=beta"),
             1,
-            "NaiveBayes: calibration must be None, 'temperature', 'platt' or 'isotonic', got 'beta'.",
+            "NaiveBayes: calibration must be None, 'auto', 'temperature', 'platt' or 'isotonic', got 'beta'.",
         ),
         (
             ("fit", "train.csv", "--label", "kind", "--learner", "joint", "--set", "calibration=platt"),

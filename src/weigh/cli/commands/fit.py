@@ -27,6 +27,7 @@ from weigh.cli.target import prepare_target
 from weigh.parameters.learners import LEARNERS
 
 if TYPE_CHECKING:
+    from weigh.estimators.leave_one_out_calibration import LeaveOneOutCalibration
     from weigh.source.base import Source
 
 SECTIONS = {
@@ -125,11 +126,11 @@ def command(
         test_rows = None
         if hold_out is not None:
             source, test_rows = _hold_out(source, hold_out, seed, learner == "linear")
-        model = _fit_model(learner, source, settings, kinds, missing, threads)
+        model, calibration = _fit_model(learner, source, settings, kinds, missing, threads)
     replaced = os.path.exists(target)
     model.save(target)
     notes = list(dict.fromkeys(to_command_line(each.message) for each in caught))
-    facts = summarise_fit(model, learner, data) | {"notes": notes, "model": target}
+    facts = summarise_fit(model, learner, data, calibration) | {"notes": notes, "model": target}
     evaluation = ""
     if test_rows is not None:
         found = _evaluate(model, test_rows)
@@ -195,7 +196,8 @@ def _fit_model(
     kinds: tuple[str, ...],
     missing: tuple[str, ...],
     threads: int | None,
-) -> Any:
+) -> tuple[Any, LeaveOneOutCalibration | None]:
+    """Return the model, and what was decided about its calibration if one was asked for."""
     from weigh.cli.output.progress import RowProgress
     from weigh.cli.settings import make_task, read_settings
     from weigh.engines import run
@@ -207,8 +209,8 @@ def _fit_model(
         model: Any = run(task, source, threads=threads, progress=bar)
         method = parameters.get("calibration")
         if method is None:
-            return model
-        from weigh.estimators.calibration import calibrate_leave_one_out
+            return model, None
+        from weigh.estimators.leave_one_out_calibration import calibrate_leave_one_out
 
         return calibrate_leave_one_out(model, source, method)
     finally:

@@ -23,6 +23,7 @@ from weigh.text import (
 )
 
 if TYPE_CHECKING:
+    from weigh.estimators.leave_one_out_calibration import LeaveOneOutCalibration
     from weigh.model.logistic import LogisticModel
     from weigh.model.regression import RegressionModel
 
@@ -32,9 +33,10 @@ MAX_LISTED_COLUMNS = 10_000  # a sparse file may have millions
 LINE_WIDTH = 80
 
 
-def summarise_fit(model: Any, learner: str, data: Sequence[str]) -> dict[str, Any]:
+def summarise_fit(
+    model: Any, learner: str, data: Sequence[str], calibration: LeaveOneOutCalibration | None = None
+) -> dict[str, Any]:
     """Return a summary of a trained model as plain data."""
-    calibration = getattr(model, "calibration", None)
     model = model.uncalibrated
     contents = dict(_column_summaries(model))
     schema = model.schema
@@ -48,7 +50,11 @@ def summarise_fit(model: Any, learner: str, data: Sequence[str]) -> dict[str, An
         "columns": [{"column": n, "kind": kind.name, "found": contents.get(n, "")} for n, kind in pairs],
         "n_parameters": getattr(model, "n_parameters", None),
         **_training_summary(model),
-        **({} if calibration is None else {"calibration": calibration.to_dict()}),
+        **(
+            {}
+            if calibration is None
+            else {"calibration": {**calibration.to_dict(), "text": str(calibration)}}
+        ),
     }
 
 
@@ -119,9 +125,7 @@ def format_fit_summary(facts: dict[str, Any], replaced: bool, evaluation: str = 
     if facts["n_parameters"] is not None:
         parts.append(f"{format_quantity(facts['n_parameters'], 'free parameter')}.")
     if "calibration" in facts:
-        calibration = facts["calibration"]
-        number = f" {format_float(calibration['T'])}" if "T" in calibration else ""
-        parts.append(f"Calibrated by {calibration['method']}{number} on leave-one-out scores.")
+        parts.append(wrap_text(f"Calibration: {facts['calibration']['text']}."))
     parts += [wrap_text(f"Note: {note}") for note in facts["notes"]]
     location = format_location("The model", facts["model"], " (replaced)" * replaced)
     if evaluation:
