@@ -5,6 +5,7 @@ void bind_count(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_coordinate_descent(nanobind::module_& m);
 void bind_documents(nanobind::module_& m);
+void bind_leave_one_out(nanobind::module_& m);
 void bind_logistic_dual(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
 void bind_sgd(nanobind::module_& m);
@@ -33,6 +34,7 @@ NB_MODULE(_core, m) {
     bind_csv(m);
     bind_coordinate_descent(m);
     bind_documents(m);
+    bind_leave_one_out(m);
     bind_logistic_dual(m);
     bind_encode(m);
     bind_sgd(m);

@@ -1,22 +1,10 @@
 #include "weigh/score.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
+
+#include "penalty.h"
 
 namespace weigh {
-namespace {
-constexpr double kMaxSquared = 1e150;  // squares of larger distances may overflow
-
-// ½ z², extrapolated logarithmically beyond kMaxSquared: the penalty must stay finite, or all classes would become
-// impossible, and strictly increasing, so that the nearest class wins.
-double penalty(double z) {
-    const double distance = std::min(std::abs(z), std::numeric_limits<double>::max());
-    if (distance <= kMaxSquared) return 0.5 * distance * distance;
-    return 0.5 * kMaxSquared * kMaxSquared * (1.0 + std::log(distance / kMaxSquared));
-}
-
-}  // namespace
 
 void score_codes(Codes codes, std::span<const double> table, std::size_t classes, std::span<double> scores) {
     for (std::size_t i = 0; i < codes.size(); ++i) {

@@ -275,6 +275,205 @@ class Documents:
     def present(self) -> NDArray[numpy.uint8] | None: ...
     def __len__(self) -> int: ...
 
+def leave_out_gaussian(
+    values: Annotated[NDArray[numpy.float64], {"shape": (None,), "device": "cpu", "writable": False}],
+    classes: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    weights: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    moments: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    min_ratio: float,
+    irregular: Annotated[NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu"}],
+    scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
+def leave_out_shared_gaussian(
+    values: Annotated[NDArray[numpy.float64], {"shape": (None,), "device": "cpu", "writable": False}],
+    classes: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    weights: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    moments: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    min_ratio: float,
+    variance: float,
+    is_given: bool,
+    irregular: Annotated[NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu"}],
+    scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
+@overload
+def leave_out_words(
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    classes: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    weights: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    counts: Annotated[
+        NDArray[numpy.uint8], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    word_totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudo: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    class_totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    logs: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    min_count: float,
+    irregular: Annotated[NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu"}],
+    scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
+@overload
+def leave_out_words(
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    classes: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    weights: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    counts: Annotated[
+        NDArray[numpy.uint16], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    word_totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudo: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    class_totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    logs: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    min_count: float,
+    irregular: Annotated[NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu"}],
+    scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
+@overload
+def leave_out_words(
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    classes: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    weights: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    counts: Annotated[
+        NDArray[numpy.uint32], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    word_totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudo: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    class_totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    logs: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    min_count: float,
+    irregular: Annotated[NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu"}],
+    scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
+@overload
+def leave_out_words(
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    classes: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    weights: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    counts: Annotated[
+        NDArray[numpy.int64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    word_totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    pseudo: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    class_totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    logs: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    min_count: float,
+    irregular: Annotated[NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu"}],
+    scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
+def score_own_class(
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    classes: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    table: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    own_table: Annotated[
+        NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    scores: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
+) -> None: ...
+
 class LogisticDual:
     def __init__(
         self,

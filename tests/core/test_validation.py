@@ -101,6 +101,37 @@ INVALID_ARGUMENTS: dict[str, Callable[[], Any]] = {
     "score_gaussian: residuals": lambda: _core.score_gaussian(
         floats(1.0), floats(0.0), floats(), floats(1.0), floats(0.0), np.zeros((1, 1))
     ),
+    "leave_out_gaussian: values": lambda: _core.leave_out_gaussian(
+        floats(1.0, 2.0), ints(0), floats(1.0), np.ones((4, 2)), 0.0, bytes_of(1), np.zeros((1, 1))
+    ),
+    "leave_out_gaussian: class": lambda: _core.leave_out_gaussian(
+        floats(1.0), ints(1), floats(1.0), np.ones((4, 2)), 0.0, bytes_of(1), np.zeros((1, 1))
+    ),
+    "leave_out_gaussian: negative class": lambda: _core.leave_out_gaussian(
+        floats(1.0), ints(-1), floats(1.0), np.ones((4, 2)), 0.0, bytes_of(1), np.zeros((1, 1))
+    ),
+    "leave_out_gaussian: weights": lambda: _core.leave_out_gaussian(
+        floats(1.0), ints(0), floats(), np.ones((4, 2)), 0.0, bytes_of(1), np.zeros((1, 1))
+    ),
+    "leave_out_gaussian: mask": lambda: _core.leave_out_gaussian(
+        floats(1.0), ints(0), floats(1.0), np.ones((4, 2)), 0.0, bytes_of(2), np.zeros((1, 1))
+    ),
+    "leave_out_shared_gaussian: moments": lambda: _core.leave_out_shared_gaussian(
+        floats(1.0), ints(0), floats(1.0), np.ones((4, 1)), 0.0, 1.0, True, bytes_of(1), np.zeros((1, 1))
+    ),
+    "leave_out_words: classes": lambda: leave_out_words(counts=count_table(2, 1)),
+    "leave_out_words: words": lambda: leave_out_words(pseudo=floats(1.0, 1.0)),
+    "leave_out_words: index": lambda: leave_out_words(indices=ints(1)),
+    "leave_out_words: class": lambda: leave_out_words(classes=ints(1)),
+    "score_own_class: classes": lambda: _core.score_own_class(
+        longs(0, 1), ints(0), ints(0), np.ones((1, 2)), np.ones((1, 2)), np.zeros((1, 1))
+    ),
+    "score_own_class: tables": lambda: _core.score_own_class(
+        longs(0, 1), ints(0), ints(0), np.ones((1, 1)), np.ones((2, 1)), np.zeros((1, 1))
+    ),
+    "score_own_class: index": lambda: _core.score_own_class(
+        longs(0, 1), ints(1), ints(0), np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1))
+    ),
     "class_sums: lengths": lambda: _core.class_sums(ints(0), 1, floats(), None),
     "class_sums: weights": lambda: _core.class_sums(ints(0), 1, floats(1.0), floats()),
     "class_sums: class": lambda: _core.class_sums(ints(1), 1, floats(1.0), None),
@@ -115,6 +146,29 @@ WRONG_TYPES: dict[str, Callable[[], Any]] = {
     "a table with gaps": lambda: _core.count_codes(ints(0), ints(0), count_table(2, 4)[:, ::2]),
     "a read-only table": lambda: _core.count_codes(ints(0), ints(0), read_only()),
 }
+
+
+def bytes_of(n: int) -> Any:
+    return np.zeros(n, dtype=np.uint8)
+
+
+def leave_out_words(indices: Any = None, classes: Any = None, counts: Any = None, pseudo: Any = None) -> None:
+    """Leave out the only row of one class with one word; arguments replace valid ones."""
+    _core.leave_out_words(
+        longs(0, 1),
+        ints(0) if indices is None else indices,
+        None,
+        ints(0) if classes is None else classes,
+        floats(1.0),
+        count_table(1, 1) if counts is None else counts,
+        floats(1.0),
+        floats(1.0) if pseudo is None else pseudo,
+        floats(2.0),
+        np.zeros((1, 1)),
+        1.0,
+        bytes_of(1),
+        np.zeros((1, 1)),
+    )
 
 
 def untyped(value: object) -> Any:

@@ -34,6 +34,7 @@ class CountModel(Model):
 
     title: ClassVar[str]
     counts: BayesCounts
+    prior: Any
 
     @abstractmethod
     def count(self, chunks: Iterable[Chunk]) -> BayesCounts:
@@ -91,9 +92,8 @@ class CountModel(Model):
         """Return the leave-one-out scores [rows, classes] of rows that the model has learned.
 
         Row i equals `forget(row i).scores(row i)`, computed from the counts without refitting. The result is
-        bit-identical for levels, counts and numbers. It agrees to a relative 1e-12 for words and flags, which
-        are summed in another order, for fractional weights, and for pseudo-counts such as 0.1. A class whose
-        only row is left out scores −inf. All scores are −inf if no rows remain or all classes have
+        bit-identical for levels and bins, and agrees to a relative 1e-12 otherwise. A class whose only row is
+        left out scores −inf. All scores are −inf if no rows remain or all classes have
         probability zero.
         """
         source = self._source(rows, y)

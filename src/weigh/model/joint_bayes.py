@@ -26,7 +26,8 @@ from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
-from weigh.model.leave_one_out.scoring import add_joint_table, left_out_rows, log_class_priors
+from weigh.model.leave_one_out.joint_table import add_joint_table
+from weigh.model.leave_one_out.scoring import left_out_rows, log_class_priors
 from weigh.model.probability_table import ProbabilityTable
 from weigh.parameters import CellPrior
 from weigh.priors.smoothing import (

@@ -161,6 +161,13 @@ class BayesModel(CountModel):
         """The additive terms of the scores, one per column group."""
         return [distribution.weights for distribution in self.distributions]
 
+    @cached_property
+    def leave_one_out_terms(self) -> list[Any]:
+        """The additive terms of leave-one-out scores, one per column group."""
+        from weigh.model.leave_one_out.scoring import leave_one_out_terms
+
+        return list(leave_one_out_terms(self.distributions))
+
     def score_rows(self, rows: EncodedRows) -> Floats:
         """Return the scores [rows, classes]."""
         return self._add_terms(self.terms, rows)

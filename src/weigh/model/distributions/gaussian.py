@@ -141,7 +141,7 @@ class Gaussian(Immutable):
         if not isinstance(spread, str):
             return np.full(len(deviations), float(spread))
         if spread == "shared":
-            deviations = np.full(len(deviations), _pooled_deviation(deviations, self.counts.known))
+            deviations = np.full(len(deviations), pooled_deviation(deviations, self.counts.known))
         return np.where(np.isnan(deviations), overall, np.maximum(deviations, self.kind.floor * overall))
 
     @cached_property
@@ -286,7 +286,7 @@ def _sqrt_of_ratio(numerator: int, exponent: int, denominator: int) -> float:
     return math.ldexp(math.sqrt(_scaled_ratio(numerator, exponent - 2 * half, denominator)), half)
 
 
-def _pooled_deviation(deviations: Floats, known: Any) -> float:
+def pooled_deviation(deviations: Floats, known: Any) -> float:
     """Return the root mean squared deviation of all values from the mean of their class."""
     largest = float(np.nanmax(deviations, initial=0.0))
     if not largest:

@@ -2,17 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from functools import cached_property, singledispatch
 from typing import Any
 
 import numpy as np
 
+from weigh import errors
 from weigh.features.blocks import Floats, Ints, Longs, Mask
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.counts.count_table import CountArray, select_vocabulary
 from weigh.model.distributions.word_weights import VocabularyLookup, VocabularyWeights
 from weigh.source.sparse_rows import SparseRows
+
+
+class LeaveOneOutTerm(ABC):
+    """What a distribution adds to the scores of training rows, each estimated without that row."""
+
+    @abstractmethod
+    def __init__(self, distribution: Any) -> None:
+        """Prepare what all rows share."""
+
+    @abstractmethod
+    def add(self, block: Any, rows: LeftOutRows, scores: Floats) -> None:
+        """Add to scores [rows, classes] the log-probability of each row's value in every class.
+
+        The result equals that of the distribution fitted without the row: usually only the estimate of the
+        row's own class changes.
+        """
+
+
+@singledispatch
+def leave_one_out_term(distribution: Any) -> LeaveOneOutTerm:
+    """Return the leave-one-out term of a distribution; the type of the distribution selects it."""
+    raise errors.Unsupported(
+        f"Leave-one-out scores are not available for columns with a {type(distribution).__name__} "
+        "distribution. Calibrate on held-out rows instead."
+    )
+
 
 EnteringWords = tuple[Longs, Longs]  # rows, and the words that enter the vocabulary when the row is left out
 
@@ -35,6 +63,30 @@ class LeftOutRows:
     def class_positions(self) -> tuple[Longs, Longs]:
         """The index of each row's class in a table [rows, classes]."""
         return np.arange(self.n_rows), self.classes
+
+    @cached_property
+    def class_codes(self) -> Ints:
+        """The class indices, as native routines take them."""
+        return self.classes.astype(np.int32)
+
+    @cached_property
+    def has_unit_weights(self) -> bool:
+        """Whether every row has the weight 1."""
+        return bool((self.weights == 1.0).all())
+
+    @cached_property
+    def groups(self) -> tuple[Longs, Longs]:
+        """Groups of rows with the same class and weight: one row of each, and the group of each row."""
+        if not self.n_rows:
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        keys = self.classes
+        if not self.has_unit_weights:
+            triples = np.column_stack([self.classes, self.weights, self.leaves_class_empty])
+            keys = np.unique(triples, axis=0, return_inverse=True)[1].reshape(-1)
+        first = np.full(int(keys.max()) + 1, -1, dtype=np.int64)
+        first[keys[::-1]] = np.arange(self.n_rows)[::-1]
+        occurs = first >= 0
+        return first[occurs], (np.cumsum(occurs) - 1)[keys]
 
     def select(self, rows: Longs) -> LeftOutRows:
         """Return the rows with the given indices."""
@@ -136,3 +188,9 @@ class VocabularyCounts:
                     rows.append(row)
                     words.append(word)
         return stays, (np.array(rows, dtype=np.int64), np.array(words, dtype=np.int64))
+
+
+def number_entries(entries: SparseRows) -> SparseRows:
+    """Return the rows with one column per entry, to multiply them by a table with a row per entry."""
+    n_entries = len(entries.indices)
+    return replace(entries, indices=np.arange(n_entries, dtype=np.int32), width=n_entries)
