@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <optional>
 #include <vector>
 
 #include "penalty.h"
@@ -15,8 +16,8 @@ constexpr double kMinShare = 0.1;
 constexpr double kMinWeightShare = 0.01;
 const double kLogSqrtTwoPi = 0.5 * std::log(2.0 * std::numbers::pi);
 
-// A value relative to the moments of a group of values that contains it: distance from the mean, and the weight of its
-// row divided by the weight of the others.
+// A value relative to the moments of a group of values that contains it: its distance from their mean, and the weight
+// of its row divided by that of the others.
 struct Deviation {
     double distance, ratio;
     bool is_regular;
@@ -25,107 +26,135 @@ struct Deviation {
     double left_out_distance() const { return distance * (1.0 + ratio); }
 };
 
-Deviation deviation(double x, double weight, const ClassMoments& m, std::size_t group) {
-    const double known = m.known[group], others = known - weight;
-    return {(x - m.mean[group]) - m.mean_residual[group], weight / others, others > kMinWeightShare * known};
+// The moments of a group of values, with quotients that most rows need.
+struct Group {
+    double known, mean, mean_residual, variance, inverse_variance, unit_ratio;
+
+    double distance(double x) const { return (x - mean) - mean_residual; }
+
+    Deviation deviation(double x, double weight) const {
+        const double ratio = weight == 1.0 ? unit_ratio : weight / (known - weight);
+        return {distance(x), ratio, known - weight > kMinWeightShare * known};
+    }
+
+    // The variance without a value: v (1 + r) (1 − r d² / v). NaN if it loses precision.
+    double left_out_variance(const Deviation& d) const {
+        if (variance == 0.0) return d.distance == 0.0 ? 0.0 : NAN;
+        const double share = 1.0 - d.ratio * d.distance * d.distance * inverse_variance;
+        return share > kMinShare ? variance * (1.0 + d.ratio) * share : NAN;
+    }
+};
+
+// The groups of all classes; the last is that of all values.
+std::vector<Group> groups_of(const ClassMoments& m) {
+    std::vector<Group> groups;
+    for (std::size_t g = 0; g < m.mean.size(); ++g)
+        groups.push_back({m.known[g], m.mean[g], m.mean_residual[g], m.variance[g], 1.0 / m.variance[g],
+                          1.0 / (m.known[g] - 1.0)});
+    return groups;
 }
 
-// The variance of a group without a value: v (1 + r) (1 − r d² / v). NaN if it loses precision.
-double left_out_variance(const Deviation& d, double variance) {
-    if (variance == 0.0) return d.distance == 0.0 ? 0.0 : NAN;
-    const double share = 1.0 - d.ratio * d.distance * d.distance / variance;
-    return share > kMinShare ? variance * (1.0 + d.ratio) * share : NAN;
-}
+// A normal distribution around zero.
+struct Normal {
+    explicit Normal(double variance)
+        : constant(-0.5 * std::log(variance) - kLogSqrtTwoPi), inverse_std(1.0 / std::sqrt(variance)) {}
+
+    double log_density(double distance) const { return constant - penalty(distance * inverse_std); }
+
+    double constant, inverse_std;
+};
 
 // The normal densities of a column with a variance per class.
 class OwnSpread {
 public:
-    OwnSpread(const ClassMoments& moments, double min_ratio)
-        : m_(moments), min_ratio_(min_ratio), classes_(moments.mean.size() - 1), inverse_std_(classes_),
-          constant_(classes_) {
-        for (std::size_t c = 0; c < classes_; ++c) {
-            inverse_std_[c] = 1.0 / std::sqrt(m_.variance[c]);
-            constant_[c] = -0.5 * std::log(m_.variance[c]) - kLogSqrtTwoPi;
-            has_zero_ = has_zero_ || m_.variance[c] == 0.0;
+    OwnSpread(const ClassMoments& moments, double min_ratio) : groups_(groups_of(moments)), min_ratio_(min_ratio) {
+        for (const Group& group : groups_) {
+            normals_.emplace_back(group.variance);
+            has_zero_ = has_zero_ || group.variance == 0.0;
         }
     }
 
+    std::size_t classes() const { return groups_.size() - 1; }
+
     // Return whether the row is regular; only then its scores change.
     bool add(double x, std::size_t own, double weight, double* score) const {
-        const Deviation overall = deviation(x, weight, m_, classes_), d = deviation(x, weight, m_, own);
-        const double all = left_out_variance(overall, m_.variance[classes_]);
-        const double variance = left_out_variance(d, m_.variance[own]);
-        const double floor = min_ratio_ * all;
+        const Deviation overall = groups_.back().deviation(x, weight), d = groups_[own].deviation(x, weight);
+        const double all = groups_.back().left_out_variance(overall);
+        const double variance = groups_[own].left_out_variance(d), floor = min_ratio_ * all;
         if (!d.is_regular || !overall.is_regular || !(all > 0.0) || std::isnan(variance)) return false;
         if (floor == 0.0 && (has_zero_ || variance == 0.0)) return false;
         const double own_variance = std::max(variance, floor), distance = d.left_out_distance();
         const double own_score =
             -0.5 * std::log(own_variance) - kLogSqrtTwoPi - 0.5 * distance * distance / own_variance;
-        for (std::size_t c = 0; c < classes_; ++c) {
-            if (c == own) score[c] += own_score;
-            else if (m_.variance[c] >= floor)
-                score[c] += constant_[c] - penalty(((x - m_.mean[c]) - m_.mean_residual[c]) * inverse_std_[c]);
-            else score[c] += other_score(x, c, overall, all, floor);
+        std::optional<Normal> at_floor;
+        for (std::size_t c = 0; c < classes(); ++c) {
+            if (c == own) {
+                score[c] += own_score;
+            } else if (groups_[c].variance >= floor) {
+                score[c] += normals_[c].log_density(groups_[c].distance(x));
+            } else if (std::isnan(groups_[c].variance)) {
+                // A class without values has the moments of all values.
+                score[c] += Normal(all).log_density(overall.left_out_distance());
+            } else {
+                if (!at_floor) at_floor.emplace(floor);
+                score[c] += at_floor->log_density(groups_[c].distance(x));
+            }
         }
         return true;
     }
 
 private:
-    // A class whose variance is below the floor, or that has no values: it has the moments of all other values.
-    double other_score(double x, std::size_t c, const Deviation& overall, double all, double floor) const {
-        const bool is_empty = std::isnan(m_.variance[c]);
-        const double variance = is_empty ? all : floor;
-        const double distance = is_empty ? overall.left_out_distance() : (x - m_.mean[c]) - m_.mean_residual[c];
-        return -0.5 * std::log(variance) - kLogSqrtTwoPi - penalty(distance / std::sqrt(variance));
-    }
-
-    const ClassMoments& m_;
+    std::vector<Group> groups_;
+    std::vector<Normal> normals_;
     double min_ratio_;
-    std::size_t classes_;
-    std::vector<double> inverse_std_, constant_;
     bool has_zero_ = false;
 };
 
 // The normal densities of a column with one variance for all classes.
-struct SharedSpread {
-    const ClassMoments& m;
-    double min_ratio, variance;
-    bool is_given;
-    std::size_t classes = m.mean.size() - 1;
+class SharedSpread {
+public:
+    SharedSpread(const ClassMoments& moments, double min_ratio, double variance, bool is_given)
+        : groups_(groups_of(moments)), min_ratio_(min_ratio), variance_(variance), is_given_(is_given) {}
 
+    std::size_t classes() const { return groups_.size() - 1; }
+
+    // Return whether the row is regular; only then its scores change.
     bool add(double x, std::size_t own, double weight, double* score) const {
-        const Deviation overall = deviation(x, weight, m, classes), d = deviation(x, weight, m, own);
+        const Deviation overall = groups_.back().deviation(x, weight), d = groups_[own].deviation(x, weight);
         if (!d.is_regular || !overall.is_regular) return false;
-        const double left = is_given ? variance : left_out(d, weight, overall);
-        if (!(left > 0.0)) return false;
-        const double inverse_std = 1.0 / std::sqrt(left), constant = -0.5 * std::log(left) - kLogSqrtTwoPi;
-        for (std::size_t c = 0; c < classes; ++c) {
-            const double distance = c == own                  ? d.left_out_distance()
-                                    : std::isnan(m.variance[c]) ? overall.left_out_distance()
-                                                                : (x - m.mean[c]) - m.mean_residual[c];
-            score[c] += constant - penalty(distance * inverse_std);
+        const double variance = is_given_ ? variance_ : left_out_variance(d, weight, overall);
+        if (!(variance > 0.0)) return false;
+        const Normal normal(variance);
+        for (std::size_t c = 0; c < classes(); ++c) {
+            if (c == own) score[c] += normal.log_density(d.left_out_distance());
+            else if (groups_[c].known == 0.0) score[c] += normal.log_density(overall.left_out_distance());
+            else score[c] += normal.log_density(groups_[c].distance(x));
         }
         return true;
     }
 
+private:
     // The pooled variance without the row, at least the floor; NaN if it loses precision.
-    double left_out(const Deviation& d, double weight, const Deviation& overall) const {
-        const double floor = min_ratio * left_out_variance(overall, m.variance[classes]);
+    double left_out_variance(const Deviation& d, double weight, const Deviation& overall) const {
+        const double floor = min_ratio_ * groups_.back().left_out_variance(overall);
         if (std::isnan(floor)) return NAN;
-        if (variance == 0.0) return d.distance == 0.0 ? floor : NAN;
+        if (variance_ == 0.0) return d.distance == 0.0 ? floor : NAN;
         const double scatter = weight * d.distance * d.left_out_distance();
-        const double share = 1.0 - scatter / (m.known[classes] * variance);
-        return share > kMinShare ? std::max(variance * (1.0 + overall.ratio) * share, floor) : NAN;
+        const double share = 1.0 - scatter / (groups_.back().known * variance_);
+        return share > kMinShare ? std::max(variance_ * (1.0 + overall.ratio) * share, floor) : NAN;
     }
+
+    std::vector<Group> groups_;
+    double min_ratio_, variance_;
+    bool is_given_;
 };
 
 template <class Spread>
-void add_rows(Strided<double> values, const LeftOut& rows, const Spread& spread, std::size_t classes,
-              std::span<double> scores) {
+void add_rows(Strided<double> values, const LeftOut& rows, const Spread& spread, std::span<double> scores) {
     for (std::size_t i = 0; i < values.size; ++i) {
         if (std::isnan(values[i])) continue;
         const auto own = static_cast<std::size_t>(rows.classes[i]);
-        rows.irregular[i] = !spread.add(values[i], own, rows.weights[i], scores.data() + i * classes);
+        rows.irregular[i] = !spread.add(values[i], own, rows.weights[i], scores.data() + i * spread.classes());
     }
 }
 
@@ -185,12 +214,12 @@ private:
 
 void leave_out_gaussian(Strided<double> values, const LeftOut& rows, const ClassMoments& moments, double min_ratio,
                         std::span<double> scores) {
-    add_rows(values, rows, OwnSpread(moments, min_ratio), moments.mean.size() - 1, scores);
+    add_rows(values, rows, OwnSpread(moments, min_ratio), scores);
 }
 
 void leave_out_shared_gaussian(Strided<double> values, const LeftOut& rows, const ClassMoments& moments,
                                double min_ratio, double variance, bool is_given, std::span<double> scores) {
-    add_rows(values, rows, SharedSpread{moments, min_ratio, variance, is_given}, moments.mean.size() - 1, scores);
+    add_rows(values, rows, SharedSpread(moments, min_ratio, variance, is_given), scores);
 }
 
 template <class Count>

@@ -75,18 +75,18 @@ class LeftOutRows:
         return bool((self.weights == 1.0).all())
 
     @cached_property
-    def groups(self) -> tuple[Longs, Longs]:
+    def groups(self) -> tuple[Longs, Ints]:
         """Groups of rows with the same class and weight: one row of each, and the group of each row."""
-        if not self.n_rows:
-            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
-        keys = self.classes
+        keys = self.class_codes
         if not self.has_unit_weights:
             triples = np.column_stack([self.classes, self.weights, self.leaves_class_empty])
-            keys = np.unique(triples, axis=0, return_inverse=True)[1].reshape(-1)
-        first = np.full(int(keys.max()) + 1, -1, dtype=np.int64)
-        first[keys[::-1]] = np.arange(self.n_rows)[::-1]
-        occurs = first >= 0
-        return first[occurs], (np.cumsum(occurs) - 1)[keys]
+            keys = np.unique(triples, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
+        representatives = np.full(int(keys.max(initial=-1)) + 1, -1, dtype=np.int64)
+        representatives[keys] = np.arange(self.n_rows)
+        occurs = representatives >= 0
+        if occurs.all():
+            return representatives, keys
+        return representatives[occurs], (np.cumsum(occurs, dtype=np.int32) - np.int32(1))[keys]
 
     def select(self, rows: Longs) -> LeftOutRows:
         """Return the rows with the given indices."""

@@ -18,6 +18,7 @@ from weigh.model.distributions.gaussian import (
 from weigh.model.leave_one_out.base import LeaveOneOutTerm, LeftOutRows, leave_one_out_term
 
 MAX_SQUARABLE = 1e150  # the square of a larger number may overflow
+MIN_REPEATED = 100  # finding equal rows takes longer than computing fewer rows than this
 SAFE_RANGE = 1e-140, 1e140  # of deviations, whose squares neither overflow nor lose digits
 
 
@@ -43,10 +44,8 @@ class GaussianLeaveOneOut(LeaveOneOutTerm):
 
     @cached_property
     def _has_safe_range(self) -> bool:
-        mean, _, deviation = np.abs(self._column.sample_moments.T)
-        low, high = SAFE_RANGE
-        is_safe = (mean == 0) | np.isnan(mean) | ((mean > low) & (mean < high))
-        return bool((is_safe & ((deviation == 0) | np.isnan(deviation) | (deviation > low))).all())
+        size, (low, high) = np.abs(self._column.sample_moments[:, [0, 2]]), SAFE_RANGE
+        return bool(((size == 0) | np.isnan(size) | ((size > low) & (size < high))).all())
 
     def add(self, block: NumberBlock, rows: LeftOutRows, scores: Floats) -> None:
         """Add to each row's scores the log-density of its number without the row."""
@@ -76,8 +75,10 @@ class GaussianLeaveOneOut(LeaveOneOutTerm):
         """Add the log-densities of the selected rows, whose numbers are known, by exact sums."""
         column, rows = self._column, rows.select(selected)
         triples = np.column_stack([rows.classes.astype(np.float64), rows.weights, block.values[selected]])
-        cases, case_of_row = np.unique(triples, axis=0, return_inverse=True)
-        mean, mean_residual, deviation = _normal_parameters(column, cases)
+        cases, case_of_row = triples, np.arange(len(triples))
+        if len(triples) > MIN_REPEATED:
+            cases, case_of_row = np.unique(triples, axis=0, return_inverse=True)
+        mean, mean_residual, deviation = self._normal_parameters(cases)
         # A column that is constant, or known in no other row, contributes nothing.
         has_others = column.counts.known.sum() - cases[:, 1] > 0
         is_informative = np.asarray((deviation > 0).all(axis=1) & has_others)
@@ -88,48 +89,52 @@ class GaussianLeaveOneOut(LeaveOneOutTerm):
         logs[~is_informative] = 0.0
         scores[selected] += logs[case_of_row.reshape(-1)]
 
+    @cached_property
+    def _exact_sums(self) -> tuple[list[tuple[Fraction, int, int]], int, int]:
+        """The exact sums n, Σx and Σx² of each class and, last, of all values; exponents of Σx and Σx²."""
+        counts = self._column.counts
+        (sum_x, e1), (sum_xx, e2) = counts.sum_x.to_integers(), counts.sum_xx.to_integers()
+        sums = list(zip(counts.totals, sum_x, sum_xx, strict=True))
+        return [*sums, (sum(counts.totals, Fraction(0)), sum(sum_x), sum(sum_xx))], e1, e2
 
-def _normal_parameters(column: Gaussian, cases: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return means, their rounding errors and deviations [cases, classes] without each case.
+    def _normal_parameters(self, cases: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return means, their rounding errors and deviations [cases, classes] without each case.
 
-    A case is a class, a weight and a value.
-    """
-    own_class = np.arange(len(cases)), cases[:, 0].astype(np.int64)
-    class_moments, column_moments = _moments_without(column, cases)
-    moments = np.repeat(column.sample_moments[:-1].T[:, None], len(cases), axis=1)
-    moments[:, *own_class] = class_moments
-    overall = column_moments[:, :, None]
-    means, residuals = np.where(np.isnan(moments[:2]), overall[:2], moments[:2])
-    deviations = moments[2]
-    if not isinstance(column.kind.spread, str):
-        return means, residuals, np.full_like(means, float(column.kind.spread))
-    if column.kind.spread == "shared":
-        known = np.tile(column.counts.known.astype(np.float64), (len(cases), 1))
-        known[own_class] -= cases[:, 1]
-        deviations = np.repeat(_pooled_deviations(deviations, known), deviations.shape[1], axis=1)
-    floor = column.kind.floor * overall[2]
-    return means, residuals, np.where(np.isnan(deviations), overall[2], np.maximum(deviations, floor))
+        A case is a class, a weight and a value.
+        """
+        column = self._column
+        own_class = np.arange(len(cases)), cases[:, 0].astype(np.int64)
+        class_moments, column_moments = self._moments_without(cases)
+        moments = np.repeat(column.sample_moments[:-1].T[:, None], len(cases), axis=1)
+        moments[:, *own_class] = class_moments
+        overall = column_moments[:, :, None]
+        means, residuals = np.where(np.isnan(moments[:2]), overall[:2], moments[:2])
+        deviations = moments[2]
+        if not isinstance(column.kind.spread, str):
+            return means, residuals, np.full_like(means, float(column.kind.spread))
+        if column.kind.spread == "shared":
+            known = np.tile(column.counts.known.astype(np.float64), (len(cases), 1))
+            known[own_class] -= cases[:, 1]
+            deviations = np.repeat(_pooled_deviations(deviations, known), deviations.shape[1], axis=1)
+        floor = column.kind.floor * overall[2]
+        return means, residuals, np.where(np.isnan(deviations), overall[2], np.maximum(deviations, floor))
 
-
-def _moments_without(column: Gaussian, cases: Floats) -> Floats:
-    """Return [2, 3, cases]: the moments of the case's class, and of the whole column, without it."""
-    counts = column.counts
-    (sum_x, e1), (sum_xx, e2) = counts.sum_x.to_integers(), counts.sum_xx.to_integers()
-    class_sums = list(zip(counts.totals, sum_x, sum_xx, strict=True))
-    column_sums = sum(counts.totals, Fraction(0)), sum(sum_x), sum(sum_xx)
-    moments = np.empty((2, 3, len(cases)))
-    for i, (c, weight, value) in enumerate(cases.tolist()):
-        # w = w[0] · 2^-w_bits and x = x[0] · 2^-x_bits exactly; f1 and f2 are common exponents of the sums.
-        w, x = weight.as_integer_ratio(), value.as_integer_ratio()
-        w_bits, x_bits = w[1].bit_length() - 1, x[1].bit_length() - 1
-        f1, f2 = min(e1, -x_bits - w_bits), min(e2, -2 * x_bits - w_bits)
-        removed = Fraction(weight)
-        wx = w[0] * x[0] << (-x_bits - w_bits - f1)
-        wxx = w[0] * x[0] * x[0] << (-2 * x_bits - w_bits - f2)
-        for part, (n, s1, s2) in zip(moments, (class_sums[int(c)], column_sums), strict=True):
-            remaining = n - removed, (s1 << (e1 - f1)) - wx, (s2 << (e2 - f2)) - wxx
-            part[:, i] = compute_moments(*remaining, f1, f2)
-    return moments
+    def _moments_without(self, cases: Floats) -> Floats:
+        """Return [2, 3, cases]: the moments of the case's class, and of the whole column, without it."""
+        sums, e1, e2 = self._exact_sums
+        moments = np.empty((2, 3, len(cases)))
+        for i, (c, weight, value) in enumerate(cases.tolist()):
+            # w = w[0] · 2^-w_bits and x = x[0] · 2^-x_bits exactly; f1 and f2 are common exponents of sums.
+            w, x = weight.as_integer_ratio(), value.as_integer_ratio()
+            w_bits, x_bits = w[1].bit_length() - 1, x[1].bit_length() - 1
+            f1, f2 = min(e1, -x_bits - w_bits), min(e2, -2 * x_bits - w_bits)
+            removed = Fraction(weight)
+            wx = w[0] * x[0] << (-x_bits - w_bits - f1)
+            wxx = w[0] * x[0] * x[0] << (-2 * x_bits - w_bits - f2)
+            for part, (n, s1, s2) in zip(moments, (sums[int(c)], sums[-1]), strict=True):
+                remaining = n - removed, (s1 << (e1 - f1)) - wx, (s2 << (e2 - f2)) - wxx
+                part[:, i] = compute_moments(*remaining, f1, f2)
+        return moments
 
 
 def _pooled_deviations(deviations: Floats, known: Floats) -> Floats:

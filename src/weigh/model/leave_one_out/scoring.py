@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from weigh import _core
 from weigh.features.blocks import Floats
 from weigh.model.counts.bayes_counts import encode_labels
 from weigh.model.distributions.prior_settings import ClassPrior
@@ -68,7 +69,9 @@ def left_out_rows(counts: Any, chunk: Chunk) -> LeftOutRows:
 def log_class_priors(class_prior: ClassPrior, rows: LeftOutRows) -> Floats:
     """Return the log prior probabilities [rows, classes] of the classes without each row."""
     representatives, group_of_row = rows.groups
-    return _log_group_priors(class_prior, rows.select(representatives))[group_of_row]
+    scores = np.zeros((rows.n_rows, len(class_prior.classes)))
+    _core.score_codes(group_of_row, _log_group_priors(class_prior, rows.select(representatives)), scores)
+    return scores
 
 
 def _log_group_priors(class_prior: ClassPrior, rows: LeftOutRows) -> Floats:
