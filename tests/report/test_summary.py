@@ -83,7 +83,10 @@ def test_probabilities_worse_than_the_class_frequencies_are_not_recommended() ->
         model = weigh.NaiveBayes().fit(table, "y")
     advice = advice_on(model, table)
     assert "Do not use its probabilities: their log loss of" in advice
-    assert "; calibrate it on rows it was not trained on (weigh calibrate)." in advice
+    remedy = (
+        '; train it with calibration="auto" (--set calibration=auto), or calibrate it on rows it was not '
+    )
+    assert f"{remedy}trained on (weigh calibrate)." in advice
     assert "because clue1 repeats clue0, clue2 repeats clue0" in advice
     assert "--kind clue1=skip" in advice
 

@@ -100,9 +100,11 @@ _OWNERS = {("measure_learning_curve", "sizes"): "--sizes"}
 STEPS = {
     "another socket": "another path: --socket PATH",
     "another store": "another folder (--store DIR)",
+    "automatic calibration": "--set calibration=auto",
     "block for a file": "Leave it out, or divide it.",
     "block for a row": "; divide it",
     "block for a quoted row": "Close the quote that is open there.",
+    "calibration on other rows": "weigh calibrate MODEL DATA -o NEW",
     "classifiers": "use --learner logistic, naive-bayes or perceptron",
     "drop missing labels": "--drop-missing-labels leaves such rows out.",
     "derived function": "Use the model in Python, which can pass the function.",

@@ -228,6 +228,19 @@ def _log_losses(data: CalibrationData, calibration: Calibration) -> tuple[Floats
     )
 
 
+def slope_scores(data: CalibrationData, slope: float) -> tuple[Floats, float]:
+    """Return the derivative of each row's weighted log-likelihood by the slope, and the information.
+
+    The information is minus the second derivative of the sum.
+    """
+    scores = data.scores
+    q = np.exp(log_softmax(slope * scores))
+    mean = (q * scores).sum(axis=1)
+    true_scores = scores[np.arange(len(data.codes)), data.codes]
+    variance = (q * np.square(scores - mean[:, None])).sum(axis=1)
+    return data.weights * (true_scores - mean), float(data.weights @ variance)
+
+
 def fit_temperature(data: CalibrationData) -> CalibrationFit:
     """Return the temperature of least loss, a root of the derivative with respect to 1 / T."""
     loss = _make_loss(data)

@@ -15,6 +15,7 @@ from weigh.judge.metrics.losses import UNSEEN, Floats
 from weigh.judge.metrics.ranking import ClassCurves, ThresholdCurve
 from weigh.judge.metrics.reliability import ReliabilityBin
 from weigh.model.base import Model
+from weigh.model.naive_bayes import BayesModel
 from weigh.report.facts import EMPTY_CELL, format_share
 from weigh.report.mistake_facts import ClassifierPredictions
 from weigh.text import format_count, truncate
@@ -174,6 +175,8 @@ def _calibration_verdict(evaluation: Evaluation, rows: float, confidence: float)
         return "overconfident"
     if confidence < accuracy.low - NOTABLE_MISCALIBRATION:
         return "underconfident"
+    if evaluation.overconfidence is not None:
+        return "overconfident"
     return "uneven" if evaluation.measure("calibration_error").low > MAX_CALIBRATION_ERROR else "fine"
 
 
@@ -186,7 +189,10 @@ def _recalibration_advice(model: Any) -> str:
             "it was calibrated on other rows, so check the labels of these, or calibrate it again on rows "
             "like these (weigh calibrate)."
         )
-    return "calibrate it on rows it was not trained on (weigh calibrate)."
+    held_out = "calibrate it on rows it was not trained on (weigh calibrate)."
+    if isinstance(fitted, BayesModel) and fitted.has_rows:
+        return f'train it with calibration="auto" (--set calibration=auto), or {held_out}'
+    return held_out
 
 
 _VERDICT_MEANINGS = {

@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from weigh.cli.lazy_group import CommandWithExamples
+from weigh.cli.notation import write_option
 from weigh.cli.options import (
     check_output_is_not_input,
     check_plot_path,
@@ -68,7 +69,7 @@ def command(
     """
     from weigh import errors
     from weigh.cli.output.progress import show_row_progress
-    from weigh.judge.metrics.evaluation import evaluate
+    from weigh.judge.metrics.evaluation import Evaluation, evaluate
     from weigh.model.file.loading import load
 
     check_plot_path(plot)
@@ -85,6 +86,8 @@ def command(
         from weigh.pictures import image
 
         image(evaluation.plot() if what is None else evaluation.plot(what), plot)
+    if isinstance(evaluation, Evaluation):
+        evaluation = evaluation.with_notation(write_option)
     print_result(evaluation, as_json)
     if plot is not None and not as_json:
         print_text(f"\n{format_location('The picture', plot)}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weigh.cli.lazy_group import CommandWithExamples
-from weigh.cli.notation import to_command_line
+from weigh.cli.notation import to_command_line, write_option
 from weigh.cli.options import (
     check_output_is_not_input,
     data_argument,
@@ -177,10 +177,11 @@ def _hold_out(source: Source, share: float, seed: int, is_regression: bool) -> t
 
 def _evaluate(model: Any, test_rows: Source) -> Any:
     from weigh.cli.output.progress import show_row_progress
-    from weigh.judge.metrics.evaluation import evaluate
+    from weigh.judge.metrics.evaluation import Evaluation, evaluate
 
     with show_row_progress(test_rows.with_storage(model.storage)) as source:
-        return evaluate(model, source)
+        evaluation = evaluate(model, source)
+    return evaluation.with_notation(write_option) if isinstance(evaluation, Evaluation) else evaluation
 
 
 def _default_name(data: str) -> str:

@@ -100,6 +100,11 @@ class RetainedRows:
         """Whether each row's prediction is correct, [n]."""
         return np.asarray(_concatenate_parts(self._correct), np.bool_)
 
+    @property
+    def n_classes(self) -> int:
+        """The number of classes with scores; 0 without scores."""
+        return self._scores[0].shape[1] if self._scores else 0
+
     def class_scores(self, code: int) -> Floats:
         """Return the score of one class for each row, [n]."""
         return np.concatenate([table[:, code] for table in self._scores])

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Advised, Setting, Step
 from weigh.judge.metrics.accumulators import MAX_RETAINED_TEXT, EvaluationAccumulator
 from weigh.judge.metrics.batches import check_sample_weights, read_batches
 from weigh.judge.metrics.confidence_intervals import Measure, find_measure
 from weigh.judge.metrics.confusion_matrix import ClassShares, ConfusionMatrix, macro_measures
 from weigh.judge.metrics.evaluation_format import evaluation_sections, plot_evaluation
+from weigh.judge.metrics.overconfidence import Overconfidence, find_overconfidence
 from weigh.judge.metrics.predictor import is_regression, make_predictor
 from weigh.judge.metrics.ranking import UNDEFINED_AREAS, ClassCurves, RankingAreas, ranking_areas
 from weigh.judge.metrics.regression import RegressionEvaluation, evaluate_regression
@@ -52,7 +54,8 @@ class Evaluation(TabularResult):
     is a class of the model but was given probability zero. Either makes the log loss infinite. `omitted` says
     what could not be measured. `is_training_data` says whether these are the rows that the model was trained
     on, and `training_share` estimates the share of them that it was trained on; None means that the model
-    cannot tell.
+    cannot tell. `overconfidence` has the temperature that would calibrate the model, if its 99% interval is
+    above 1 and the log loss would decrease by 1% or more.
 
     Intervals: exact Clopper-Pearson for shares (accuracy, zero-one, precision, recall and F1 of a class),
     combined for their means over classes; Student's t for mean losses, clipped to the range of the loss,
@@ -75,6 +78,8 @@ class Evaluation(TabularResult):
     omitted: tuple[str, ...] = ()
     is_training_data: bool | None = None
     training_share: float | None = None
+    overconfidence: Overconfidence | None = None
+    _notation: Callable[[Setting | Step], str] = str
     _frames = ("measures", "per_class", "confusion", "reliability")
 
     def measure(self, name: str) -> Measure:
@@ -100,6 +105,17 @@ class Evaluation(TabularResult):
     def sections(self) -> list[Section]:
         """Return measures, areas, notes, confusion matrix and class metrics."""
         return evaluation_sections(self)
+
+    def with_notation(self, notation: Callable[[Setting | Step], str]) -> Evaluation:
+        """Return the evaluation with its advice written for another interface."""
+        return replace(self, _notation=notation)
+
+    def note_advice(self) -> list[str]:
+        """Return what the evaluation recommends, as sentences."""
+        if self.overconfidence is None:
+            return []
+        advice = Advised(self.overconfidence.advice).render(self._notation)
+        return [f"{self.overconfidence.sentence} {advice}"]
 
     def plot(self, what: str = "confusion") -> Any:
         """Plot "confusion", "reliability", "roc", "precision_recall" or "classes" as an Altair chart."""
@@ -147,7 +163,8 @@ def evaluate(
         totals.add(batch)
         detector.add(batch)
     overlap = detector.result(data, y, label, totals.n)
-    return _build_evaluation(totals, tuple(predictor.classes), float(level), overlap)
+    evaluation = _build_evaluation(totals, tuple(predictor.classes), float(level), overlap)
+    return replace(evaluation, overconfidence=find_overconfidence(model, totals.retained))
 
 
 def resolve_labels(y: Any, label: str | None) -> tuple[Any, str | None]:

@@ -130,6 +130,7 @@ def _notes(evaluation: Evaluation) -> list[str]:
     overlap = TrainingOverlap(evaluation.is_training_data, evaluation.training_share)
     notes = [*overlap.notes(), f"Intervals of {100 * evaluation.level:g}%: {', '.join(methods)}."]
     notes += evaluation.omitted
+    notes += evaluation.note_advice()
     effective_rows = evaluation.weight**2 / float(evaluation.confusion.squares.sum())
     notes += _interval_warnings(evaluation, effective_rows) if has_losses else []
     if round(effective_rows, 1) != evaluation.n:
