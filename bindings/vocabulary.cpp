@@ -50,6 +50,16 @@ nb::tuple find(const weigh::Vocabulary& self, const DocumentsBinding& documents,
     return to_tuple(std::move(rows));
 }
 
+nb::tuple find_unsorted(const weigh::Vocabulary& self, const DocumentsBinding& documents,
+                        const weigh::TokenSettings& settings) {
+    weigh::CsrRows rows;
+    {
+        const ScopedGilRelease released(documents.work_units());
+        rows = weigh::find_unsorted_tokens(documents.view(), settings, self);
+    }
+    return to_tuple(std::move(rows));
+}
+
 nb::tuple find_or_add(weigh::Vocabulary& self, const DocumentsBinding& documents,
                       const weigh::TokenSettings& settings) {
     weigh::CsrRows rows;
@@ -122,8 +132,10 @@ void bind_vocabulary(nb::module_& m) {
         .def_static("from_names", &from_names, "text"_a, "offsets"_a)
         .def("__len__", &weigh::Vocabulary::size)
         .def("find", &find, "documents"_a, "settings"_a, "Return (indptr, indices, counts) of the known tokens.")
+        .def("find_unsorted", &find_unsorted, "documents"_a, "settings"_a,
+             "Return the same with the tokens of each row in order of first appearance.")
         .def("find_or_add", &find_or_add, "documents"_a, "settings"_a,
-             "Return the same for all tokens, adding new ones.")
+             "Return the sorted rows of all tokens, adding new ones.")
         .def("score", &score, "documents"_a, "settings"_a, "table"_a, "scores"_a.noconvert(),
              "Add count × table[index] of every known token to the scores of its row.")
         .def(

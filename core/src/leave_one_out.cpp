@@ -158,6 +158,27 @@ void add_rows(Strided<double> values, const LeftOut& rows, const Spread& spread,
     }
 }
 
+// Σ value · log x. Factors with value 1 are multiplied first, because a logarithm takes as long as many products.
+class LogSum {
+public:
+    void add(double x, double value) {
+        if (value != 1.0 || !(x > 1e-100 && x < 1e100)) {
+            sum_ += value * std::log(x);
+            return;
+        }
+        product_ *= x;
+        if (product_ < 1e-150 || product_ > 1e150) {
+            sum_ += std::log(product_);
+            product_ = 1.0;
+        }
+    }
+
+    double total() const { return sum_ + std::log(product_); }
+
+private:
+    double sum_ = 0.0, product_ = 1.0;
+};
+
 // The words of one row: what they add to the scores, and what the row and the words that leave the vocabulary take from
 // the class totals.
 template <class Count>
@@ -171,7 +192,8 @@ public:
     bool add(const SparseRows& entries, std::size_t row, std::size_t own, double weight, double* score) {
         std::fill(added_.begin(), added_.end(), 0.0);
         std::fill(dropped_.begin(), dropped_.end(), 0.0);
-        own_ = length_ = 0.0;
+        own_ = {};
+        length_ = 0.0;
         drops_ = false;
         const auto end = static_cast<std::size_t>(entries.indptr[row + 1]);
         for (auto e = static_cast<std::size_t>(entries.indptr[row]); e < end; ++e)
@@ -181,7 +203,8 @@ public:
         for (std::size_t c = 0; c < classes_; ++c)
             if (!(w_.class_totals[c] - dropped_[c] > 1e-9 * w_.class_totals[c])) return false;
         for (std::size_t c = 0; c < classes_; ++c) {
-            if (c == own) score[c] += length_ == 0.0 ? 0.0 : own_ - length_ * std::log(w_.class_totals[c] - dropped_[c]);
+            const double left = w_.class_totals[c] - dropped_[c];
+            if (c == own) score[c] += length_ == 0.0 ? 0.0 : own_.total() - length_ * std::log(left);
             else score[c] += drops_ ? added_[c] - length_ * std::log1p(-dropped_[c] / w_.class_totals[c]) : added_[c];
         }
         return true;
@@ -196,7 +219,7 @@ private:
             return;
         }
         length_ += value;
-        own_ += value * std::log(count(own, word) - weight * value + w_.pseudo[word]);
+        own_.add(count(own, word) - weight * value + w_.pseudo[word], value);
         const double* logs = w_.logs.data() + word * classes_;
         for (std::size_t c = 0; c < classes_; ++c) added_[c] += value * logs[c];
     }
@@ -206,7 +229,8 @@ private:
     const SmoothedCounts<Count>& w_;
     std::size_t classes_, width_;
     std::vector<double> added_, dropped_;
-    double own_ = 0.0, length_ = 0.0;
+    LogSum own_;
+    double length_ = 0.0;
     bool drops_ = false;
 };
 

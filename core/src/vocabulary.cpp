@@ -18,6 +18,17 @@ std::uint64_t prefix_of(std::string_view name) {
     return prefix;
 }
 
+template <class Builder>
+CsrRows find_known(const Documents& documents, const TokenSettings& settings, const Vocabulary& vocabulary,
+                   Builder& rows) {
+    return build_rows(documents, settings, rows, [&](std::span<const Token> tokens, Builder& builder) {
+        for (const Token& token : tokens) vocabulary.prefetch(token.key);
+        for (const Token& token : tokens)
+            if (const std::int32_t index = vocabulary.find(token); index != Vocabulary::kUnknown)
+                builder.add(index, token.value);
+    });
+}
+
 }  // namespace
 
 bool Vocabulary::add_all(NamesView names) {
@@ -96,12 +107,12 @@ Names select_shorter_names(NamesView first, NamesView second) {
 
 CsrRows find_tokens(const Documents& documents, const TokenSettings& settings, const Vocabulary& vocabulary) {
     SortedRowBuilder rows(documents.rows());
-    return build_rows(documents, settings, rows, [&](std::span<const Token> tokens, SortedRowBuilder& builder) {
-        for (const Token& token : tokens) vocabulary.prefetch(token.key);
-        for (const Token& token : tokens)
-            if (const std::int32_t index = vocabulary.find(token); index != Vocabulary::kUnknown)
-                builder.add(index, token.value);
-    });
+    return find_known(documents, settings, vocabulary, rows);
+}
+
+CsrRows find_unsorted_tokens(const Documents& documents, const TokenSettings& settings, const Vocabulary& vocabulary) {
+    FirstSeenRowBuilder rows;
+    return find_known(documents, settings, vocabulary, rows);
 }
 
 CsrRows find_or_add_tokens(const Documents& documents, const TokenSettings& settings, Vocabulary& vocabulary) {

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import weigh
 from weigh import _core
 
 SHAPES = [(2, 1), (7, 2), (40, 3), (300, 2)]  # rows, classes
@@ -170,3 +171,14 @@ def test_own_class_scores_use_the_own_table(shape: tuple[int, int], rng: np.rand
                 expected[i, c] += own[j, c] if c == y[i] else plain[j, c]
     _core.score_own_class(indptr, indices, y, plain, own, scores)
     np.testing.assert_allclose(scores, expected, rtol=1e-12)
+
+
+def test_unsorted_rows_have_the_same_words_in_order_of_appearance() -> None:
+    texts = ["b1 a1 b1 zz c1", "", "c1 c1 a1"]
+    model = weigh.NaiveBayes(columns={"t": "text"}).fit({"t": ["a1 b1", "c1", "b1"]}, [1, 2, 1]).model_
+    block = model.schema.encode(next(model.chunks({"t": texts})))[0]
+    vocabulary = model.terms[0].vocabulary
+    ordered, unsorted = block.look_up(vocabulary, 3), block.look_up_unsorted(vocabulary, 3)
+    assert ordered.indptr.tolist() == unsorted.indptr.tolist() == [0, 3, 3, 5]
+    assert (ordered.indices.tolist(), ordered.values.tolist()) == ([0, 1, 2, 0, 2], [1, 2, 1, 1, 2])
+    assert (unsorted.indices.tolist(), unsorted.values.tolist()) == ([1, 0, 2, 2, 0], [2, 1, 1, 2, 1])

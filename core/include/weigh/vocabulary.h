@@ -113,7 +113,10 @@ Names select_shorter_names(NamesView first, NamesView second);
 // Tokenize documents into rows over the vocabulary, with ascending indices; unknown tokens are skipped.
 CsrRows find_tokens(const Documents& documents, const TokenSettings& settings, const Vocabulary& vocabulary);
 
-// The same, adding new tokens to the vocabulary.
+// The same with indices in order of first appearance, which saves sorting.
+CsrRows find_unsorted_tokens(const Documents& documents, const TokenSettings& settings, const Vocabulary& vocabulary);
+
+// Rows with ascending indices, adding new tokens to the vocabulary.
 CsrRows find_or_add_tokens(const Documents& documents, const TokenSettings& settings, Vocabulary& vocabulary);
 
 // scores[i] += Σ value · table[index] over the known tokens of the row; the table is token-major.

@@ -91,6 +91,10 @@ class TextBlock:
         """Return the words of a vocabulary of the given size, numbered by the vocabulary."""
         return self._to_rows(*vocabulary.find(self.documents, self.settings), size)
 
+    def look_up_unsorted(self, vocabulary: _core.Vocabulary, size: int) -> SparseRows:
+        """Return the same with the words of each row in order of first appearance, which is faster."""
+        return self._to_rows(*vocabulary.find_unsorted(self.documents, self.settings), size)
+
     def _to_rows(self, indptr: Longs, indices: Any, values: Floats, width: int) -> SparseRows:
         return SparseRows(indptr, indices, values if self.kind.counts else None, width)
 

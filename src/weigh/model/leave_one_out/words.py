@@ -68,13 +68,19 @@ class MultinomialLeaveOneOut(LeaveOneOutTerm):
         if not self._is_native or rows.has_fractional_weights:
             self.add_generally(block, rows, np.arange(rows.n_rows), scores)
             return
-        entries = self._distribution.weights.entries(block)
+        entries = self._entries(block)
         irregular = np.zeros(rows.n_rows, dtype=np.uint8)
         arguments = *entries.csr, rows.class_codes, rows.weights, *self._native_counts
         _core.leave_out_words(*arguments, irregular, scores)
         remaining = np.flatnonzero(irregular)
         if len(remaining):
             self.add_generally(block, rows, remaining, scores)
+
+    def _entries(self, block: SparseBlock | TextBlock) -> SparseRows:
+        weights = self._distribution.weights
+        if isinstance(block, TextBlock):
+            return block.look_up_unsorted(weights.vocabulary, len(weights.names))
+        return weights.entries(block)
 
     @cached_property
     def _general_counts(self) -> _MultinomialCounts:
