@@ -70,6 +70,11 @@ weigh._core.Vocabulary.find$:
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
+weigh._core.Vocabulary.find_unsorted:
+    def find_unsorted(
+        self, documents: Documents, settings: TokenSettings
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
 weigh._core.Vocabulary.find_or_add:
     def find_or_add(
         self, documents: Documents, settings: TokenSettings
