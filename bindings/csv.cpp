@@ -18,8 +18,10 @@ namespace csv = weigh::csv;
 namespace {
 
 using Bytes = Vector<std::uint8_t>;
-// The decimal sign, the thousands separator or "", the spellings of the unit, and whether it is required.
-using Format = std::tuple<char, std::string, std::vector<std::string>, bool>;
+// The decimal sign, the thousands separator or "", the spellings of the unit, whether it is required, the further forms,
+// and the words that mean missing.
+using Format = std::tuple<char, std::string, std::vector<std::string>, bool, std::vector<std::string>,
+                          std::vector<std::string>>;
 
 // In the order of csv::Kind and csv::Fault.
 constexpr std::array<const char*, 8> kKinds{"skip", "number", "text", "integer", "real", "flag", "string", "any"};
@@ -34,9 +36,19 @@ csv::Kind kind_of(const std::string& name) {
 std::string_view view_of(const Bytes& data) { return {reinterpret_cast<const char*>(data.data()), data.shape(0)}; }
 
 weigh::NumberFormat format_of(const Format& format) {
-    const auto& [decimal, thousands, units, requires_unit] = format;
+    const auto& [decimal, thousands, units, requires_unit, forms, missing_words] = format;
     require(thousands.size() <= 1, "a thousands separator is one character");
-    return {decimal, thousands.empty() ? '\0' : thousands.front(), units, requires_unit};
+    weigh::NumberFormat native{decimal, thousands.empty() ? '\0' : thousands.front(), units, requires_unit};
+    native.missing_words = missing_words;
+    for (const auto& form : forms) {
+        if (form == "limits") native.has_limits = true;
+        else if (form == "trailing minus") native.has_trailing_minus = true;
+        else if (form == "multiples") native.has_multiples = true;
+        else if (form == "pairs") native.has_pairs = true;
+        else if (form == "durations") native.has_durations = true;
+        else require(false, "unknown form of numbers");
+    }
+    return native;
 }
 
 nb::list to_list(const csv::Texts& texts) {
@@ -120,7 +132,8 @@ void bind_csv(nb::module_& m) {
           "max_records"_a,
           "Return (records, [(kind, codes, values) of every column], None or the first error: (fault, record, "
           "offset, column, fields, text)). For numbers: (kind, (number of missing fields, records of odd fields), "
-          "numbers). For texts: (kind, begins, (sizes, unescaped)). `formats` has one (decimal, thousands, units, requires_unit) per column, or none.");
+          "numbers). For texts: (kind, begins, (sizes, unescaped)). `formats` has one (decimal, "
+          "thousands, units, requires_unit, forms, missing_words) per column, or none.");
     m.def("parse_number_texts", &parse_number_texts, "texts"_a, "format"_a,
           "Return the numbers, and whether each text fits the format; others are NaN.");
     m.def("scan_csv_records", &scan_csv_records, "data"_a, "delimiter"_a, "quotes"_a, "max_records"_a, "at_end"_a,

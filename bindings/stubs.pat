@@ -26,12 +26,12 @@ weigh._core.propagate_carries:
 weigh._core.parse_csv:
     \from collections.abc import Sequence
     def parse_csv(
-        data: NDArray[numpy.uint8], kinds: Sequence[str], delimiter: str, quotes: bool, missing: Sequence[str], formats: Sequence[tuple[str, str, Sequence[str], bool]], max_records: int
+        data: NDArray[numpy.uint8], kinds: Sequence[str], delimiter: str, quotes: bool, missing: Sequence[str], formats: Sequence[tuple[str, str, Sequence[str], bool, Sequence[str], Sequence[str]]], max_records: int
     ) -> tuple[int, list[tuple[str, Any, Any]], tuple[str, int, int, int, int, bytes] | None]: ...
 
 weigh._core.parse_number_texts:
     def parse_number_texts(
-        texts: list[str], format: tuple[str, str, Sequence[str], bool]
+        texts: list[str], format: tuple[str, str, Sequence[str], bool, Sequence[str], Sequence[str]]
     ) -> tuple[NDArray[numpy.float64], NDArray[numpy.uint8]]: ...
 
 weigh._core.scan_csv_records:

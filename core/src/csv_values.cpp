@@ -103,18 +103,32 @@ bool parse_number(std::string_view text, bool is_padded, double& number) {
 }
 
 NumberParser::NumberParser(const NumberFormat& format)
-    : format_(format), accepts_plain_(format.decimal == '.' && !format.requires_unit) {}
+    : format_(format),
+      accepts_plain_(format.decimal == '.' && !format.requires_unit && !format.has_durations) {}
 
 bool NumberParser::parse_longer(std::string_view text, double& number) {
     if (accepts_plain_ && parse_general(text, number)) return true;
-    return normalise_number(text, format_, numeral_) ? parse_number(numeral_, false, number) : parse_nan(text, number);
+    if (format_.has_durations ? parse_duration(text, number) : parse_in_format(text, number)) return true;
+    if (parse_nan(text, number)) return true;
+    number = std::numeric_limits<double>::quiet_NaN();
+    return is_missing_word(text, format_);
+}
+
+bool NumberParser::parse_in_format(std::string_view text, double& number) {
+    double factor = 1.0;
+    if (!normalise_number(text, format_, numeral_, factor) || !parse_number(numeral_, false, number)) return false;
+    number *= factor;
+    return true;
 }
 
 std::optional<std::int64_t> NumberParser::parse_integer(std::string_view text) {
     if (accepts_plain_) {
         if (const auto plain = csv::parse_integer(text)) return plain;
     }
-    return normalise_number(text, format_, numeral_) ? csv::parse_integer(numeral_) : std::nullopt;
+    double factor = 1.0;
+    if (format_.has_durations || !normalise_number(text, format_, numeral_, factor) || factor != 1.0)
+        return std::nullopt;
+    return csv::parse_integer(numeral_);
 }
 
 std::optional<std::int64_t> parse_integer(std::string_view text) {

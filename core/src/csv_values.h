@@ -51,6 +51,7 @@ public:
 private:
     // Parse a number that need not be a short integer.
     bool parse_longer(std::string_view text, double& number);
+    bool parse_in_format(std::string_view text, double& number);
 
     NumberFormat format_;
     bool accepts_plain_;  // whether a plain numeral such as 1.5 has its usual meaning

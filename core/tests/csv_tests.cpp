@@ -152,8 +152,10 @@ void formatted_numbers_stay_within_their_text(Random& random) {
                                                    {'.', ',', {"$", "USD"}, false},
                                                    {',', '.', {"\u20AC"}, false},
                                                    {',', ' ', {"%"}, true},
-                                                   {'.', '\'', {}, false}};
-    const Exact data(random_text(random, "01239..,, '()-+$%Ue\xE2\x88\x92\xC2\xA0", 12));
+                                                   {'.', '\'', {}, false},
+                                                   {'.', ',', {"kg"}, false, true, true, true, true, false, {"n.d."}},
+                                                   {'.', ',', {}, false, false, false, false, false, true, {"-"}}};
+    const Exact data(random_text(random, "01239..,, '()-+$%Ue<>~/:hmdkMkgn\xE2\x88\x92\xC2\xA0", 12));
     const std::vector<std::string_view> texts{data.view()};
     for (const auto& format : formats) {
         const auto parsed = csv::parse_number_texts(texts, format);

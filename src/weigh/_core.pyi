@@ -125,11 +125,11 @@ def parse_csv(
     delimiter: str,
     quotes: bool,
     missing: Sequence[str],
-    formats: Sequence[tuple[str, str, Sequence[str], bool]],
+    formats: Sequence[tuple[str, str, Sequence[str], bool, Sequence[str], Sequence[str]]],
     max_records: int,
 ) -> tuple[int, list[tuple[str, Any, Any]], tuple[str, int, int, int, int, bytes] | None]: ...
 def parse_number_texts(
-    texts: list[str], format: tuple[str, str, Sequence[str], bool]
+    texts: list[str], format: tuple[str, str, Sequence[str], bool, Sequence[str], Sequence[str]]
 ) -> tuple[NDArray[numpy.float64], NDArray[numpy.uint8]]: ...
 def scan_csv_records(
     data: NDArray[numpy.uint8], delimiter: str, quotes: bool, max_records: int, at_end: bool

@@ -20,7 +20,7 @@ ALL = 1 << 62
 PIECES = ["a", "b", "é", "日本", "🙂", " ", "'", ";", "0", "-1", "2.5", "true", "x" * 7, "y" * 17, "z" * 40]
 SPECIAL = ['"', ",", "\n", "\r\n", "\r", '""', '","']
 Cell = str | None
-Format = tuple[str, str, tuple[str, ...], bool]
+Format = tuple[str, str, tuple[str, ...], bool, tuple[str, ...], tuple[str, ...]]
 BLANKS = " \u00a0\u2009\u202f"
 
 
@@ -208,7 +208,7 @@ def test_missing_fields_of_a_number_column_are_counted_and_odd_ones_listed() -> 
 
 def parse_reference(text: str, number_format: Format) -> float | None:
     """Return the number that a text means in a format, None if it does not fit."""
-    decimal, thousands, units, is_required = number_format
+    decimal, thousands, units, is_required, _, _ = number_format
     if decimal == "." and not is_required:
         with contextlib.suppress(ValueError):
             return float(text) if "_" not in text else None
@@ -256,12 +256,12 @@ NUMBER_PIECES = [
     "x",
 ]
 FORMATS: list[Format] = [
-    (".", "", (), False),
-    (".", ",", ("$",), False),
-    (",", "", (), False),
-    (",", ".", ("€", "EUR"), False),
-    (",", " ", ("%",), True),
-    (".", "'", (), False),
+    (".", "", (), False, (), ()),
+    (".", ",", ("$",), False, (), ()),
+    (",", "", (), False, (), ()),
+    (",", ".", ("€", "EUR"), False, (), ()),
+    (",", " ", ("%",), True, (), ()),
+    (".", "'", (), False, (), ()),
 ]
 
 

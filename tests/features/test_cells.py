@@ -298,10 +298,10 @@ def test_odd_cells_equal_missing_cells(tmp_path: Path) -> None:
 
 
 def test_many_odd_cells_in_the_first_rows_make_a_category(tmp_path: Path) -> None:
-    source = weigh.open(write_rows(tmp_path / "data.csv", 1_000, range(11)), "y")
+    source = weigh.open(write_rows(tmp_path / "data.csv", 1_000, range(11), "broken"), "y")
     message = (
-        "Column 'x' contains numbers except for 'unknown' (11 of 1,000 cells), so it is treated as a "
-        "category. If that means missing, use missing=['unknown']."
+        "Column 'x' contains numbers except for 'broken' (11 of 1,000 cells), so it is treated as a "
+        "category. If that means missing, use missing=['broken']."
     )
     with pytest.warns(errors.OddValues, match=re.escape(message)):
         assert infer_schema(source).kinds == [Category()]

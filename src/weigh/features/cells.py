@@ -7,8 +7,8 @@ schema. A cell that does not fit is odd; it counts as missing.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
 
@@ -37,12 +37,16 @@ _MEASURES = "% ‰ kg g mg lb lbs oz km m cm mm mi ft l ml h min s ms °C °F °
 _SPELLINGS = {names[0]: names for names in _CURRENCIES} | {unit: (unit,) for unit in _MEASURES.split()}
 _UNIT_OF_SPELLING = {spelling: unit for unit, names in _SPELLINGS.items() for spelling in names}
 _CURRENCY_UNITS = {names[0] for names in _CURRENCIES}
-_BLANK = " \t\u00a0\u2009\u202f"
+BLANKS = " \t\u00a0\u2009\u202f"
 _NUMBER = re.compile(
-    rf"[{_BLANK}(]*[-+\u2212]?[{_BLANK}]*(?P<before>[^\d{_BLANK}.,()+\u2212-][^\d{_BLANK}()+\u2212-]*)?"
-    rf"[{_BLANK}]*[-+\u2212]?(?:\d[\d.,'\u2019{_BLANK}]*|[.,]\d+)(?:[eE][+-]?\d+)?"
-    rf"(?P<after>[^\d()]*?)[{_BLANK})]*"
+    rf"[{BLANKS}(]*[-+\u2212]?[{BLANKS}]*(?P<before>[^\d{BLANKS}.,()+\u2212-][^\d{BLANKS}()+\u2212-]*)?"
+    rf"[{BLANKS}]*[-+\u2212]?(?:\d[\d.,'\u2019{BLANKS}]*|[.,]\d+)(?:[eE][+-]?\d+)?"
+    rf"(?P<after>[^\d()]*?)[{BLANKS})]*"
 )
+# "<0.01" is half of the limit, ">200" and "~160" are the number itself; "63,11-" is negative; "43.4k" is
+# multiplied; "120/80" is its first number; "2:40" and "2h 40m" are lengths of time.
+FORMS = ("limits", "trailing minus", "multiples", "pairs", "durations")
+MAX_SUFFIX_LENGTH = 24
 _ARROW_NUMBERS = ("double", "float", "halffloat", "int", "uint", "bool", "decimal")
 _FLAG_WORDS = [
     *(("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off")),
@@ -50,31 +54,46 @@ _FLAG_WORDS = [
 ]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class NumberReading(Immutable):
-    """Numbers written with a decimal sign, a thousands separator and a unit; "" means none."""
+    """Numbers written with a decimal sign, a thousands separator and a unit; "" means none.
+
+    `suffixes` are the spellings of another unit as the first rows have them, with "" if it may be left out.
+    `forms` are those of `FORMS` that occur, and `missing` are words that mean missing, in lower case.
+    """
 
     name: ClassVar[str] = "number"
     decimal: str = "."
     thousands: str = ""
     unit: str = ""
+    suffixes: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        settings = [f"{name}={value!r}" for name, value in self._list_settings()]
+        return f"{type(self).__name__}({', '.join(settings)})"
+
+    def _list_settings(self) -> Iterator[tuple[str, Any]]:
+        """Yield the settings that every column has, and those of the others that this one has."""
+        for each in fields(self):
+            value = getattr(self, each.name)
+            if value or not isinstance(value, tuple):
+                yield each.name, value
 
     @cached_property
     def format(self) -> NumberFormat:
         """The format for the native parser. Amounts of money are accepted without their currency."""
-        is_required = bool(self.unit) and self.unit not in _CURRENCY_UNITS
+        spellings = _SPELLINGS.get(self.unit, self.suffixes)
+        is_required = bool(spellings) and self.unit not in _CURRENCY_UNITS and "" not in self.suffixes
         # The longest first: after "US$" in "5 US$" comes nothing, after "$" would come "US".
-        units = sorted(_SPELLINGS.get(self.unit, ()), key=len, reverse=True)
-        return NumberFormat(self.decimal, self.thousands, units, is_required)
+        units = sorted(filter(None, spellings), key=len, reverse=True)
+        return NumberFormat(self.decimal, self.thousands, units, is_required, self.forms, self.missing)
 
     def to_json(self) -> dict[str, Any]:
         """Return the reading as plain data."""
-        return {
-            "reading": self.name,
-            "decimal": self.decimal,
-            "thousands": self.thousands,
-            "unit": self.unit,
-        }
+        settings = {name: list(x) if isinstance(x, tuple) else x for name, x in self._list_settings()}
+        return {"reading": self.name, **settings}
 
     def convert(self, values: Sequence[Any]) -> tuple[Floats, Mask]:
         """Return the numbers of distinct values, and which of them fit; the others are NaN."""
@@ -120,19 +139,25 @@ def reading_from_json(data: object) -> Reading:
         is_known = is_known and (reading.present, reading.absent) in _FLAG_WORDS
     elif isinstance(reading, NumberReading):
         is_format = (reading.decimal, reading.thousands) in _SEPARATORS
-        is_known = is_known and is_format and reading.unit in {"", *_SPELLINGS}
+        are_short = all(len(word) <= MAX_SUFFIX_LENGTH for word in (*reading.suffixes, *reading.missing))
+        is_known = is_known and is_format and are_short and set(reading.forms) <= set(FORMS)
+        is_known = is_known and reading.unit in {"", *_SPELLINGS}
     if reading is None or not is_known:
         raise ValueError(f"the reading {str(data)[:100]}")
     return reading
 
 
 def _make_reading(data: Mapping[str, Any]) -> Reading | None:
-    """Return a reading with some of the settings in `data`, None if they are not texts."""
-    if not all(isinstance(value, str) for value in data.values()):
+    """Return a reading with some of the settings in `data`, None if they are not texts or lists of texts."""
+    settings: dict[str, Any] = {
+        name: tuple(value) if isinstance(value, list) else value for name, value in data.items()
+    }
+    texts = (text for value in settings.values() for text in (value if isinstance(value, tuple) else [value]))
+    if not all(isinstance(text, str) for text in texts):
         return None
-    reading_class = FlagReading if data.get("reading") == FlagReading.name else NumberReading
+    reading_class = FlagReading if settings.get("reading") == FlagReading.name else NumberReading
     names = {each.name for each in fields(reading_class)}
-    return reading_class(**{name: value for name, value in data.items() if name in names})
+    return reading_class(**{name: value for name, value in settings.items() if name in names})
 
 
 def is_numeric(column: Column) -> bool:
@@ -215,18 +240,42 @@ def detect_numbers(
     unit = _find_unit(values[::step], row_counts[::step])
     if unit is None:
         return None
-    separators = _SEPARATORS if number_format is None else [number_format[:2]]
+    found = fit_separators(NumberReading(unit=unit), values, row_counts, number_format)
+    return found if 2 * row_counts[found.fits].sum() > row_counts.sum() else None
+
+
+def fit_separators(
+    reading: NumberReading,
+    values: Sequence[Any],
+    row_counts: RowCounts,
+    number_format: NumberFormat | None = None,
+) -> DetectedNumbers:
+    """Return the reading with the decimal sign and the thousands separator that fit most cells.
+
+    The decimal sign is that of the file if it is known; the thousands separator is tried first.
+    """
+    is_code = np.fromiter(map(has_leading_zero, values), dtype=bool, count=len(values))
     best: tuple[int, DetectedNumbers] | None = None
-    for decimal, thousands in separators:
-        reading = NumberReading(decimal, thousands, unit)
-        numbers, fits = reading.convert(values)
-        fits &= ~np.fromiter(map(has_leading_zero, values), dtype=bool, count=len(values))
+    for decimal, thousands in _list_separators(number_format):
+        candidate = replace(reading, decimal=decimal, thousands=thousands)
+        numbers, fits = candidate.convert(values)
+        fits &= ~is_code
         n_rows = int(row_counts[fits].sum())
         if best is None or n_rows > best[0]:
-            best = n_rows, DetectedNumbers(reading, fits, numbers, _are_whole(values, fits, decimal))
+            best = n_rows, DetectedNumbers(candidate, fits, numbers, _are_whole(values, fits, decimal))
         if fits.all():
             break
-    return best[1] if best is not None and 2 * best[0] > row_counts.sum() else None
+    assert best is not None
+    return best[1]
+
+
+def _list_separators(number_format: NumberFormat | None) -> list[tuple[str, str]]:
+    """Return the decimal signs and thousands separators to try; of a file, its own come first."""
+    if number_format is None:
+        return _SEPARATORS
+    own = number_format.decimal, number_format.thousands
+    # With a decimal comma in the file, 1.184 has a thousands separator.
+    return [own, *(each for each in _SEPARATORS if each[0] == own[0] and each[1] and each != own)]
 
 
 def _find_unit(values: Sequence[Any], row_counts: RowCounts) -> str | None:
@@ -254,10 +303,15 @@ def find_unit(value: object) -> str | None:
     match = _NUMBER.fullmatch(value)
     if match is None:
         return None
-    words = [word.strip(_BLANK) for word in match.group("before", "after") if word and word.strip(_BLANK)]
+    words = [word.strip(BLANKS) for word in match.group("before", "after") if word and word.strip(BLANKS)]
     if not words:
         return ""
     return _UNIT_OF_SPELLING.get(words[0]) if len(words) == 1 else None
+
+
+def unit_of_spelling(text: str) -> str | None:
+    """Return the unit that a text is a usual spelling of, None if it is unknown."""
+    return _UNIT_OF_SPELLING.get(text)
 
 
 def detect_flags(values: Sequence[Any]) -> FlagReading | None:

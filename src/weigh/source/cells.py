@@ -17,13 +17,16 @@ class NumberFormat(NamedTuple):
     """How the numbers of a column are written, in the order in which the native parser expects it.
 
     `thousands` is "" without a separator; " " stands for all kinds of blanks. `units` are the spellings of a
-    unit, such as "€" and "EUR"; a number without it fits unless `requires_unit`.
+    unit, such as "€" and "EUR"; a number without it fits unless `requires_unit`. `forms` are further forms of
+    numbers, see `weigh.features.cells.FORMS`, and `missing_words` are cells that mean missing, in lower case.
     """
 
     decimal: str = "."
     thousands: str = ""
     units: Sequence[str] = ()
     requires_unit: bool = False
+    forms: Sequence[str] = ()
+    missing_words: Sequence[str] = ()
 
 
 PLAIN_NUMBERS = NumberFormat()

@@ -24,7 +24,25 @@ FORMS = {
     "Wed, 31 Jan 2024 14:05:06": SECONDS,
     "20240131": MIDNIGHT,
     "20240131T140506": SECONDS,
+    "2024-01-31 14.05": MINUTES,
+    "31 janv. 2024": MIDNIGHT,
+    "31. J\u00e4nner 2024 14h05": MINUTES,
+    "31 de enero de 2024": MIDNIGHT,
+    "mercredi 31 janvier 2024": MIDNIGHT,
+    "31\u00a0gennaio\u00a02024": MIDNIGHT,
+    "31Jan2024": MIDNIGHT,
+    "31JAN24:14:05:06": SECONDS,
+    "Wed Jan 31 14:05:06 2024": SECONDS,
+    "Wed Jan 31 14:05:06 CET 2024": SECONDS,
+    "31/Jan/2024:14:05:06": SECONDS,
+    "[31/Jan/2024:14:05:06 +0000]": SECONDS,
+    "1706709906": SECONDS,
+    "1706709906.5": SECONDS,
+    "1706709906123": SECONDS,
+    "1706709906123456": SECONDS,
+    "1706709906123456789": SECONDS,
 }
+MONTHS = ["2024-01", "2024/01", "01/2024", "1/2024", "Jan 2024", "janvier 2024", "jan. 2024", "Januar 2024"]
 
 
 def parse(*values: object, order: str = "ymd") -> ParsedDates:
@@ -41,6 +59,50 @@ def read(*values: object, order: str = "ymd") -> list[dt.datetime | None]:
 @pytest.mark.parametrize("order", ["ymd", "dmy", "mdy"])
 def test_a_form_with_one_meaning_is_read_in_any_order(text, moment, order):
     assert read(text, order=order) == [moment]
+
+
+@pytest.mark.parametrize("text", MONTHS)
+def test_a_month_without_a_day_is_its_first_day(text):
+    assert read(text) == [dt.datetime(2024, 1, 1)]
+
+
+def test_every_month_has_its_names():
+    french = [
+        "janv.",
+        "févr.",
+        "mars",
+        "avr.",
+        "mai",
+        "juin",
+        "juil.",
+        "août",
+        "sept.",
+        "oct.",
+        "nov.",
+        "déc.",
+    ]
+    german = [
+        "Jan.",
+        "Februar",
+        "März",
+        "April",
+        "Mai",
+        "Juni",
+        "Juli",
+        "Aug.",
+        "Sept.",
+        "Okt.",
+        "Nov.",
+        "Dez.",
+    ]
+    for names in (french, german):
+        moments = read(*(f"5. {name} 2024" for name in names))
+        assert [moment and moment.month for moment in moments] == list(range(1, 13))
+
+
+def test_numbers_are_times_since_1970():
+    assert read(1706709906, 1706709906.25, 1706709906123, 1706709906123456789) == [SECONDS] * 4
+    assert parse(1706709906).offsets.tolist() == [0]
 
 
 def test_forms_may_be_mixed():
@@ -73,7 +135,19 @@ def test_noon_and_midnight_have_the_hour_twelve():
     "text",
     [
         *("2024-02-30", "2023-02-29", "2024-13-01", "2024-00-10", "0000-01-01", "2024-01-31T24:00"),
-        *("14:05", "1.2.10", "10.0.0.1", "2024-01", "18991231", "21010101", "2024-1-31-5", "May 2024"),
+        *(
+            "14:05",
+            "1.2.10",
+            "1899-12",
+            "2101-01",
+            "12345678901",
+            "10.0.0.1",
+            "2024-13",
+            "18991231",
+            "21010101",
+            "2024-1-31-5",
+            "May 24",
+        ),
         *("", "soon", "2024-01-31 or so", "31-Foo-2024", "２０２４-01-31", "2024-01-31T10:00+16:00"),
     ],
 )

@@ -15,7 +15,8 @@ from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Longs, Mask
 from weigh.features.columns import encode_column, is_missing
 from weigh.features.dates.kind import Date, part_name
-from weigh.features.dates.parsing import DAY_SECONDS, MONTHS, WEEKDAYS, parse_dates, to_date_texts, to_zone
+from weigh.features.dates.month_names import MONTHS, WEEKDAYS
+from weigh.features.dates.parsing import DAY_SECONDS, parse_dates, to_date_texts, to_zone
 from weigh.features.kinds import MarkerTuple
 from weigh.source.base import ChunkReader, Source
 from weigh.source.chunk import Chunk, Column, DictionaryColumn

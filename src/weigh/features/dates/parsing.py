@@ -15,30 +15,22 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh.features.blocks import Longs, Mask
+from weigh.features.dates.month_names import MONTH_NUMBERS, WEEKDAY_WORDS, strip_accents
 
 NO_OFFSET = 1 << 40  # the UTC offset of a time without one
 MAX_LENGTH = 48  # longer texts are no dates
 PIVOT_YEAR = 69  # two-digit years: 69 to 99 are 1969 to 1999, 00 to 68 are 2000 to 2068, as in POSIX
 MAX_OFFSET_HOURS = 15
 MAX_SHAPES = 24  # after so many, texts that are no dates are sorted out one by one
-COMPACT_YEARS = (1900, 2100)  # other numbers of eight digits are no dates
+COMPACT_YEARS = (1900, 2100)  # of dates that would be other numbers otherwise
+MIN_EPOCH, MAX_NUMBER = 10**8, 9 * 10**18  # numbers that may be times since 1970, and dates such as 20240131
 DAY_SECONDS = 86_400
 
-MONTHS = (
-    *("January", "February", "March", "April", "May", "June", "July"),
-    *("August", "September", "October", "November", "December"),
-)
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-
-_MONTH_NUMBERS = {
-    word.lower(): number for number, name in enumerate(MONTHS, 1) for word in (name, name[:3], name[:4])
-}
-_WEEKDAY_WORDS = "|".join(word for name in WEEKDAYS for word in (name, name[:4], name[:3]))
-_MONTH_WORDS = "|".join(sorted(_MONTH_NUMBERS, key=len, reverse=True))
-_WEEKDAY = rf"(?:(?:{_WEEKDAY_WORDS})\.?,? +)?"
+_MONTH = rf"(?P<name>{'|'.join(sorted(MONTH_NUMBERS, key=len, reverse=True))})"
+_WEEKDAY = rf"(?:(?:{'|'.join(WEEKDAY_WORDS)})\.?,? +)?"
 _OFFSET = r"(?: *(?:(?P<utc>Z|UTC|GMT)|(?P<sign>[+-])(?P<zone_hour>\d\d)(?::?(?P<zone_minute>\d\d))?))?"
 _TIME = (
-    r"(?:(?:T|,? +)(?P<hour>\d{1,2})(?::(?P<minute>\d\d)(?::(?P<second>\d\d)(?:[.,]\d{1,9})?)?)?"
+    r"(?:(?:T|,? +|:)(?P<hour>\d{1,2})(?:[:.h](?P<minute>\d\d)(?:[:.](?P<second>\d\d)(?:[.,]\d{1,9})?)?)?"
     rf"(?: *(?P<half>[ap])\.?m\.?)?{_OFFSET})?"
 )
 _COMPACT_TIME = rf"(?:T(?P<hour>\d\d)(?P<minute>\d\d)(?P<second>\d\d)?{_OFFSET})?"
@@ -50,16 +42,26 @@ _PATTERNS = [
         rf"(?P<first>\d\d)(?P<mark>[-/.])(?P<middle>\d\d)(?P=mark)(?P<year>\d\d){_TIME}",
         # Only with slashes, because 1.2.10 is more often a version than a date.
         rf"(?P<first>\d\d?)(?P<mark>/)(?P<middle>\d\d?)/(?P<year>\d\d){_TIME}",
-        rf"{_WEEKDAY}(?P<day>\d\d?)(?:st|nd|rd|th)?\.?[- /](?P<name>{_MONTH_WORDS})\.?,?[- /]"
-        rf"(?P<year>\d{{4}}|\d\d){_TIME}",
-        rf"{_WEEKDAY}(?P<name>{_MONTH_WORDS})\.?[- /](?P<day>\d\d?)(?:st|nd|rd|th)?(?:, *|[- /])"
-        rf"(?P<year>\d{{4}}){_TIME}",
+        rf"\[?{_WEEKDAY}(?P<day>\d\d?)(?:st|nd|rd|th|er)?\.?(?: de |[- /]){_MONTH}\.?,?(?: del? |[- /])"
+        rf"(?P<year>\d{{4}}|\d\d){_TIME}\]?",
+        rf"{_WEEKDAY}{_MONTH}\.?[- /](?P<day>\d\d?)(?:st|nd|rd|th)?(?:, *|[- /])(?P<year>\d{{4}}){_TIME}",
+        rf"(?P<day>\d\d){_MONTH}(?P<year>\d{{4}}|\d\d){_TIME}",
+        # The form of C's ctime, with or without a time zone.
+        rf"{_WEEKDAY}{_MONTH} +(?P<day>\d\d?) +(?P<hour>\d\d):(?P<minute>\d\d)(?::(?P<second>\d\d))?"
+        r"(?: +[A-Z]{3,4})? +(?P<year>\d{4})",
         rf"(?P<compact>(?P<year>\d{{4}})(?P<month>\d\d)(?P<day>\d\d)){_COMPACT_TIME}",
+        # Months without a day.
+        r"(?P<compact>(?P<year>\d{4})[-/](?P<month>\d\d))",
+        r"(?P<compact>(?P<month>\d\d?)/(?P<year>\d{4}))",
+        rf"(?P<compact>{_MONTH}\.?,?[- /](?P<year>\d{{4}}))",
+        # Seconds since 1970, or thousandths, millionths and so on.
+        r"(?P<epoch>\d{9,10}|\d{12,13}|\d{16}|\d{19})(?:\.\d*)?",
     )
 ]
 
 
 _DIGIT = re.compile("[0-9]")
+_EPOCH = _PATTERNS[-1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,13 +83,18 @@ def match_date(text: str) -> re.Match[str] | None:
     return next((found for pattern in _PATTERNS if (found := pattern.fullmatch(text))), None)
 
 
+def is_epoch(text: str) -> bool:
+    """Whether a text consists of digits that may be a time since 1970, in seconds or a fraction of them."""
+    return _EPOCH.fullmatch(text) is not None
+
+
 def is_compact(text: str) -> bool:
     """Whether a text consists of eight digits, such as 20240131."""
     return len(text) == 8 and text.isascii() and text.isdigit()
 
 
 def to_date_texts(values: Sequence[Any]) -> list[str]:
-    """Return values as texts without outer blanks; values that cannot be dates become empty."""
+    """Return values as ASCII texts without outer blanks; values that cannot be dates become empty."""
     if set(map(type, values)) == {str}:
         texts = list(map(str.strip, values))
         if max(map(len, texts)) <= MAX_LENGTH and "".join(texts).isascii():
@@ -98,10 +105,13 @@ def to_date_texts(values: Sequence[Any]) -> list[str]:
 def _to_date_text(value: Any) -> str:
     if isinstance(value, str):
         text = value.strip()
-        return text if len(text) <= MAX_LENGTH and text.isascii() else ""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1e8:
+        if len(text) > MAX_LENGTH or text.isascii():
+            return text if len(text) <= MAX_LENGTH else ""
+        text = strip_accents(text) if _DIGIT.search(text) else ""
+        return text if text.isascii() else ""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < MAX_NUMBER:
         return ""
-    return str(int(value)) if value == int(value) else ""
+    return str(int(value)) if value == int(value) or value > MIN_EPOCH else ""
 
 
 def parse_dates(texts: Sequence[str], order: str) -> ParsedDates:
@@ -139,6 +149,8 @@ def _parse_shape(
     chars: npt.NDArray[np.uint8], found: re.Match[str], order: str
 ) -> tuple[Longs, Longs | int, Mask]:
     """Parse texts [n, width] with the positions of a pattern that was matched with one of them."""
+    if found.re is _EPOCH:
+        return _parse_epoch(_read_digits(chars, *found.span("epoch")), found.end("epoch"))
     fields: dict[str, Any] = {name: _read_digits(chars, *found.span(name)) for name in _digit_groups(found)}
     if "first" in fields:
         if order == "ymd":
@@ -151,13 +163,19 @@ def _parse_shape(
         year = np.where(year < PIVOT_YEAR, 2000, 1900) + year
     month = fields.get("month")
     if month is None:
-        month = np.full(len(chars), _MONTH_NUMBERS[found["name"].lower()])
-    days, is_valid = _to_days(year, month, fields["day"])
+        month = np.full(len(chars), MONTH_NUMBERS[found["name"].lower()])
+    days, is_valid = _to_days(year, month, fields.get("day", np.ones_like(year)))
     if "compact" in found.re.groupindex:
         is_valid &= (year >= COMPACT_YEARS[0]) & (year <= COMPACT_YEARS[1])
     time, is_time = _to_seconds(fields, found, len(chars))
     is_time &= (fields.get("zone_hour", 0) <= MAX_OFFSET_HOURS) & (fields.get("zone_minute", 0) < 60)
     return days * DAY_SECONDS + time, _to_offset(fields, found), is_valid & is_time
+
+
+def _parse_epoch(number: Longs, n_digits: int) -> tuple[Longs, int, Mask]:
+    """Return times since 1970 in UTC; the number of digits tells the unit."""
+    per_second = 10 ** (3 * ((n_digits - 9 + 1) // 3))
+    return number // per_second, 0, np.ones(len(number), dtype=bool)
 
 
 def _digit_groups(found: re.Match[str]) -> list[str]:

@@ -21,6 +21,15 @@ CODE_WORDS = frozenset(
     )
 )
 
+TIME_WORDS = frozenset(
+    _WORDS.findall(
+        """
+        ts time timestamp datetime date epoch unixtime created updated modified at when since until expires
+        zeit zeitpunkt zeitstempel datum heure horodatage fecha hora data tijd tid
+        """
+    )
+)
+
 QUANTITY_WORDS = frozenset(
     _WORDS.findall(
         """
@@ -44,6 +53,11 @@ def is_id_name(name: str) -> bool:
     """Whether the name begins with "id" or ends with a word for identifiers, such as "order number"."""
     words = name_words(name)
     return bool(words) and (words[0] == "id" or words[-1] in ID_WORDS)
+
+
+def is_time_name(name: str) -> bool:
+    """Whether the name has a word for a point in time, such as "created_at"."""
+    return not TIME_WORDS.isdisjoint(name_words(name))
 
 
 def is_quantity_name(name: str) -> bool:

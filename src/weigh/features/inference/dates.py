@@ -21,15 +21,20 @@ from weigh.features.dates.parsing import (
     NO_OFFSET,
     format_offset,
     is_compact,
+    is_epoch,
     match_date,
     parse_dates,
     to_date_texts,
 )
+from weigh.features.inference.column_names import is_id_name, is_time_name
 from weigh.features.kinds import Category, Kind, MarkerTuple, Number, Skip
 from weigh.source.chunk import Column
 
 MIN_SHARE = 0.99  # of the cells that are not missing must be dates
 MIN_COMPACT_DATES = 10  # distinct numbers such as 20240131 that make a column of dates
+EPOCH_YEARS = (2000, 2035)  # of times since 1970 among other numbers
+N_SECOND_DIGITS = 10  # of a time in seconds
+MAX_CYCLE_YEARS = 30  # weekday and month mean little in dates that span more, such as dates of birth
 N_SAMPLES = 10  # values that are looked at first, because most columns hold no dates
 DEFAULT_ORDERS = {".": "dmy", "-": "dmy", "/": "mdy"}  # where no day above 12 decides
 
@@ -46,12 +51,29 @@ def infer_date(codes: Ints, values: Sequence[Any], name: str, markers: MarkerTup
     known = [at for at, value in enumerate(values) if not (is_missing(value, markers) or value == "")]
     texts = to_date_texts([values[at] for at in known])
     n_rows = np.bincount(codes[codes >= 0], minlength=len(values))[known]
+    if any(map(is_epoch, sample)):
+        return Date("ymd") if len(texts) >= MIN_COMPACT_DATES and are_epochs(texts, name) else None
     if is_compact(sample[0]):
         # A number of eight digits may mean anything else, so all must be dates.
         is_date = len(texts) >= MIN_COMPACT_DATES and bool(parse_dates(texts, "ymd").is_valid.all())
         return Date("ymd") if is_date else None
     order = _find_order(texts, n_rows, name)
     return None if order is None else Date(order)
+
+
+def are_epochs(texts: Sequence[str], name: str) -> bool:
+    """Whether numbers are times since 1970: all in the same unit and from 2000 to 2035.
+
+    Seconds need the name of a time, because other numbers of ten digits are common. Longer numbers need a
+    name that is not that of an identifier.
+    """
+    n_digits = {len(text.partition(".")[0]) for text in texts}
+    if len(n_digits) != 1 or not all(map(is_epoch, texts)):
+        return False
+    years = parse_dates(texts, "ymd").seconds.astype("M8[s]").astype("M8[Y]").astype(np.int64) + 1970
+    if years.min() < EPOCH_YEARS[0] or years.max() > EPOCH_YEARS[1]:
+        return False
+    return is_time_name(name) or (n_digits.pop() > N_SECOND_DIGITS and not is_id_name(name))
 
 
 def _find_order(texts: Sequence[str], n_rows: Longs, name: str) -> str | None:
@@ -143,8 +165,9 @@ def choose_parts(seconds: Longs) -> tuple[str, ...]:
     """Choose the parts of dates that vary and do not repeat each other.
 
     Weekday and month are used only if the dates span more than a week or a year and some weekday or month
-    recurs in another one, because otherwise they follow from the days. Within 24 hours, the days follow from
-    the hour.
+    recurs in another one, because otherwise they follow from the days. Dates of more than 30 years, such as
+    dates of birth, have neither, and months without a day have no weekday. Within 24 hours, the days follow
+    from the hour.
     """
     span = int(seconds.max() - seconds.min())
     has_hours = len(np.unique(part_values(seconds, "hour"))) > 1
@@ -153,7 +176,10 @@ def choose_parts(seconds: Longs) -> tuple[str, ...]:
     days = seconds // DAY_SECONDS
     months = days.astype("M8[D]").astype("M8[M]").astype(np.int64)
     parts = []
+    is_first = bool((part_values(seconds, "day") == 0).all())
     for part, times, cycle in (("weekday", days, 7), ("month", months, 365)):
+        if span > MAX_CYCLE_YEARS * 365.25 * DAY_SECONDS or (part == "weekday" and is_first):
+            continue
         n_levels = len(np.unique(part_values(seconds, part)))
         if span > cycle * DAY_SECONDS and 1 < n_levels < len(np.unique(times)):
             parts.append(part)

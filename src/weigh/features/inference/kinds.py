@@ -27,9 +27,12 @@ from weigh.features.cells import (
 )
 from weigh.features.columns import encode_column, is_missing, to_objects
 from weigh.features.dates.kind import Date
+from weigh.features.inference.column_names import is_code_name
 from weigh.features.inference.dates import infer_date
-from weigh.features.inference.identifiers import is_nearly_distinct, is_row_number
+from weigh.features.inference.identifiers import are_grouped_codes, is_nearly_distinct, is_row_number
 from weigh.features.inference.integers import is_code
+from weigh.features.inference.number_forms import MIN_NUMBERS, begin_with_numbers, detect_forms
+from weigh.features.inference.number_notes import note_forms, note_leading_numbers
 from weigh.features.inference.odd_cells import MAX_ODD_SHARE, advise_missing
 from weigh.features.kinds import Category, Flag, Kind, Number, Skip
 from weigh.features.schema import NUMERIC_KINDS
@@ -50,6 +53,8 @@ MIN_NUMERALS = 4  # distinct numerals that make a string column look numeric
 MAX_NOTED_SHARE = 0.2  # of the cells may be words in a column that looks numeric
 MIN_FLAG_ROWS = 100  # of a column of yes and no; in a small table the words are categories
 MIN_COMPACT_DATE, MAX_COMPACT_DATE = 1900_01_01, 2100_12_31  # dates as numbers, such as 20240131
+EPOCH_SECONDS = (30 * 365 * 86_400, 66 * 366 * 86_400)  # about 2000 to 2035
+YEARS, MIN_YEARS = (1900, 2100), 4  # distinct whole numbers that are years
 MAX_INTEGER_LEVELS = 20  # integers of a bare array with more distinct values than this are numbers
 
 
@@ -114,6 +119,12 @@ def find_reading(kind: Kind, column: Column, name: str, number_format: NumberFor
     codes, values = encode_column(column, name)
     row_counts = count_rows(codes, values)
     found = detect_numbers(values, row_counts, number_format)
+    n_odd = row_counts.sum() if found is None else row_counts[~found.fits].sum()
+    if isinstance(kind, Number) and n_odd > MAX_ODD_SHARE * row_counts.sum():
+        forms = detect_forms(values, row_counts, number_format, is_stated=True)
+        if forms is not None and row_counts[~forms.fits].sum() < n_odd:
+            note_forms(name, forms, values, row_counts)
+            return forms.reading
     return detect_flags(values) if found is None else found.reading
 
 
@@ -192,14 +203,20 @@ def _object_storage_type(values: list[Any], types: frozenset[type]) -> str:
 def _infer_compact_date(
     column: Column, name: str, number_kind: Number, missing: tuple[Marker, ...]
 ) -> Date | None:
-    """Return the kind of a column of numbers such as 20240131; None if they are no dates."""
+    """Return the kind of a column of numbers such as 20240131 or 1706659200; None if they are no dates."""
     # Most numbers are no dates, and a look at the first is cheaper than finding the distinct ones.
     first = to_pylist(slice_column(column, 0, MAX_INSPECTED_VALUES))
     number = next((value for value in first if not is_missing(value, missing)), 0)
-    if not isinstance(number, (int, float)) or not MIN_COMPACT_DATE <= number <= MAX_COMPACT_DATE:
+    if not isinstance(number, (int, float)) or not _may_be_date(number):
         return None
     date = infer_date(*encode_column(column, name), name, missing)
     return None if date is None else replace(date, bins=number_kind.bins)
+
+
+def _may_be_date(number: float) -> bool:
+    if MIN_COMPACT_DATE <= number <= MAX_COMPACT_DATE:
+        return True
+    return any(EPOCH_SECONDS[0] <= number / 1000**power <= EPOCH_SECONDS[1] for power in range(4))
 
 
 def _encode_integers(column: Column, name: str) -> tuple[int, list[int]]:
@@ -214,7 +231,13 @@ def _encode_integers(column: Column, name: str) -> tuple[int, list[int]]:
 def _kind_of_integers(n_known: int, values: list[int], name: str, number_kind: Number) -> Kind:
     if is_nearly_distinct(len(values), n_known) and is_row_number(values, name):
         return Skip()
+    if len(values) >= MIN_YEARS and not is_code_name(name) and _are_years(values):
+        return number_kind
     return Category() if is_code(len(values), n_known, name) else number_kind
+
+
+def _are_years(values: list[int]) -> bool:
+    return min(values) >= YEARS[0] and max(values) <= YEARS[1]
 
 
 def _infer_strings(
@@ -231,21 +254,37 @@ def _infer_strings(
     date = infer_date(codes, values, name, missing)
     if date is not None:
         return replace(date, bins=number_kind.bins), None
-    row_counts = count_rows(codes, values) if have_numbers(values) else None
-    found = None if row_counts is None else detect_numbers(values, row_counts, number_format)
-    if found is not None and row_counts is not None:
-        n_odd = int(row_counts[~found.fits].sum())
-        if n_odd <= MAX_ODD_SHARE * n_known:
-            kind = _kind_of_numbers(found, row_counts, name, number_kind)
-            if not isinstance(kind, Category):
-                return kind, found.reading if isinstance(kind, Number) else None
-        if n_odd and _note_odd_cells(values, row_counts, found.fits, name):
-            return Category(), None
+    n_known = int((codes >= 0).sum())
+    if not have_numbers(values) and not begin_with_numbers(values):
+        return _infer_words(codes, values, name), None
+    row_counts = count_rows(codes, values)
+    found = detect_numbers(values, row_counts, number_format)
+    n_odd = n_known if found is None else int(row_counts[~found.fits].sum())
+    if n_odd > MAX_ODD_SHARE * n_known:
+        found = detect_forms(values, row_counts, number_format) or found
+        n_odd = n_known if found is None else int(row_counts[~found.fits].sum())
+    if found is not None and n_odd <= MAX_ODD_SHARE * n_known:
+        kind = _kind_of_numbers(found, row_counts, name, number_kind)
+        if not isinstance(kind, Category):
+            note_forms(name, found, values, row_counts)
+            return kind, found.reading if isinstance(kind, Number) else None
+    if found is not None and n_odd and _note_odd_cells(values, row_counts, found.fits, name):
+        return Category(), None
+    kind = _infer_words(codes, values, name)
+    note_leading_numbers(name, kind, values, row_counts)
+    return kind, None
+
+
+def _infer_words(codes: Ints, values: list[Any], name: str) -> Kind:
+    """Return the kind of strings that are neither flags nor dates nor numbers."""
     kind = _kind_of_words(codes, values, name)
     if isinstance(kind, Text) and not _have_letters(values):
         kind = Category()
-    is_identifier = isinstance(kind, Category) and is_nearly_distinct(len(values), n_known)
-    return (Skip() if is_identifier else kind), None
+    n_known = int((codes >= 0).sum())
+    if not is_nearly_distinct(len(values), n_known):
+        return kind
+    is_identifier = isinstance(kind, Category) or (isinstance(kind, Text) and are_grouped_codes(values))
+    return Skip() if is_identifier else kind
 
 
 def _kind_of_numbers(found: DetectedNumbers, row_counts: RowCounts, name: str, number_kind: Number) -> Kind:
@@ -255,6 +294,9 @@ def _kind_of_numbers(found: DetectedNumbers, row_counts: RowCounts, name: str, n
     if not found.are_whole or np.abs(numbers).max(initial=0.0) >= 2**53:
         return number_kind
     distinct, n_rows = np.unique(numbers), int(row_counts[is_known].sum())
+    has_form = found.reading.suffixes or found.reading.forms
+    if has_form and len(distinct) >= MIN_NUMBERS and not is_code_name(name):
+        return number_kind  # what has a unit is a quantity
     return _kind_of_integers(n_rows, distinct.astype(np.int64).tolist(), name, number_kind)
 
 
