@@ -45,6 +45,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── UnlabelledRows       rows without a label were left out
     ├── UnknownNoise         too few rows to estimate the noise
     ├── UnlikeScales         one column's scale dominates a perceptron
+    ├── UnitsRow             the row below the header of a file holds units and was left out
     ├── UnusedParameter      a parameter has no effect beside another one
     └── UselessScores        the scores to calibrate are unrelated to the labels
 """
@@ -248,6 +249,10 @@ class UnfoldedJournal(WeighWarning):
 
 class TotalsRow(WeighWarning):
     """The last row of a file looks like the totals of the other rows."""
+
+
+class UnitsRow(WeighWarning):
+    """The row below the header of a file holds the units of the columns and was left out."""
 
 
 class UnfilledTable(WeighWarning):

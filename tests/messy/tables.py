@@ -16,6 +16,7 @@ Row = dict[str, Any]
 Rows = Callable[[random.Random, int], list[Row]]
 
 # Exactly representable letters of Windows-1252, some of which are not in latin-1.
+FRENCH_MONTHS = ("janv.", "févr.", "mars", "août", "déc.")
 CITIES = ("Köln", "Málaga", "Besançon", "Århus", "“Old Town”")
 
 
@@ -37,6 +38,7 @@ class MessyTable:
     options: Sequence[str] = ()
     write: Callable[[Path, list[Row]], None] | None = None
     after: str = ""  # text after the last row
+    units: str = ""  # the row below the header
     renamed: Mapping[str, str] = field(default_factory=dict)
 
     def save(self, folder: Path, name: str, seed: int, n_rows: int) -> Path:
@@ -51,8 +53,9 @@ class MessyTable:
 
     def _to_text(self, rows: list[Row]) -> str:
         names = [self.renamed.get(name, name) for name in rows[0]]
-        lines = [names, *(row.values() for row in rows)]
-        return "".join(f"{self.delimiter.join(map(self._quote, line))}\n" for line in lines) + self.after
+        header, *lines = [names, *(row.values() for row in rows)]
+        body = "".join(f"{self.delimiter.join(map(self._quote, line))}\n" for line in lines) + self.after
+        return f"{self.delimiter.join(map(self._quote, header))}\n{self.units}{body}"
 
     def _quote(self, cell: Any) -> str:
         text = "" if cell is None else str(cell)
@@ -127,6 +130,54 @@ def _odd_cells(numbers: Callable[[int], bool], odd: str = "unknown") -> Rows:
         return {"reading": odd if numbers(number) else value}
 
     return _table(columns)
+
+
+def _laboratory(rng: random.Random, number: int, signal: bool) -> Row:
+    """Concentrations with limits of detection, a word for missing and a number above the range."""
+    lead = rng.lognormvariate(-3.0 if signal else -4.2, 0.6)
+    counts = rng.lognormvariate(3, 1)
+    return {
+        "lead": "n.d." if number % 25 == 3 else "<0.01" if lead < 0.01 else f"{lead:.3f}",
+        "colonies": ">200" if counts > 200 else f"{counts:.0f}",
+        "pH": f"{rng.gauss(7, 0.4):.2f}",
+    }
+
+
+def _french_cars(rng: random.Random, number: int, signal: bool) -> Row:
+    """Numbers as French writes them, with units of which most are in no list."""
+    return {
+        "Kilométrage": "NC" if number % 30 == 4 else f"{rng.randrange(500, 250_000):,} km".replace(",", " "),
+        "Puissance": f"{rng.gauss(150 if signal else 90, 20):.0f} ch",
+        "Conso.": f"{rng.gauss(6, 1):.1f} L/100km".replace(".", ","),
+        "Prix": f"{_group_thousands(_amount(rng, rng.random() < 0.5), chr(0xA0), ',')}",
+        "Année": f"{rng.randrange(2008, 2025)}",
+        "Vue le": f"{rng.randrange(1, 28)} {rng.choice(FRENCH_MONTHS)} {rng.randrange(2021, 2025)}",
+    }
+
+
+def _account(rng: random.Random, _: int, signal: bool) -> Row:
+    """Amounts with the minus sign behind them, and account numbers in groups."""
+    digits = f"{rng.randrange(10**19, 10**20)}"
+    return {
+        "IBAN": " ".join((f"DE{digits}")[at : at + 4] for at in range(0, 22, 4)),
+        "Betrag": _group_thousands(rng.lognormvariate(5, 1), ".", ",") + ("" if signal else "-"),
+    }
+
+
+def _visits(rng: random.Random, _: int, signal: bool) -> Row:
+    """Two numbers per cell, lengths of time, multiples, mixed units and times since 1970."""
+    pressure, minutes = rng.gauss(140 if signal else 115, 10), rng.randrange(10, 400)
+    temperature = rng.gauss(37.3, 0.7)
+    is_american = rng.random() < 0.3
+    return {
+        "pressure": f"{pressure:.0f}/{pressure * 0.6:.0f}",
+        "stay": f"{minutes // 60}h {minutes % 60}m",
+        "last visit": f"{rng.randrange(0, 300)} days ago",
+        "income": f"${rng.lognormvariate(3.5, 0.5):.1f}k",
+        "temperature": f"{temperature * 1.8 + 32:.1f}F" if is_american else f"{temperature:.1f}",
+        "created_at": f"{rng.randrange(1_640_995_200, 1_719_792_000)}",
+        "born": f"{rng.randrange(1930, 2010)}-{rng.randrange(1, 13):02}-{rng.randrange(1, 29):02}",
+    }
 
 
 def _outliers(*values: str) -> Rows:
@@ -359,7 +410,28 @@ TABLES: dict[str, MessyTable] = {
     "odd_cell_in_row_300": MessyTable(_odd_cells(lambda row: row == 300), READING),
     "odd_cell_in_row_150000": MessyTable(_odd_cells(lambda row: row == 150_000), READING, n_rows=160_000),
     "many_odd_cells": MessyTable(
-        _odd_cells(lambda row: row % 20 == 7), {"reading": "category"}, accuracy=0.5
+        _odd_cells(lambda row: row % 20 == 7, "broken"), {"reading": "category"}, accuracy=0.5
+    ),
+    "many_unknown_cells": MessyTable(_odd_cells(lambda row: row % 20 == 7), READING),
+    "laboratory_with_units_row": MessyTable(
+        _table(_laboratory),
+        {"lead": "number", "colonies": "number", "pH": "number"},
+        accuracy=0.75,
+        ending=".tsv",
+        delimiter="\t",
+        units="mg/L\tCFU/100 mL\t\tcm\t-\t\n",
+    ),
+    "french_cars": MessyTable(
+        _table(_french_cars),
+        dict.fromkeys(("Kilométrage", "Puissance", "Conso.", "Prix", "Année"), "number") | {"Vue le": "date"},
+        delimiter=";",
+        encoding="cp1252",
+    ),
+    "account": MessyTable(_table(_account), {"IBAN": "skip", "Betrag": "number"}, delimiter=";"),
+    "visits": MessyTable(
+        _table(_visits),
+        dict.fromkeys(("pressure", "stay", "last visit", "income"), "number")
+        | {"temperature": "category", "created_at": "date", "born": "date"},
     ),
     "many_odd_cells_later": MessyTable(
         _odd_cells(lambda row: row > 20_000 and row % 9 == 0), READING, accuracy=None, n_rows=40_000

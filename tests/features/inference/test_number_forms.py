@@ -14,14 +14,15 @@ import pytest
 import weigh
 from weigh import errors
 from weigh.features.cells import NumberReading, reading_from_json
-from weigh.features.inference.missing_words import MISSING_WORDS, means_missing
 from weigh.features.inference.schema import infer_schema
 from weigh.features.kinds import Category, Number, Skip
 from weigh.features.text_kinds import Text
+from weigh.source.missing_words import MISSING_WORDS, means_missing
 
 N = 400
 VALUES = np.round(np.exp(np.random.default_rng(0).normal(5, 0.6, N)), 2).tolist()
 STREETS = ["Oak", "Elm", "Ash", "Fir", "Bay", "Ivy", "Yew", "Fig", "Gum", "Nut", "Box", "Haw"]
+DRAWS = np.random.default_rng(2).integers(len(STREETS), size=N).tolist()
 Write = Callable[[float], str]
 
 
@@ -81,6 +82,15 @@ def test_limits_are_numbers_with_a_note() -> None:
     assert notes == [
         f"Column 'x': {n} of 400 cells are limits such as '{example}'. A number after '<' is read as its "
         "half, and one after '>' as itself."
+    ]
+
+
+def test_few_marks_are_read_too() -> None:
+    kind, _, notes, numbers = read([*map(str, VALUES), "500-", "<4"])
+    assert (kind, numbers[-2:]) == (Number(), [-500, 2])
+    assert notes == [
+        "Column 'x': 1 of 402 cells is a limit such as '<4'. A number after '<' is read as its half, and one "
+        "after '>' as itself."
     ]
 
 
@@ -164,8 +174,9 @@ def test_mixed_units_make_a_category_with_a_note() -> None:
     assert kind == Category()
     assert notes == [
         f"Column 'x' is treated as a category, although 100 % of its cells begin with a number: they are "
-        f"written like '{cells[1]}' (75 %), '{cells[0]}' (25 %). If it is a quantity, write all numbers "
-        "alike, or use columns={'x': 'number'}, which leaves out what follows them."
+        f"written like '{cells[1]}' (75 %), '{cells[0]}' (25 %). If the numbers are in one unit, use "
+        "columns={'x': 'number'}, which leaves out what follows them; otherwise convert them to one unit "
+        "first."
     ]
     kind, _, _, numbers = read(cells, {"x": "number"})
     assert kind == Number()
@@ -177,7 +188,7 @@ def test_mixed_units_make_a_category_with_a_note() -> None:
     [
         [f"10.{k % 7}.0.{k % 50}" for k in range(N)],
         [f"{k % 40:05}" for k in range(N)],
-        [f"{k % 60} {STREETS[k * k // 7 % 12]} Road" for k in range(N)],
+        [f"{k % 60} {STREETS[draw]} Road" for k, draw in enumerate(DRAWS)],
         ["3 rooms", "4 rooms", "5 rooms"] * 100,
         ["2-", "3", "3-", "4", "1"] * 80,
     ],

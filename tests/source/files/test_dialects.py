@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import weigh
-from weigh.errors import AssumedEncoding, SourceError, TotalsRow
+from weigh.errors import AssumedEncoding, SourceError, TotalsRow, UnitsRow
 from weigh.source.chunk import to_pylist
 from weigh.source.files.dialect_detection import TableSample, TextSample, detect_encoding, uses_decimal_comma
 
@@ -198,6 +198,49 @@ def test_a_row_of_totals_is_noted(word: str, write: Write) -> None:
         f"t.csv: the last row begins with {plain!r} and looks like the totals of the others. Delete it "
         "if it is, because it is read like any other row."
     ]
+
+
+UNITS = "id\tlead\tpH\twhen\tremark\ty\n\tmg/L\t\t\t-\t\n"
+SAMPLES = "W1\t0.5\t7.1\t2024-01-02\tok\tp\nW2\t<0.1\t6.9\t2024-01-03\tok\tq\n"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_row_of_units_is_left_out_and_noted(end: str, write: Write) -> None:
+    path = write((UNITS + SAMPLES).replace("\n", end), "t.tsv")
+    with pytest.warns(UnitsRow) as caught:
+        source = weigh.open(path, label="y")
+    assert [str(each.message) for each in caught] == [
+        "t.tsv: the row below the header holds units ('mg/L') and is left out."
+    ]
+    assert (
+        source.types
+        == weigh.open(write("\n".join([UNITS.split("\n")[0], SAMPLES]), "u.tsv"), label="y").types
+    )
+    [chunk] = source.chunks()
+    assert to_pylist(chunk.columns["lead"]) == ["0.5", "<0.1"]
+    assert source.format_place(0) == "line 3"
+    assert source.header_text() == UNITS.strip("\n").replace("\n", end).encode()
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "W0\tmg/L\t\t\t\t",  # a value in a column of words
+        "\tmg/L\t7\t\t\t",  # a number
+        "\tn.d.\t?\t\t\t",  # only words for missing values
+        "\t\t\t\t\t",
+    ],
+)
+def test_other_first_rows_are_no_units(row: str, write: Write) -> None:
+    [chunk] = weigh.open(write(UNITS.split("\n")[0] + f"\n{row}\n" + SAMPLES, "t.tsv"), label="y").chunks()
+    assert chunk.n_rows == 3
+
+
+def test_amounts_in_the_first_row_are_no_units(write: Write) -> None:
+    assert contents(write("a,b\nEUR 5,x 1\nEUR 7,x 2\n")) == {"a": ["EUR 5", "EUR 7"], "b": ["x 1", "x 2"]}
+    assert contents(write("a\nhigh\n5\n7\n")) == {"a": ["high", "5", "7"]}
+    assert contents(write("a\nkm\n5\nkm\n7\n")) == {"a": ["km", "5", "km", "7"]}
+    assert contents(write("a\nhigh\n5\nhigh\n7\n")) == {"a": ["high", "5", "high", "7"]}
 
 
 def test_other_last_rows_are_not_noted(write: Write) -> None:

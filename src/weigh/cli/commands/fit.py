@@ -21,7 +21,7 @@ from weigh.cli.options import (
     json_option,
     open_source,
 )
-from weigh.cli.output.text import print_json, print_text, show_note
+from weigh.cli.output.text import print_json, print_text
 from weigh.cli.parameter_help import kind_rows, setting_rows
 from weigh.cli.target import prepare_target
 from weigh.parameters.learners import LEARNERS
@@ -151,6 +151,7 @@ def command(
 def _collect_warnings() -> Iterator[list[warnings.WarningMessage]]:
     """Collect warnings for the summary; if the work fails, show them before the error."""
     from weigh import errors
+    from weigh.cli.output.fit_summary import wrap_text
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -158,7 +159,7 @@ def _collect_warnings() -> Iterator[list[warnings.WarningMessage]]:
             yield caught
         except errors.WeighError:
             for each in caught:
-                show_note(each.message)
+                print_text(wrap_text(f"weigh: note: {to_command_line(each.message)}"), err=True)
             raise
 
 

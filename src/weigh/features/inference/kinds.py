@@ -10,6 +10,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Setting, set_kind
+from weigh.advice import Text as Advice
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Ints, Mask
 from weigh.features.cells import (
@@ -31,7 +32,7 @@ from weigh.features.inference.column_names import is_code_name
 from weigh.features.inference.dates import infer_date
 from weigh.features.inference.identifiers import are_grouped_codes, is_nearly_distinct, is_row_number
 from weigh.features.inference.integers import is_code
-from weigh.features.inference.number_forms import MIN_NUMBERS, begin_with_numbers, detect_forms
+from weigh.features.inference.number_forms import MIN_NUMBERS, begin_with_numbers, detect_forms, has_mark
 from weigh.features.inference.number_notes import note_forms, note_leading_numbers
 from weigh.features.inference.odd_cells import MAX_ODD_SHARE, advise_missing
 from weigh.features.kinds import Category, Flag, Kind, Number, Skip
@@ -260,9 +261,10 @@ def _infer_strings(
     row_counts = count_rows(codes, values)
     found = detect_numbers(values, row_counts, number_format)
     n_odd = n_known if found is None else int(row_counts[~found.fits].sum())
-    if n_odd > MAX_ODD_SHARE * n_known:
-        found = detect_forms(values, row_counts, number_format) or found
-        n_odd = n_known if found is None else int(row_counts[~found.fits].sum())
+    if n_odd > MAX_ODD_SHARE * n_known or (found is not None and _have_other_forms(values, found.fits)):
+        forms = detect_forms(values, row_counts, number_format)
+        if forms is not None and (n_odd_forms := int(row_counts[~forms.fits].sum())) < n_odd:
+            found, n_odd = forms, n_odd_forms
     if found is not None and n_odd <= MAX_ODD_SHARE * n_known:
         kind = _kind_of_numbers(found, row_counts, name, number_kind)
         if not isinstance(kind, Category):
@@ -273,6 +275,11 @@ def _infer_strings(
     kind = _infer_words(codes, values, name)
     note_leading_numbers(name, kind, values, row_counts)
     return kind, None
+
+
+def _have_other_forms(values: list[Any], fits: Mask) -> bool:
+    """Whether some of the few cells that are not numbers have a mark, such as ">200"."""
+    return any(has_mark(values[at]) for at in np.flatnonzero(~fits).tolist())
 
 
 def _infer_words(codes: Ints, values: list[Any], name: str) -> Kind:
@@ -312,11 +319,19 @@ def _note_odd_cells(values: list[Any], row_counts: RowCounts, fits: Mask, name: 
         errors.OddValues(
             f"Column {name!r} contains numbers except for {errors.quote_names(odd, MAX_EXAMPLES)} ({n_odd:,} "
             f"of {n_known:,} cells), so it is treated as a category.",
-            hint=advise_missing(odd[:MAX_EXAMPLES]),
+            hint=advise_missing(odd) if len(odd) <= MAX_EXAMPLES else _advise_number(odd, name),
         ),
         [name],
     )
     return True
+
+
+def _advise_number(odd: list[Any], name: str) -> Advice:
+    """Return what to do about many different odd cells; naming all of them as missing is rarely right."""
+    advice = advise_missing(odd[:MAX_EXAMPLES])
+    if isinstance(advice, str):
+        return advice
+    return ("If they mean missing, leave these cells empty and use ", set_kind(name, "number"), ".")
 
 
 def _kind_of_words(codes: Ints, values: list[Any], name: str) -> Kind:

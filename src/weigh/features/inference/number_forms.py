@@ -27,9 +27,9 @@ from weigh.features.cells import (
     fit_separators,
     unit_of_spelling,
 )
-from weigh.features.inference.missing_words import means_missing, to_lower_ascii
 from weigh.features.inference.odd_cells import MAX_ODD_SHARE
 from weigh.source.cells import NumberFormat
+from weigh.source.missing_words import means_missing, to_lower_ascii
 
 MIN_NUMBER_SHARE = 0.6  # of the cells of a column with words that mean missing
 MIN_NUMBERS = 10  # distinct ones of a quantity; words among a few codes may be further codes
@@ -96,6 +96,12 @@ def split_cell(value: object) -> CellParts | None:
     if before and unit_of_spelling(before) is None:
         return None
     return CellParts(found["mark"] or "", before, after)
+
+
+def has_mark(value: object) -> bool:
+    """Whether a cell is a number with a mark, such as "<0.01" and "63.11-"."""
+    parts = split_cell(value)
+    return parts is not None and bool(parts.mark or parts.after in ("-", "\u2212"))
 
 
 def begin_with_numbers(values: Sequence[Any]) -> bool:

@@ -19,9 +19,9 @@ from weigh.features.cells import (
     RowCounts,
     has_leading_zero,
 )
-from weigh.features.inference.missing_words import means_missing
 from weigh.features.inference.number_forms import LIMIT_MARKS, MIN_NUMBER_SHARE, split_cell
 from weigh.features.kinds import Category, Kind, Skip
+from weigh.source.missing_words import means_missing
 from weigh.source.values import shorten_repr
 
 MIN_NOTED_VALUES = 20  # fewer distinct values make a good category
@@ -133,9 +133,9 @@ def note_leading_numbers(name: str, kind: Kind, values: Sequence[Any], row_count
             f"Column {name!r} {is_treated}, although {percent} % of its cells begin "
             f"with a number: they are written like {', '.join(common)}.",
             hint=(
-                "If it is a quantity, write all numbers alike, or use ",
+                "If the numbers are in one unit, use ",
                 set_kind(name, "number"),
-                ", which leaves out what follows them.",
+                ", which leaves out what follows them; otherwise convert them to one unit first.",
             ),
         ),
         [name],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from threading import Lock
@@ -12,11 +13,13 @@ from weigh.advice import Setting, Text, join, set_kind
 from weigh.deduplicated_warnings import Origin, find_origin, warn
 from weigh.features.cells import PLAIN, Reading, find_unit, is_numeric, read_column
 from weigh.source.base import ChunkReader
-from weigh.source.cells import CellCounts, OddCell
+from weigh.source.cells import MAX_EXAMPLES, CellCounts, OddCell, OddRows
 from weigh.source.chunk import Chunk, MatrixColumns
 from weigh.source.missing import Marker
 from weigh.source.values import shorten_repr
 
+_NUMBER_START = re.compile(r"\s*[<>≤≥~≈]?=?\s*[-+\u2212(]?\s*[.,]?\d")
+MAX_READ_CELLS = 20  # odd ones, for a message
 MAX_ODD_SHARE = 0.01  # of the known cells of a number column
 
 
@@ -82,6 +85,7 @@ class OddCellTally:
         self._is_closed = False
         self._n_rows = 0
         self._counts: dict[str, CellCounts] = {}
+        self._odd_rows: dict[str, OddRows] = {}  # of the first chunk that has any
 
     def add(self, chunk: Chunk) -> None:
         """Count the cells of a chunk; the last one of the pass reports the result."""
@@ -89,6 +93,8 @@ class OddCellTally:
             self._n_rows += chunk.n_rows
             for name, counts in chunk.cell_counts.items():
                 self._counts[name] = self._counts[name] + counts if name in self._counts else counts
+                if counts.odd_rows is not None:
+                    self._odd_rows.setdefault(name, counts.odd_rows)
             self.n_unread -= 1
             is_last = self._is_closed and self.n_unread == 0
         if is_last:
@@ -107,12 +113,18 @@ class OddCellTally:
         for name, counts in self._counts.items():
             n_known = self._n_rows - counts.n_missing
             if self.is_training and counts.n_odd and counts.n_odd > MAX_ODD_SHARE * n_known:
-                raise _too_many_error(name, counts, n_known)
+                raise _too_many_error(name, counts, n_known, self._list_odd_values(name))
         for name, counts in self._counts.items():
             if counts.n_odd:
                 n_known = self._n_rows - counts.n_missing
                 warning = _odd_cells_warning(name, counts, n_known, is_training=self.is_training)
                 warn(warning, [name], self.origin)
+
+    def _list_odd_values(self, name: str) -> list[object]:
+        """Return the first distinct odd values of a column."""
+        odd_rows = self._odd_rows.get(name)
+        rows = [] if odd_rows is None else odd_rows.numbers[:MAX_READ_CELLS].tolist()
+        return list(dict.fromkeys(odd_rows.read_cell(row).value for row in rows)) if odd_rows else []
 
 
 def _odd_cells_warning(name: str, counts: CellCounts, n_known: int, *, is_training: bool) -> errors.OddCells:
@@ -124,11 +136,18 @@ def _odd_cells_warning(name: str, counts: CellCounts, n_known: int, *, is_traini
     )
 
 
-def _too_many_error(name: str, counts: CellCounts, n_known: int) -> errors.ColumnError:
+def _too_many_error(
+    name: str, counts: CellCounts, n_known: int, values: Sequence[object]
+) -> errors.ColumnError:
+    # Naming a few of many different values as missing would not help.
+    if 2 * counts.n_odd > n_known or len(values) > MAX_EXAMPLES:
+        advice: Text = ("If the column is no number, use ", set_kind(name, "category"), " or another kind.")
+    else:
+        advice = _advise(name, counts, is_training=True)
     return errors.ColumnError(
         f"Column {name!r} is a number, but {_format_count(counts.n_odd, n_known)}, more than 1 %: "
         f"{_format_examples(counts)}.",
-        hint=_advise(name, counts, is_training=True),
+        hint=advice,
     )
 
 
@@ -150,9 +169,14 @@ def _advise(name: str, counts: CellCounts, *, is_training: bool) -> Text:
     return join(advice, is_category) if is_training and not isinstance(advice, str) else advice
 
 
+def _looks_like_number(value: object) -> bool:
+    """Whether a cell is a number in some format, or begins with one, such as "<0.01" and "5 days"."""
+    return find_unit(value) is not None or (isinstance(value, str) and _NUMBER_START.match(value) is not None)
+
+
 def advise_missing(values: Sequence[object], verb: str = "use") -> Text:
     """Return how to name the words among odd values as missing; numbers in another format are not."""
-    words = list(dict.fromkeys(value for value in values if find_unit(value) is None))
+    words = list(dict.fromkeys(value for value in values if not _looks_like_number(value)))
     if not words:
         which = "It looks like a number" if len(values) == 1 else "They look like numbers"
         return f"{which} in another format or unit: write all numbers of the column alike."

@@ -47,6 +47,7 @@ from weigh.source.files.text_files import (
     TextReader,
     open_text,
 )
+from weigh.source.files.units_row import MAX_INSPECTED_VALUES, find_units, note_units_row
 from weigh.source.memory.conversion import column_names
 from weigh.source.missing import Marker
 from weigh.source.paths import READ_ERRORS
@@ -350,13 +351,18 @@ class CsvSource(FileSource):
         return names, start + end if self.dialect.has_header else start
 
     def _read_head(
-        self, text: TextReader, start: int, requested: dict[str, str]
+        self, text: TextReader, start: int, requested: dict[str, str], *, is_below_units: bool = False
     ) -> tuple[CsvHead, dict[str, str]]:
-        """Return the first 10,000 rows and the inferred type of every column."""
+        """Return the first 10,000 rows and the inferred type of every column, without a row of units."""
         data, end, n = self._read_rows(text, start, PREFIX_ROWS)
         if n == 0:
             raise self._file_errors.no_rows_error()
         parsed = self._parse(data[:end], start, requested, n)
+        units = parsed.find_units() if self.dialect.has_header and n > 1 and not is_below_units else []
+        if units:
+            note_units_row(self.path, units)
+            first_end = _core.scan_csv_records(data, self.dialect.delimiter, self.dialect.quotes, 1, True)[0]
+            return self._read_head(text, start + first_end, requested, is_below_units=True)
         if self.dialect.quotes:
             self._warn_of_joined_lines(data[:end], len(requested), n)
         inferred = {name: kind for name, (kind, _, _) in parsed.columns.items()}
@@ -459,6 +465,24 @@ class ParsedRecords:
             elif n_missing or len(records):
                 counts[name] = CellCounts(n_missing, len(records))
         return counts
+
+    def find_units(self) -> list[str]:
+        """Return the units in the first record of string and inferred columns, if it is a row of units."""
+        columns = list(self.columns.values())
+        firsts = [codes[0] for _, codes, _ in columns]
+        # Most files have a number in the first row, which is cheaper to see than a unit.
+        if any(code >= 0 and kind != "string" for code, (kind, _, _) in zip(firsts, columns, strict=True)):
+            return []
+        cells = [
+            values[code] if code >= 0 else None for code, (_, _, values) in zip(firsts, columns, strict=True)
+        ]
+
+        def list_others(column: int) -> list[Any]:
+            _, codes, values = columns[column]
+            # A word that recurs is a value, not a unit.
+            return list(values[int((codes[1:] != codes[0]).all()) : MAX_INSPECTED_VALUES])
+
+        return find_units(cells, list_others)
 
     def can_provide(self, wanted: Mapping[str, str]) -> bool:
         """Whether the wanted columns can be converted from these without parsing again."""

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import NDArray
 
+from weigh.source.files.units_row import MAX_INSPECTED_VALUES, find_units
 from weigh.source.values import array_from_list, to_plain_value
 
 Row = list[Any]
@@ -22,13 +23,15 @@ class SheetTable:
     """The header and the rows of a table in a sheet; empty cells are None.
 
     `first_column` is the position of the first column in the sheet, and `header_row` the number of the
-    header's last row there, from 1. `unnamed` lists the names made up for columns without one.
+    header's last row there, from 1. `unnamed` lists the names made up for columns without one. `units` are
+    those of a row of units below the header, which is left out.
     """
 
     names: list[str]
     rows: list[Row]
     header_row: int
     unnamed: tuple[str, ...]
+    units: tuple[str, ...] = ()
 
 
 def find_table(
@@ -64,7 +67,19 @@ def find_table(
     names = [header[j] or f"column {column_letters(first + j)}" for j in columns]
     unnamed = tuple(name for name, j in zip(names, columns, strict=True) if not header[j])
     body = [[row[j] for j in columns] for row in rows[start + n_header :]]
-    return SheetTable(names, _rows_with_values(body), start + n_header, unnamed)
+    body = _rows_with_values(body)
+    units = _find_units(body)
+    return SheetTable(names, body[bool(units) :], start + n_header, unnamed, units)
+
+
+def _find_units(body: list[Row]) -> tuple[str, ...]:
+    if len(body) < 2:
+        return ()
+    return tuple(find_units(body[0], lambda j: _list_values(body[1 : MAX_INSPECTED_VALUES + 1], j)))
+
+
+def _list_values(rows: list[Row], column: int) -> Iterator[Any]:
+    return (row[column] for row in rows if row[column] is not None)
 
 
 def _rows_with_values(rows: list[Row]) -> list[Row]:

@@ -17,6 +17,7 @@ from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source, chec
 from weigh.source.chunk import Chunk, Column
 from weigh.source.files.base import FileSource, note_totals_row, parse_numeral
 from weigh.source.files.sheet_layout import LETTERS, SheetTable, find_table, to_column, to_text
+from weigh.source.files.units_row import note_units_row
 from weigh.source.memory.columns import numpy_column
 from weigh.source.memory.conversion import column_names
 from weigh.source.missing import Marker, MarkerReplacer
@@ -64,6 +65,8 @@ class SpreadsheetSource(FileSource):
         self.check_unique_columns(columns)
         if table.unnamed:
             self._note_missing_names(table)
+        if table.units:
+            note_units_row(path, table.units)
         self.n_rows = len(table.rows)
         first_cell = next(cell for cell in table.rows[-1] if cell is not None)
         if self.n_rows > 2 and isinstance(first_cell, str):
