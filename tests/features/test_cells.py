@@ -428,3 +428,33 @@ def test_models_with_different_readings_cannot_merge() -> None:
     )
     with pytest.raises(errors.MergeError, match=re.escape(message)):
         first.merge(second)
+
+
+def test_many_different_odd_cells_are_not_advised_to_be_missing(tmp_path: Path) -> None:
+    path = tmp_path / "data.csv"
+    words = ["red", "green", "blue", "white"]
+    path.write_text(
+        "x,y\n" + "".join(f"{words[k % 4] if k > 11_000 else k / 4},{k % 2}\n" for k in range(13_000))
+    )
+    message = (
+        "Column 'x' is a number, but 1,999 of 13,000 cells are not numbers, more than 1 %: 'green' (line "
+        "11,003), 'blue' (line 11,004), 'white' (line 11,005) and 1,996 more. If the column is no number, "
+        "use columns={'x': 'category'} or another kind."
+    )
+    with pytest.raises(errors.ColumnError, match=f"^{re.escape(message)}$"):
+        weigh.NaiveBayes().fit(weigh.open(path, "y"))
+    values = ["red", "green", "blue", "white"] * 5 + [k / 4 for k in range(300)]
+    with pytest.warns(errors.OddValues) as caught:
+        assert schema_of(values).kinds == [Category()]
+    assert str(caught[0].message) == (
+        "Column 'x' contains numbers except for 'red', 'green', 'blue' and 1 more (20 of 320 cells), so it "
+        "is treated as a category. If they mean missing, leave these cells empty and use "
+        "columns={'x': 'number'}."
+    )
+
+
+def test_limits_are_never_advised_to_be_missing(tmp_path: Path) -> None:
+    path = write_rows(tmp_path / "data.csv", 20_000, [15_000], "<0.01")
+    with pytest.warns(errors.OddCells) as caught:
+        weigh.NaiveBayes().fit(weigh.open(path, "y"))
+    assert "'<0.01' (line 15,002). It looks like a number in another format" in str(caught[0].message)

@@ -493,3 +493,56 @@ def test_a_date_whose_parts_are_all_skipped_is_skipped_without_a_note() -> None:
         warnings.simplefilter("error")
         schema = infer_schema(rows({"x": values, "z": [k * 1.5 for k in range(400)]}), skipped)
     assert schema.kinds == [weigh.Skip(), Number()]
+
+
+def seconds_since_1970(scale: int = 1) -> list[int]:
+    return [int(moment.replace(tzinfo=dt.UTC).timestamp()) * scale for moment in moments()]
+
+
+def kind_under(name: str, values: Any, columns: Any = "auto") -> Any:
+    return infer_schema(weigh.rows({name: values, "x": [0.5] * len(values)}), columns).kinds[0]
+
+
+@pytest.mark.parametrize("scale", [1, 1_000, 1_000_000, 1_000_000_000])
+@pytest.mark.parametrize("convert", [int, str, float])
+def test_times_since_1970_are_dates(scale: int, convert: Any) -> None:
+    values = [convert(value) for value in seconds_since_1970(scale)]
+    if convert is str or scale < 1_000_000_000:  # floats have too few digits for nanoseconds
+        assert kind_under("created_at", values) == weigh.Date("ymd", "UTC", ALL_PARTS)
+
+
+def test_numbers_are_times_since_1970_only_by_their_name_and_range() -> None:
+    seconds, thousandths = seconds_since_1970(), seconds_since_1970(1_000)
+    assert kind_under("amount", seconds) == Number()
+    assert kind_under("amount", thousandths) == weigh.Date("ymd", "UTC", ALL_PARTS)
+    with pytest.warns(errors.SkippedColumns):
+        assert kind_under("order_id", thousandths) == weigh.Skip()
+    assert kind_under("time", [*seconds, 5_000_000_000]) == Number()
+    assert kind_under("time", [*seconds, 12]) == Number()
+    assert kind_under("amount", seconds, {"amount": "date"}) == weigh.Date("ymd", "UTC", ALL_PARTS)
+
+
+def test_times_since_1970_give_the_same_model_as_text(tmp_path: Any) -> None:
+    written = [moment.strftime("%Y-%m-%dT%H:%M:%SZ") for moment in moments()]
+    (tmp_path / "text.csv").write_text(
+        "ts,y\n" + "".join(f"{t},{y}\n" for t, y in zip(written, labels(), strict=True))
+    )
+    (tmp_path / "number.csv").write_text(
+        "ts,y\n" + "".join(f"{t},{y}\n" for t, y in zip(seconds_since_1970(1_000), labels(), strict=True))
+    )
+    models = [weigh.NaiveBayes().fit(weigh.open(tmp_path / name, "y")) for name in ("text.csv", "number.csv")]
+    assert models[0].model_.to_bytes() == models[1].model_.to_bytes()
+
+
+def test_months_have_no_weekday_and_dates_of_birth_only_days() -> None:
+    assert kind_of(texts("%Y-%m")) == weigh.Date("ymd", None, ("month", "days"))
+    births = [f"{1930 + k % 75}-{1 + k % 12:02}-{1 + k % 28:02}" for k in range(N)]
+    assert kind_of(births) == weigh.Date("ymd", None, ("days",))
+
+
+def test_years_are_numbers() -> None:
+    assert kind_under("built", [2010 + k % 12 for k in range(N)]) == Number()
+    assert kind_under("built", [f"{2010 + k % 12}" for k in range(N)]) == Number()
+    assert kind_under("built", [2010 + k % 3 for k in range(N)]) == Category()
+    assert kind_under("zone", [2010 + k % 12 for k in range(N)]) == Category()
+    assert kind_under("built", [1890 + k % 12 for k in range(N)]) == Category()

@@ -215,3 +215,23 @@ def test_codes_in_groups_are_identifiers() -> None:
         assert infer_schema(source).kinds == [Skip(), Number()]
     texts = [f"CALL {a} AND {b} OR WRITE TO {c}" for a, b, c, _ in draw]
     assert infer_schema(weigh.rows({"note": texts})).kinds == [Text()]
+
+
+@pytest.mark.parametrize("blank", [" ", "\u00a0", "\u202f"])
+def test_french_numbers_are_read_in_a_file_with_decimal_commas(blank: str, tmp_path: Path) -> None:
+    path = tmp_path / "autos.csv"
+    to_french = str.maketrans({",": blank, ".": ","})
+    lines = [
+        f"{100 * x:,.2f};{1000 * x:,.0f} km;{x:.1f};{k % 2}".translate(to_french)
+        for k, x in enumerate(VALUES)
+    ]
+    path.write_text("\n".join(["prix;km;conso;y", *lines, ""]))
+    for options in ({}, {"decimal": ","}):
+        source = weigh.open(path, label="y", **options)  # type: ignore[arg-type]
+        schema = infer_schema(source)
+        assert schema.kinds == [Number()] * 3
+        assert schema.readings["prix"] == NumberReading(",", " ")
+        assert schema.readings["km"] == NumberReading(",", " ", "km")
+        [chunk] = schema.chunks(source)
+        assert np.allclose(chunk.columns["prix"], 100 * np.array(VALUES))
+        assert np.allclose(chunk.columns["km"], np.round(1000 * np.array(VALUES)))

@@ -238,7 +238,8 @@ def _kind_of_integers(n_known: int, values: list[int], name: str, number_kind: N
 
 
 def _are_years(values: list[int]) -> bool:
-    return min(values) >= YEARS[0] and max(values) <= YEARS[1]
+    low, high = YEARS
+    return len(values) <= high - low + 1 and low <= min(values) and max(values) <= high
 
 
 def _infer_strings(
