@@ -47,6 +47,7 @@ _NUMBER = re.compile(
 # multiplied; "120/80" is its first number; "2:40" and "2h 40m" are lengths of time.
 FORMS = ("limits", "trailing minus", "multiples", "pairs", "durations")
 MAX_SUFFIX_LENGTH = 24
+_DIGIT = re.compile("[0-9]")
 _ARROW_NUMBERS = ("double", "float", "halffloat", "int", "uint", "bool", "decimal")
 _FLAG_WORDS = [
     *(("yes", "no"), ("y", "n"), ("true", "false"), ("t", "f"), ("on", "off")),
@@ -220,6 +221,11 @@ class DetectedNumbers(NamedTuple):
     fits: Mask
     numbers: Floats
     are_whole: bool
+
+
+def have_digits(values: Sequence[Any]) -> bool:
+    """Whether some of a few values have digits; most columns of words have none."""
+    return any(map(_DIGIT.search, map(str, values[:: -(-len(values) // N_SAMPLES) or 1])))
 
 
 def have_numbers(values: Sequence[Any]) -> bool:

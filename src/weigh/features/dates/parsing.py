@@ -61,6 +61,7 @@ _PATTERNS = [
 
 
 _DIGIT = re.compile("[0-9]")
+_THREE_DIGITS = re.compile("[0-9][^0-9]*[0-9][^0-9]*[0-9]")  # every date has them
 _EPOCH = _PATTERNS[-1]
 
 
@@ -78,7 +79,7 @@ class ParsedDates:
 
 def match_date(text: str) -> re.Match[str] | None:
     """Match the form of a date, whatever its numbers."""
-    if not _DIGIT.search(text):
+    if not _THREE_DIGITS.search(text):
         return None  # most texts are no dates
     return next((found for pattern in _PATTERNS if (found := pattern.fullmatch(text))), None)
 

@@ -23,6 +23,7 @@ from weigh.features.cells import (
     detect_flags,
     detect_numbers,
     has_leading_zero,
+    have_digits,
     have_numbers,
     is_numeric,
 )
@@ -215,8 +216,8 @@ def _infer_compact_date(
 
 
 def _may_be_date(number: float) -> bool:
-    if MIN_COMPACT_DATE <= number <= MAX_COMPACT_DATE:
-        return True
+    if number < EPOCH_SECONDS[0]:
+        return MIN_COMPACT_DATE <= number <= MAX_COMPACT_DATE
     return any(EPOCH_SECONDS[0] <= number / 1000**power <= EPOCH_SECONDS[1] for power in range(4))
 
 
@@ -232,14 +233,14 @@ def _encode_integers(column: Column, name: str) -> tuple[int, list[int]]:
 def _kind_of_integers(n_known: int, values: list[int], name: str, number_kind: Number) -> Kind:
     if is_nearly_distinct(len(values), n_known) and is_row_number(values, name):
         return Skip()
-    if len(values) >= MIN_YEARS and not is_code_name(name) and _are_years(values):
+    if _are_years(values) and not is_code_name(name):
         return number_kind
     return Category() if is_code(len(values), n_known, name) else number_kind
 
 
 def _are_years(values: list[int]) -> bool:
     low, high = YEARS
-    return len(values) <= high - low + 1 and low <= min(values) and max(values) <= high
+    return MIN_YEARS <= len(values) <= high - low + 1 and low <= min(values) and max(values) <= high
 
 
 def _infer_strings(
@@ -257,7 +258,7 @@ def _infer_strings(
     if date is not None:
         return replace(date, bins=number_kind.bins), None
     n_known = int((codes >= 0).sum())
-    if not have_numbers(values) and not begin_with_numbers(values):
+    if not have_digits(values) or not (have_numbers(values) or begin_with_numbers(values)):
         return _infer_words(codes, values, name), None
     row_counts = count_rows(codes, values)
     found = detect_numbers(values, row_counts, number_format)

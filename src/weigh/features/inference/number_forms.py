@@ -65,7 +65,6 @@ _CELL = re.compile(
     rf"(?:\d(?:[\d.,'\u2019{BLANKS}]*\d)?|[.,]\d+)(?:[eE][+-]?\d+(?!\d))?\.?(?P<after>.*)",
     re.DOTALL,
 )
-_DIGIT = re.compile("[0-9]")
 _PAIR = re.compile(rf"[{BLANKS}]*/[{BLANKS}]*\d+(?:[.,]\d+)?(?P<unit>.*)")
 _DURATION = re.compile(
     r"\d+:[0-5]\d(:[0-5]\d)?|(\d+ *d(ays?)?)? *(\d+ *h((ou)?rs?|our)?)? *(\d+ *m(ins?)?)? *(\d+ *s)?"
@@ -108,8 +107,6 @@ def has_mark(value: object) -> bool:
 def begin_with_numbers(values: Sequence[Any]) -> bool:
     """Whether half of a few values begin with a number; most columns of words have none."""
     sample = values[:: -(-len(values) // N_SAMPLES) or 1]
-    if not any(map(_DIGIT.search, map(str, sample))):
-        return False
     return 2 * sum(split_cell(value) is not None for value in sample) >= len(sample) > 0
 
 
