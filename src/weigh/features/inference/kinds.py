@@ -257,10 +257,10 @@ def _infer_strings(
     date = infer_date(codes, values, name, missing)
     if date is not None:
         return replace(date, bins=number_kind.bins), None
-    n_known = int((codes >= 0).sum())
     if not have_digits(values) or not (have_numbers(values) or begin_with_numbers(values)):
         return _infer_words(codes, values, name), None
     row_counts = count_rows(codes, values)
+    n_known = int(row_counts.sum())
     found = detect_numbers(values, row_counts, number_format)
     n_odd = n_known if found is None else int(row_counts[~found.fits].sum())
     if n_odd > MAX_ODD_SHARE * n_known or (found is not None and _have_other_forms(values, found.fits)):
