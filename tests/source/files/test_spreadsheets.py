@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import weigh
-from weigh.errors import OddSheet, ParameterError, SourceError, TotalsRow
+from weigh.errors import OddSheet, ParameterError, SourceError, TotalsRow, UnitsRow
 from weigh.source import Source
 from weigh.source.chunk import to_pylist
 from weigh.source.files import spreadsheets
@@ -341,3 +341,13 @@ def test_a_row_of_totals_in_a_sheet_is_noted() -> None:
         "t.xlsx: the last row (2; the first is 0) begins with 'Total' and looks like the totals of the "
         "others. Delete it if it is, because it is read like any other row."
     )
+
+
+def test_a_row_of_units_in_a_sheet_is_left_out_and_noted() -> None:
+    path = write([PETS[0], [None, "kg", None], *PETS[1:]])
+    with pytest.warns(UnitsRow) as caught:
+        source = weigh.open(path, label="pet")
+    assert [str(each.message) for each in caught] == [
+        "t.xlsx: the row below the header holds units ('kg') and is left out."
+    ]
+    assert contents(source) == contents(weigh.open(write(PETS, path="u.xlsx"), label="pet"))
