@@ -199,6 +199,17 @@ def test_codes_and_addresses_have_no_note(values: list[str]) -> None:
     assert not any("begin with a number" in note for note in notes)
 
 
+def test_telephone_numbers_have_no_note_but_amounts_in_two_currencies_do() -> None:
+    phones = [f"{200 + k % 700}-{1000 + 7 * k}" for k in range(N)]
+    amounts = [f"{'€' if k % 3 else '$'}{x}" for k, x in enumerate(VALUES)]
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        infer_schema(weigh.rows({"phone": phones, "amount": amounts, "x": VALUES}))
+    notes = [str(each.message) for each in caught if "begin with a number" in str(each.message)]
+    assert len(notes) == 1
+    assert notes[0].startswith("Column 'amount' is skipped, although 100 % of its cells begin with a number")
+
+
 def test_a_stated_number_leaves_out_common_suffixes_and_words_for_missing() -> None:
     cells = ["unknown" if k % 10 == 0 else f"{x} {'hp' if k % 3 else 'PS'}" for k, x in enumerate(VALUES)]
     kind, reading, _, numbers = read(cells, {"x": "number"})

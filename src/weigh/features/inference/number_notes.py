@@ -119,7 +119,9 @@ def note_leading_numbers(name: str, kind: Kind, values: Sequence[Any], row_count
     n_sampled = int(row_counts[::step].sum())
     if n_rows.total() < MIN_NUMBER_SHARE * n_sampled or len(n_rows) > MAX_SHAPES:
         return
-    if n_rows.most_common(1)[0][0].count("0") > MAX_NUMBERS:
+    usual = n_rows.most_common(1)[0][0]
+    # Digits and dashes that are all distinct are telephone numbers and the like.
+    if usual.count("0") > MAX_NUMBERS or (isinstance(kind, Skip) and set(usual) <= set("0-()+ ")):
         return
     treated = "a category" if isinstance(kind, Category) else "text"
     is_treated = "is skipped" if isinstance(kind, Skip) else f"is treated as {treated}"
