@@ -26,6 +26,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── DependentColumns     redundant columns make naive Bayes overconfident
     ├── ExtraColumns         columns that a model was not trained on are ignored
     ├── FlatColumns          a number column is constant within a class
+    ├── FrozenScales         later batches are standardised as the first one
     ├── LittleText           too little text to bound the rate of false alarms
     ├── MissingNumbers       a regression treats missing numbers as zero
     ├── NotOptimal           a solver stopped before it reached its tolerance
@@ -44,8 +45,8 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── UnfoldedJournal      a journal that is too long could not be folded into its snapshot
     ├── UnlabelledRows       rows without a label were left out
     ├── UnknownNoise         too few rows to estimate the noise
-    ├── UnlikeScales         one column's scale dominates a perceptron
     ├── UnitsRow             the row below the header of a file holds units and was left out
+    ├── UnlikeScales         the scales of columns differ, and nothing is standardised
     ├── UnusedParameter      a parameter has no effect beside another one
     └── UselessScores        the scores to calibrate are unrelated to the labels
 """
@@ -220,7 +221,11 @@ class UnknownNoise(WeighWarning):
 
 
 class UnlikeScales(WeighWarning):
-    """A column's numbers are so large that they dominate a perceptron's updates."""
+    """The scales of the columns are so different that standardising them would change the model."""
+
+
+class FrozenScales(WeighWarning):
+    """Later batches are standardised with the means and standard deviations of the first one."""
 
 
 class LittleText(WeighWarning):

@@ -16,6 +16,9 @@ from sklearn.base import clone
 import weigh
 from weigh import errors
 
+# The columns of the rows have different scales on purpose.
+pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.UnlikeScales")
+
 N, D = 60, 4
 NAMES = ["a", "b", "c", "d"]
 NUMBERS = ["weight", "error", "ratio", "tails", "low", "high"]
@@ -33,7 +36,8 @@ TABLE = {**{name: X[:, j] for j, name in enumerate(NAMES)}, "y": Y}
 
 
 def fitted(prior: Any = None, **params: Any) -> Any:
-    return weigh.LinearRegression(prior, **params).fit(TABLE, "y")
+    """Fit a model in the units of the table, unless a scale is given."""
+    return weigh.LinearRegression(prior, **({"scale": None} | params)).fit(TABLE, "y")
 
 
 def ridge(l2: Any, *, bias: bool = True, y: Any = Y, rows: Any = X, weights: Any = None) -> tuple[Any, float]:
@@ -472,7 +476,7 @@ def test_missing_markers_may_be_words() -> None:
 
 
 def test_a_fit_that_is_not_optimal_warns() -> None:
-    learner = weigh.LinearRegression(weigh.Penalty(l2=1), noise="laplace", max_iter=1)
+    learner = weigh.LinearRegression(weigh.Penalty(l2=1), noise="laplace", max_iter=1, scale=None)
     with pytest.warns(errors.NotOptimal) as caught:
         model = learner.fit(X, Y)
     certificate = model.certificate_
@@ -498,7 +502,7 @@ def test_a_fit_that_is_not_optimal_warns() -> None:
             {"noise": weigh.Normal(1, mean=2)},
             "noise must be 'normal', 'laplace', Normal(σ) or Laplace(b), got Normal(1, mean=2).",
         ),
-        ({"scale": "sd"}, "scale must be None or 'unit', got 'sd'."),
+        ({"scale": "sd"}, "scale must be 'auto', 'unit' or None, got 'sd'."),
         ({"folds": 1}, "folds must be at least 2, got 1."),
         ({"tol": 0}, "tol must be a number between 0 and 1, got 0."),
         ({"max_iter": 0}, "max_iter must be at least 1, got 0."),

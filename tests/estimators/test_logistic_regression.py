@@ -36,7 +36,8 @@ TABLE = {**{name: X[:, j] for j, name in enumerate(NAMES)}, "late": LABELS}
 
 
 def fitted(prior: Any = 1.0, **params: Any) -> Any:
-    return weigh.LogisticRegression(prior, **(TIGHT | params)).fit(TABLE, "late")
+    """Fit a model in the units of the table, unless a scale is given."""
+    return weigh.LogisticRegression(prior, **(TIGHT | {"scale": None} | params)).fit(TABLE, "late")
 
 
 def reference_fit(
@@ -481,7 +482,7 @@ def test_some_parameters_cannot_change_during_training() -> None:
     [
         ({"method": "newton"}, "method must be 'exact' or 'online', got 'newton'."),
         ({"folds": "loo"}, "folds must be a whole number of at least 2, got 'loo'."),
-        ({"scale": "sd"}, "scale must be None or 'unit', got 'sd'."),
+        ({"scale": "sd"}, "scale must be 'auto', 'unit' or None, got 'sd'."),
         (
             {"class_weight": {"no": -1}},
             "class_weight must be None, 'balanced' or a mapping from class to a number: 0, or from 1e-50 to "

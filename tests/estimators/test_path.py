@@ -48,7 +48,7 @@ def test_the_scale_of_the_prior_does_not_matter() -> None:
 
 def test_columns_without_a_prior_stay_unpenalised() -> None:
     table = {**{name: X[:, j] for j, name in enumerate("abcd")}, "y": Y}
-    path = weigh.path(weigh.LinearRegression({"a": 1.0, "b": 2.0}), table, "y", n=3)
+    path = weigh.path(weigh.LinearRegression({"a": 1.0, "b": 2.0}, scale=None), table, "y", n=3)
     fit = weigh.LinearRegression({"a": weigh.Penalty(l2=path.l2[1]), "b": weigh.Penalty(l2=path.l2[1] / 4)})
     assert path.features == ("a", "b", "c", "d")
     np.testing.assert_allclose(path.weights[1], fit.fit(table, "y").coef_, rtol=1e-8)
@@ -61,7 +61,7 @@ def test_weights_are_in_the_order_of_the_names(label: str) -> None:
     y = (Y + np.arange(N) % 3).tolist() if label == "y" else (CODES + np.arange(N) % 3 > 1).tolist()
     table = {"grade": grades, "size": X[:, 0], label: y}
     learner = weigh.LinearRegression if label == "y" else weigh.LogisticRegression
-    path = weigh.path(learner(1.0, offset=None, tol=1e-9), table, label, n=3)
+    path = weigh.path(learner(1.0, scale=None, tol=1e-9), table, label, n=3)
     fit = learner(weigh.Penalty(l2=path.l2[1]), tol=1e-9).fit(table, label)
     assert list(path.features) == fit.model_.features == ["grade=high", "grade=low", "grade=mid", "size"]
     np.testing.assert_allclose(path.weights[1], np.ravel(fit.coef_), rtol=1e-4)
@@ -74,7 +74,8 @@ def test_a_path_selects_the_same_penalty_as_the_learner(offset: str | None) -> N
     path = weigh.path(learner, table, "y", folds=4)
     chosen = learner.fit(table, "y")
     assert path.best is not None
-    assert path.l2[path.best] == pytest.approx(chosen.model_.fit.l2, rel=1e-9)
+    assert path.l2[path.best] == pytest.approx(chosen.model_.fit.units[1], rel=1e-9)
+    assert path.headline == "100 fits over 4 features, strong penalty first, on standardised numbers"
     np.testing.assert_allclose(path.weights[path.best], chosen.coef_, rtol=1e-7)
 
 

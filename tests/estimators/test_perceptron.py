@@ -22,6 +22,8 @@ from tests.perceptrons import ReferencePerceptron
 from weigh import errors
 from weigh.learn.perceptron_state import PerceptronState
 
+pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.FrozenScales")
+
 law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 HYPOTHESES = ("last", "averaged", "lazy", "voted")
 WORDS = ["free", "money", "noon", "lunch", "été", "now"]
@@ -72,7 +74,7 @@ def test_partial_fits_equal_one_pass_over_all_rows(
 ) -> None:
     rows = make_rows(seed, 20, labels)
     kinds = KINDS | {"body": TEXTS[kind]}
-    learner = weigh.Perceptron(keep, columns=kinds, multiclass=multiclass)
+    learner = weigh.Perceptron(keep, columns=kinds, multiclass=multiclass, scale=None)
     whole = clone(learner).set_params(shuffle=False, max_iter=1).fit(rows, "class")
     ends = sorted({0, *cuts, 20})
     for a, b in pairwise(ends):
@@ -83,8 +85,9 @@ def test_partial_fits_equal_one_pass_over_all_rows(
 
 def test_the_label_needs_to_be_named_once() -> None:
     rows = make_rows(0, 20, "ab")
-    learner = weigh.Perceptron(columns=KINDS).partial_fit(rows[:10], "class").partial_fit(rows[10:])
-    whole = weigh.Perceptron(columns=KINDS, shuffle=False, max_iter=1).fit(rows, "class")
+    learner = weigh.Perceptron(columns=KINDS, scale=None)
+    learner.partial_fit(rows[:10], "class").partial_fit(rows[10:])
+    whole = weigh.Perceptron(columns=KINDS, scale=None, shuffle=False, max_iter=1).fit(rows, "class")
     assert model_facts(learner) == model_facts(whole)
 
 
@@ -190,7 +193,8 @@ def failing() -> dict[str, Any]:
 @pytest.mark.parametrize("kind", TEXTS)
 @pytest.mark.parametrize("case", failing())
 def test_a_failed_batch_leaves_the_learner_unchanged(case: str, kind: str) -> None:
-    learner = weigh.Perceptron(columns=KINDS | {"body": TEXTS[kind]}).partial_fit(FIRST, "class")
+    learner = weigh.Perceptron(columns=KINDS | {"body": TEXTS[kind]}, scale=None)
+    learner.partial_fit(FIRST, "class")
     never = copy.deepcopy(learner)
     before, settings = learner.model_.to_bytes(), learner.get_params()
     with pytest.raises(errors.WeighError):

@@ -98,7 +98,8 @@ def test_every_kind_of_column_has_named_features() -> None:
         "tags": "tokens",
         "left": "skip",
     }
-    learner = weigh.Perceptron("last", shuffle=False, max_iter=3, columns=kinds).fit(table, "class")
+    learner = weigh.Perceptron("last", shuffle=False, max_iter=3, columns=kinds, scale=None)
+    learner.fit(table, "class")
     dense = {
         "flag": table["flag"],
         "count": table["count"],

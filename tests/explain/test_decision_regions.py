@@ -66,7 +66,7 @@ def test_the_boundary_of_a_plane_is_its_weights() -> None:
 
 
 def test_the_margin_is_the_distance_of_the_nearest_row_times_the_length_of_the_weights() -> None:
-    learner = weigh.Perceptron(shuffle=False, keep="last", max_iter=100).fit(APART, "label")
+    learner = weigh.Perceptron(shuffle=False, keep="last", max_iter=100, scale=None).fit(APART, "label")
     result = weigh.regions(learner, APART)
     assert result.margin is not None
     assert result.boundary is not None

@@ -108,14 +108,12 @@ def test_the_log_likelihood_of_a_line_is_that_of_its_residuals() -> None:
     )
 
 
-@pytest.mark.parametrize("settings", [{}, {"scale": "unit"}, {"prior": weigh.Laplace(0.5)}, {"bias": False}])
+@pytest.mark.parametrize(
+    "settings", [{}, {"scale": "unit"}, {"scale": None}, {"prior": weigh.Laplace(0.5)}, {"bias": False}]
+)
 def test_the_posterior_of_a_logistic_regression_is_greatest_at_its_fit(settings: Any) -> None:
     learner = weigh.LogisticRegression(**settings, tol=1e-10).fit(CLASSES, "y")
     result = weigh.surface(learner, CLASSES, cells=41)
-    if "scale" in settings:
-        # The weights were learned of numbers in standard deviations, each with its own penalty.
-        assert list(result.logs) == ["likelihood"]
-        return
     assert result.tops["posterior"] == pytest.approx(tuple(learner.coef_[0, :2]), abs=1e-12)
     assert near(result, "posterior")
     assert near(result, "likelihood")
@@ -131,7 +129,9 @@ def test_the_logistic_posterior_is_the_objective_of_the_fit() -> None:
     signs = np.where(CLASSES["y"] == "yes", 1, -1)
     by_hand = -np.log1p(np.exp(-signs * odds)).sum()
     assert result.logs["likelihood"][j, i] == pytest.approx(float(by_hand))
-    assert result.logs["prior"][j, i] == pytest.approx(-0.5 * float(result.x[i]) ** 2 / 4)
+    # The prior Normal(2) applies to the weight of the standardised number.
+    weight = float(result.x[i]) * float(ROWS["b"].std())
+    assert result.logs["prior"][j, i] == pytest.approx(-0.5 * weight**2 / 4)
 
 
 def test_separable_rows_have_no_maximum_likelihood_estimate() -> None:

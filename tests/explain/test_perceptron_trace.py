@@ -190,10 +190,9 @@ def test_data_for_json_hold_whole_numbers_and_fractions_as_text() -> None:
             "trace follows the updates of a perceptron, got Perceptron. Give one such as weigh.Perceptron().",
         ),
         (
-            lambda: trace(perceptron(scale="unit"), AND, "both"),
-            errors.Unsupported,
-            "Perceptron(scale='unit') learns from rescaled rows, but a trace shows the arithmetic on the "
-            "original values. Use scale=None, or rescale the rows first.",
+            lambda: trace(perceptron(scale="half"), AND, "both"),
+            errors.ParameterError,
+            "Perceptron: scale must be 'auto', 'unit' or None, got 'half'.",
         ),
         (
             lambda: trace(perceptron(rate=0), AND, "both"),
@@ -282,3 +281,34 @@ def test_traces_of_too_many_numbers_are_rejected(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("weigh.explain.exact_perceptron.MAX_STORED_NUMBERS", 10)
     with pytest.raises(errors.Unsupported, match="holds more than 10 exact numbers after 6 steps, in pass 2"):
         trace(perceptron(), AND, "both")
+
+
+HOMES = {
+    "rooms": [2.5, 3.5, 5.0, 6.5],
+    "metres": [40.0, 80.0, 60.0, 120.0],
+    "sold": ["no", "no", "yes", "yes"],
+}
+
+
+@pytest.mark.parametrize("scale", ["auto", "unit"])
+def test_a_trace_follows_the_learner_in_standardised_coordinates(scale: str) -> None:
+    learner = weigh.Perceptron(keep="last", shuffle=False, scale=scale).fit(HOMES, "sold")
+    steps = trace(learner, HOMES, "sold")
+    assert (steps.mistakes, steps.passes) == (learner.mistakes_, learner.n_iter_)
+    weights, _ = steps.weights()
+    learned = [float(term.trained_weights()[0, 1]) for term in learner.model_.terms]
+    assert [float(weight) for weight in weights.values()] == pytest.approx(learned)
+    row = {"rooms": 4.0, "metres": 70.0}
+    assert float(steps.score(row)) == pytest.approx(learner.decision_function(row)[0])
+    assert float(steps.score([4.0, 70.0])) == pytest.approx(learner.decision_function(row)[0])
+    assert str(steps.table()).splitlines()[3] == (
+        "Numbers are standardised: (rooms − 4.375) / 1.51554, (metres − 75) / 29.5804."
+    )
+
+
+def test_the_days_of_a_date_are_traced_as_they_are_learned() -> None:
+    table = {"day": ["2024-01-03", "2024-02-07", "2024-05-15", "2024-06-02"], "late": [0, 0, 1, 1]}
+    learner = weigh.Perceptron(keep="last", shuffle=False, columns={"day": weigh.Date(parts=("days",))})
+    steps = trace(learner, table, "late")
+    assert steps.converged
+    assert steps.mistakes == learner.fit(table, "late").mistakes_

@@ -110,7 +110,7 @@ def check_same(one: Any, two: Any, tolerance: float = CLOSE) -> None:
     np.testing.assert_allclose(one.intercept, two.intercept, atol=tolerance * 100, rtol=tolerance)
     expected, other = one.fit.to_dict(), two.fit.to_dict()
     for name, value in expected.items():
-        if isinstance(value, float | tuple):
+        if isinstance(value, float | list):
             assert other[name] == pytest.approx(value, rel=1e-6, abs=1e-9), name
         elif name != "scale_by":
             assert other[name] == value, name

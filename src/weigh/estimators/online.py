@@ -13,6 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
+from weigh.deduplicated_warnings import find_origin
 from weigh.estimators.base import (
     BaseClassifier,
     check_classes,
@@ -23,6 +24,7 @@ from weigh.estimators.base import (
 from weigh.features.blocks import Floats
 from weigh.immutable import make_read_only
 from weigh.learn.online_training import OnlineTraining
+from weigh.learn.scaling import warn_frozen_scales
 from weigh.model.decision import label_array
 from weigh.source.base import Source
 
@@ -127,7 +129,15 @@ class OnlineClassifier(BaseClassifier):
             if declared:
                 check_declared_labels([*labels, *(before.state.classes if before else ())], declared)
 
-        run_uninterrupted(lambda: self._set_training(task.train(source, before, check=check), source))
+        origin = find_origin()  # another thread does not know the user's line
+
+        def learn() -> None:
+            training = task.train(source, before, check=check)
+            if before is None:
+                warn_frozen_scales(list(training.feature_index.standardisations()), origin)
+            self._set_training(training, source)
+
+        run_uninterrupted(learn)
 
     def _set_training(self, training: Any, source: Source) -> None:
         self._set_fitted_attributes(

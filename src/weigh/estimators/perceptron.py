@@ -51,7 +51,7 @@ class Perceptron(OnlineClassifier):
         random_state: Any = 0,
         multiclass: str = "joint",
         bias: bool = True,
-        scale: str | None = None,
+        scale: str | None = "auto",
         class_weight: Any = None,
         warm_start: bool = False,
         columns: Any = "auto",

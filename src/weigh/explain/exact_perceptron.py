@@ -17,10 +17,6 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeVar
 
 from weigh import errors
-from weigh.advice import Setting, set_kind
-from weigh.features.dates.kind import Date
-from weigh.features.kinds import Number
-from weigh.features.schema import Schema
 from weigh.learn.class_weights import check_class_weight_labels
 from weigh.learn.online_training import pass_order
 from weigh.model.evidence.exact_products import to_fraction
@@ -69,22 +65,8 @@ class PerceptronParameters:
         names = [field.name for field in fields(cls)]
         values = {name: given.get(name, PERCEPTRON.defaults[name]) for name in names}
         seed = values["random_state"] if values["shuffle"] else 0
-        PERCEPTRON.check({**values, "scale": None, "random_state": seed})
-        if values["scale"] is not None:
-            raise _rescaling_error(f"Perceptron(scale={values['scale']!r})")
+        PERCEPTRON.check({**values, "random_state": seed})
         return cls(**values)
-
-    def check_kinds(self, schema: Schema | None) -> None:
-        """Raise Unsupported for columns whose kind rescales them."""
-        for name, kind in () if schema is None else zip(schema.names, schema.kinds, strict=True):
-            if isinstance(kind, Number) and kind.scale is not None:
-                raise _rescaling_error(repr(kind))
-            if isinstance(kind, Date) and "days" in (kind.parts or ()) and kind.bins is None:
-                raise errors.Unsupported(
-                    f"The days of column {name!r} are rescaled, but a trace shows the arithmetic on the "
-                    "original values.",
-                    hint=("Leave the column out with ", set_kind(name, "skip"), "."),
-                )
 
     @cached_property
     def exact_rate(self) -> Fraction:
@@ -122,13 +104,6 @@ class PerceptronParameters:
         return [
             sum(totals) / (len(classes) * totals[code]) if totals[code] else Fraction(0) for code in codes
         ]
-
-
-def _rescaling_error(source: str) -> errors.Unsupported:
-    return errors.Unsupported(
-        f"{source} learns from rescaled rows, but a trace shows the arithmetic on the original values.",
-        hint=("Use ", Setting("scale", None), ", or rescale the rows first."),
-    )
 
 
 def exact_fraction(number: Any) -> Fraction:

@@ -14,6 +14,7 @@ from weigh.explain.classifier_adapters import concatenate_labels, read_labelled_
 from weigh.explain.surface_result import ModeLocation, Surface
 from weigh.features.blocks import Floats
 from weigh.features.validation import MAX_MAGNITUDE
+from weigh.learn.linear.problem_setup import NUMBER_KINDS
 from weigh.model.linear import design_rows
 from weigh.model.logistic import LogisticModel
 from weigh.model.regression import RegressionModel
@@ -30,7 +31,7 @@ MAX_NEWTON_ITERATIONS = 60
 
 @dataclass(frozen=True, eq=False)
 class WeightPair:
-    """Two weights of a fitted regression; `is_penalised` [2] is 1.0 for a weight with a prior, else 0.0.
+    """Two weights of a fitted regression; the prior applies to weight × `units` [2], 0 for the bias.
 
     A change d [2] of the weights changes the scores by `features` [rows, 2] @ d.
     """
@@ -38,7 +39,7 @@ class WeightPair:
     names: tuple[str, str]
     fitted: Floats
     features: Floats
-    is_penalised: Floats
+    units: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,8 +124,22 @@ def _select_weights(
             f"surface needs two different weights; the regression has {errors.quote_names(names)}."
         )
     full = np.column_stack([table, np.ones(len(table))])[:, pair]
-    penalised = np.array([at < len(weights) for at in pair], dtype=np.float64)
-    return WeightPair((names[pair[0]], names[pair[1]]), values[pair], full, penalised)
+    units = np.append(_feature_units(model, table), 0.0)[pair]
+    return WeightPair((names[pair[0]], names[pair[1]]), values[pair], full, units)
+
+
+def _feature_units(model: Any, table: Floats) -> Floats:
+    """Return the units in which the penalties are stated: standard deviations of standardised numbers."""
+    units = np.ones(table.shape[1])
+    if model.fit.scaling not in ("unit", "auto"):
+        return units
+    kinds = NUMBER_KINDS[model.fit.scaling]
+    widths = [len(term.features().names) for term in model.terms]
+    is_number = np.repeat([isinstance(group.kind, kinds) for group in model.schema.column_groups], widths)
+    if model.fit.scaling == "auto":
+        is_number &= ~((table == 0) | (table == 1)).all(axis=0)
+    spreads = table.std(axis=0)
+    return np.where(is_number & (spreads > 0), spreads, units)
 
 
 def _gaussian_likelihood(model: RegressionModel, scores: Floats, labels: list[Any]) -> GaussianLikelihood:
@@ -158,7 +173,8 @@ def _logistic_likelihood(model: LogisticModel, scores: Floats, labels: list[Any]
 
 def _build_weight_surface(model: Any, pair: WeightPair, loss: Likelihood, cells: int) -> Surface:
     scale = loss.noise**-2 if isinstance(loss, GaussianLikelihood) else 1.0
-    l1, l2 = (None if penalty is None else penalty * scale for penalty in (model.fit.l1, model.fit.l2))
+    stated = (model.fit.l1, model.fit.l2) if model.fit.units is None else model.fit.units
+    l1, l2 = (None if penalty is None else penalty * scale for penalty in stated)
     has_prior = l1 is not None and l2 is not None and model.fit.is_centred and (l1 > 0 or l2 > 0)
     tops: dict[str, ModeLocation] = {}
     maximum = _maximise_likelihood(pair, loss)
@@ -170,8 +186,8 @@ def _build_weight_surface(model: Any, pair: WeightPair, loss: Likelihood, cells:
     logs = {"likelihood": np.vstack([_grid_line(pair, loss, x, value) for value in y.tolist()])}
     if has_prior:
         costs = [
-            _negative_log_prior(axis, is_penalised, l1 or 0.0, l2 or 0.0)
-            for axis, is_penalised in zip((x, y), pair.is_penalised, strict=True)
+            _negative_log_prior(axis * unit, l1 or 0.0, l2 or 0.0)
+            for axis, unit in zip((x, y), pair.units, strict=True)
         ]
         logs["prior"] = -(costs[0][None, :] + costs[1][:, None])
         logs["posterior"] = logs["likelihood"] + logs["prior"]
@@ -186,8 +202,8 @@ def _grid_line(pair: WeightPair, loss: Likelihood, x: Floats, y: float) -> Float
     return loss.log_likelihood(first + (y - pair.fitted[1]) * pair.features[:, 1])
 
 
-def _negative_log_prior(weights: Floats, is_penalised: float, l1: float, l2: float) -> Floats:
-    return np.asarray(is_penalised * (l1 * np.abs(weights) + 0.5 * l2 * np.square(weights)))
+def _negative_log_prior(weights: Floats, l1: float, l2: float) -> Floats:
+    return np.asarray(l1 * np.abs(weights) + 0.5 * l2 * np.square(weights))
 
 
 def _maximise_likelihood(pair: WeightPair, loss: Likelihood) -> Floats | None:
@@ -216,7 +232,7 @@ def _grid_axes(
 ) -> tuple[Floats, Floats]:
     """Return the grid of both weights: some standard errors around the fit, extended to all maxima."""
     _, curvature = loss.gradient_and_curvature(np.zeros(len(pair.features)))
-    hessian = (pair.features * curvature[:, None]).T @ pair.features + np.diag(l2 * pair.is_penalised)
+    hessian = (pair.features * curvature[:, None]).T @ pair.features + np.diag(l2 * np.square(pair.units))
     standard_errors = np.sqrt(np.maximum(np.diagonal(np.linalg.pinv(hessian)), 0.0))
     axes = []
     for at in (0, 1):

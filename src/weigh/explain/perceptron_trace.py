@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -41,6 +41,7 @@ from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.width import check_separate_columns
 from weigh.learn.class_weights import zero_weight_classes
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
+from weigh.learn.preprocessing import Standardisation
 from weigh.parameters import check_integer
 from weigh.parameters.learners import PERCEPTRON
 from weigh.result import Lines, Result, Section
@@ -54,7 +55,8 @@ MAX_PRINTED_STEPS = 60  # default limit for printing
 class Trace(Result):
     """The steps of a perceptron over labelled rows, exact: a decimal such as 0.1 means one tenth.
 
-    `names` are the features in order. For two classes, a positive score predicts the second.
+    `names` are the features in order. For two classes, a positive score predicts the second. The weights
+    refer to the coordinates of the training, in which numbers may be standardised: (x − centre) / scale.
     """
 
     names: tuple[str, ...]
@@ -65,6 +67,7 @@ class Trace(Result):
     parameters: PerceptronParameters
     history: PerceptronHistory
     schema: Schema | None = None
+    standardisations: Mapping[str, Standardisation] = field(default_factory=dict)
 
     @property
     def steps(self) -> tuple[PerceptronStep, ...]:
@@ -134,8 +137,8 @@ class Trace(Result):
     def score(self, row: Any, keep: str | None = None) -> Any:
         """Return the exact score of a row: w·x + b, or the votes for the second class minus those against.
 
-        A row is a mapping from columns to values, a mapping from features to numbers (others are 0), or
-        one number per feature.
+        A row is a mapping from columns to values, a mapping from features to numbers (others add nothing),
+        or one number per feature, all in the units of the table.
         For more than two classes, the result is a mapping from each class to its score.
         """
         scores = self._scores(self._exact_row(row), self._resolve_keep(keep))
@@ -172,15 +175,21 @@ class Trace(Result):
         for name in row:
             if name not in self._name_set:
                 raise errors.unknown_column_error(str(name), self.names, "The trace")
-        return {name: exact_fraction(value) for name, value in row.items() if value}
+        numbers = {name: self._standardise(name, value) for name, value in row.items()}
+        return {name: exact_fraction(value) for name, value in numbers.items() if value}
+
+    def _standardise(self, name: str, value: Any) -> Any:
+        by = self.standardisations.get(name)
+        return value if by is None or value is None else (float(value) - by.centre) / by.scale
 
     def _encode_row(self, row: Mapping[str, Any], schema: Schema) -> ExactVector:
         """Encode a row of columns as features; unseen levels and words contribute nothing."""
         for name in row:
             if name not in schema.names and name != schema.label:
                 raise errors.unknown_column_error(str(name), schema.names, "The table of the trace")
+        table = {name: [row.get(name)] for name in schema.names}
         design = build_design_matrix(
-            {name: [row.get(name)] for name in schema.names}, [0], without_vocabulary_limits(schema)
+            table, [0], without_vocabulary_limits(schema), standardisations=self.standardisations
         )
         return exact_vectors(design, design.names)[0]
 
@@ -281,17 +290,18 @@ def trace(learner: Any, X: Any, y: Any = None) -> Trace:
             X,
             y,
             parameters.columns,
+            scale=parameters.scale,
             missing=to_markers(parameters.missing, "Perceptron"),
             ignored_classes=zero_weight_classes(parameters.class_weight),
         )
-    parameters.check_kinds(design.schema)
     check_trace_rows(design, parameters)
     names, classes, codes = tuple(design.names), tuple(design.classes), design.codes.tolist()
     rows = exact_vectors(design, names)
     weights = None if design.weights is None else design.weights.tolist()
     sizes = parameters.step_sizes(codes, classes, weights)
     history = run_perceptron(rows, codes, sizes, classes, parameters)
-    return Trace(names, classes, tuple(rows), tuple(codes), tuple(sizes), parameters, history, design.schema)
+    steps = tuple(rows), tuple(codes), tuple(sizes), parameters, history
+    return Trace(names, classes, *steps, design.schema, design.standardisations)
 
 
 MAX_TRACE_STEPS = 50_000

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import groupby
+from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
 from weigh import errors
@@ -148,6 +148,18 @@ class TraceCells:
         else:
             yield f"x = ({', '.join(truncate(name, 40) for name in trace.names)})"
             yield f"Initialize: w = {self._format_numbers({})} and b = 0"
+        if trace.standardisations:
+            yield self._format_standardisations()
+
+    def _format_standardisations(self) -> str:
+        fitted = self.trace.standardisations
+        formulas = [
+            f"({truncate(name, 24)} {'+' if by.centre < 0 else '−'} {abs(by.centre):.6g}) / {by.scale:.6g}"
+            for name, by in islice(fitted.items(), MAX_NAMED_FEATURES)
+        ]
+        n_more = len(fitted) - len(formulas)
+        more = f" and {n_more:,} more" if n_more else ""
+        return f"Numbers are standardised: {', '.join(formulas)}{more}."
 
     def result_lines(self) -> Iterator[str]:
         """Yield the final weights that the learner keeps."""

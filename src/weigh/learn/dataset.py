@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Protocol
@@ -17,7 +17,7 @@ from weigh.features.row_hashes import add_label_hashes, add_target_hashes, hash_
 from weigh.features.schema import Schema
 from weigh.features.validation import MAX_MAGNITUDE
 from weigh.learn.feature_index import FeatureIndex
-from weigh.learn.preprocessing import fit_preprocessing, needs_first_pass
+from weigh.learn.preprocessing import Standardisation, fit_preprocessing, needs_first_pass
 from weigh.model.counts.bayes_counts import Label, encode_labels, missing_labels_error
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.parallel import map_in_order
@@ -263,16 +263,28 @@ class SourceDataset:
 
 
 def make_feature_index(
-    schema: Schema, source: Source, ignored_classes: Collection[Label] = (), *, dense: bool = False
+    schema: Schema,
+    source: Source,
+    ignored_classes: Collection[Label] = (),
+    *,
+    dense: bool = False,
+    standardisations: Mapping[str, Standardisation] | None = None,
 ) -> FeatureIndex:
-    """Return a feature index, after a first pass over the rows if some column needs one."""
+    """Return a feature index, after a first pass over the rows if some column needs one.
+
+    `standardisations` replace those of these columns that the first pass finds.
+    """
     if not needs_first_pass(schema):
         return FeatureIndex(schema, {}, dense=dense)
     chunks: Iterable[Chunk] = schema.chunks(source, is_training=None)
     if ignored_classes:
         masks = ((chunk, _weighted_rows(chunk, ignored_classes)) for chunk in chunks)
         chunks = (chunk if mask is None else _with_zero_weights(chunk, ~mask) for chunk, mask in masks)
-    return FeatureIndex(schema, fit_preprocessing(schema, chunks), dense=dense)
+    fitted = fit_preprocessing(schema, chunks)
+    for i, group in enumerate(schema.column_groups):
+        if standardisations is not None and group.title in standardisations:
+            fitted[i] = standardisations[group.title]
+    return FeatureIndex(schema, fitted, dense=dense)
 
 
 def _weighted_rows(chunk: Chunk, ignored_classes: Collection[Label]) -> Mask | None:

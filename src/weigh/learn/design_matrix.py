@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,11 @@ from weigh.features.kinds import Category, Kind, Number, Products, Value
 from weigh.features.names import join_names
 from weigh.features.schema import Schema
 from weigh.features.width import check_width
-from weigh.learn.dataset import EncodedChunk, SourceDataset
+from weigh.learn.dataset import EncodedChunk, SourceDataset, make_feature_index
+from weigh.learn.preprocessing import Standardisation
+from weigh.learn.scaling import resolve_perceptron_scale
 from weigh.model.counts.count_table import canonical_order_key
+from weigh.model.distributions.weights import ScaledWeights
 from weigh.source.base import Source
 from weigh.source.chunk import MatrixColumns, rename_columns
 from weigh.source.memory.table import rows as rows_of
@@ -36,10 +39,11 @@ def linear_schema(
 ) -> Schema:
     """Infer the schema of a source for a linear model.
 
-    The columns of an unnamed matrix are numbers. Numbers are not standardised unless `scale` or their kind is
-    "unit". A column inferred to have two values becomes one feature: 0/1 as a number, otherwise an indicator
-    of the second value. Explicitly given kinds are kept. With `whole_numbers`, integers of an unnamed table
-    are numbers even if they have few distinct values; those of a named one follow the rule of all learners.
+    The columns of an unnamed matrix are numbers. Numbers are standardised if `scale` or their kind is "unit",
+    or "auto" and they have other values than 0 and 1. A column inferred to have two values becomes one
+    feature: 0/1 as a number, otherwise an indicator of the second value. Explicitly given kinds are kept.
+    With `whole_numbers`, integers of an unnamed table are numbers even if they have few distinct values;
+    those of a named one follow the rule of all learners.
     """
     if isinstance(columns, Schema):
         schema = infer_schema(source, columns)
@@ -122,9 +126,8 @@ def _linear_kind(kind: Kind, scale: str | None) -> Kind:
     """Return the kind of a column for a linear model."""
     if isinstance(kind, Products) or not isinstance(kind, Number | Value) or getattr(kind, "bins", None):
         return kind
-    if scale == "unit" or getattr(kind, "scale", None) == "unit":
-        return Number(scale="unit")
-    return Value()
+    own_scale = getattr(kind, "scale", None)
+    return Value() if (own_scale or scale) is None else Number(scale=own_scale or scale)
 
 
 def _linear_derived_columns(made: Mapping[str, Kind], scale: str | None) -> dict[str, Kind]:
@@ -139,7 +142,8 @@ class DesignMatrix:
     """Labelled rows over named features.
 
     The features of each row are in increasing order. The class of row i is `classes[codes[i]]`; the classes
-    are in canonical order. `weights` None means one each.
+    are in canonical order. `weights` None means one each. The values of some features are standardised, by
+    their `standardisations`.
     """
 
     names: Sequence[str]
@@ -148,6 +152,7 @@ class DesignMatrix:
     classes: list[Any]
     weights: Floats | None = None
     schema: Schema | None = None
+    standardisations: Mapping[str, Standardisation] = field(default_factory=dict)
 
     @property
     def n_rows(self) -> int:
@@ -169,19 +174,24 @@ def build_design_matrix(
     y: Any = None,
     columns: object = "auto",
     *,
+    scale: str | None = None,
+    standardisations: Mapping[str, Standardisation] | None = None,
     missing: Sequence[Any] = (),
     ignored_classes: Collection[Any] = (),
     allows_fractions: bool = False,
 ) -> DesignMatrix:
     """Encode labelled rows from any storage as the design matrix of a linear model.
 
-    With `allows_fractions`, the targets of a regression are its classes.
+    `scale` is that of a perceptron, and `standardisations` replace those fitted to the rows. With
+    `allows_fractions`, the targets of a regression are its classes.
     """
     source = X if isinstance(X, Source) and y is None else rows_of(X, y, missing=missing)
-    schema = linear_schema(source, columns, missing=missing)
-    dataset = SourceDataset.read(
-        schema, source, ignored_classes=ignored_classes, allows_fractions=allows_fractions
-    )
+    scale = resolve_perceptron_scale(scale, source)
+    schema = linear_schema(source, columns, scale=scale, missing=missing)
+    feature_index = make_feature_index(schema, source, ignored_classes, standardisations=standardisations)
+    dataset = SourceDataset(
+        schema, source, feature_index, ignored_classes=ignored_classes, allows_fractions=allows_fractions
+    ).read_all()
     classes = dataset.classes()
     class_indices, orders = dataset.class_indices(classes), dataset.feature_index.feature_orders()
     order = np.concatenate(orders)
@@ -199,7 +209,14 @@ def build_design_matrix(
     if any(chunk.weights is not None for chunk in chunks):
         weights = np.concatenate([_row_weights(chunk) for chunk in chunks])
     codes = np.concatenate([class_indices[chunk.targets] for chunk in chunks])
-    return DesignMatrix(names, rows, codes, classes, weights, schema)
+    fitted = feature_index.standardisations()
+    return DesignMatrix(names, rows, codes, classes, weights, schema, fitted)
+
+
+def model_standardisations(model: Any) -> dict[str, Standardisation]:
+    """Return the standardisation of each number that a linear model was trained on."""
+    scaled = [term for term in model.terms if isinstance(term, ScaledWeights)]
+    return {term.name: Standardisation(term.centre, term.unit) for term in scaled}
 
 
 def _row_weights(chunk: EncodedChunk) -> Floats:

@@ -25,7 +25,7 @@ from weigh.features.names import NameArray
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.words import Block, TextBlock, as_sparse_block
-from weigh.learn.preprocessing import Standardisation
+from weigh.learn.preprocessing import IDENTITY, Standardisation
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.distributions.weights import LevelWeights, ScaledWeights
 from weigh.model.distributions.word_weights import GridWeights, HashBuckets, ValueWeights, WordWeights
@@ -101,6 +101,14 @@ class FeatureIndex:
     def levels(self) -> dict[str, list[Any]]:
         """Return the known levels of each category column."""
         return {i.name: i.known_levels() for i in self.indexers if isinstance(i, LevelIndexer)}
+
+    def standardisations(self) -> dict[str, Standardisation]:
+        """Return the standardisation of each number that is rescaled for training."""
+        return {
+            indexer.name: indexer.standardisation
+            for indexer in self.indexers
+            if isinstance(indexer, StandardisedIndexer) and indexer.standardisation != IDENTITY
+        }
 
     def feature_orders(self) -> list[Longs]:
         """Return, for each column group, its feature indices in the order of a model."""
@@ -231,13 +239,13 @@ class StandardisedIndexer:
     """A number that is standardised for training."""
 
     def __init__(self, group: ColumnGroup, allocate: Allocate, standardisation: Standardisation) -> None:
-        self._group = group
+        self.name = group.title
         self._first = allocate(1)
-        self._standardisation = standardisation
+        self.standardisation = standardisation
 
     def prepare_block(self, block: NumberBlock, mask: Mask | None) -> NumberBlock:
         """Return the standardised rows in `mask`."""
-        scaled = NumberBlock((block.values - self._standardisation.centre) / self._standardisation.scale)
+        scaled = NumberBlock((block.values - self.standardisation.centre) / self.standardisation.scale)
         return scaled if mask is None else scaled.where(mask)
 
     def direct_rows(self, block: NumberBlock, grow: bool) -> None:
@@ -256,9 +264,7 @@ class StandardisedIndexer:
     def build_term(self, order: Longs, table: Floats) -> ScaledWeights:
         """Return the term of the number, which applies the same standardisation."""
         del order
-        return ScaledWeights(
-            self._group.title, table, self._standardisation.centre, self._standardisation.scale
-        )
+        return ScaledWeights(self.name, table, self.standardisation.centre, self.standardisation.scale)
 
 
 class WordIndexer:

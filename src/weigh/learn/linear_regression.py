@@ -38,6 +38,7 @@ from weigh.learn.linear.problem_setup import (
     warn_unless_optimal,
 )
 from weigh.learn.linear.training_data import TrainingData, build_training_data, compress_dataset, read_dataset
+from weigh.learn.scaling import resolve_regression_scale, warn_unlike_regression_scales
 from weigh.model.fit import Fit
 from weigh.model.regression import RegressionModel
 from weigh.parameters.learners import LINEAR_REGRESSION
@@ -65,7 +66,11 @@ class LinearTask:
         """Return the task for a source: check the parameters and infer the kinds of the columns."""
         values = LINEAR_REGRESSION.check(parameters)
         schema = linear_schema(source, columns, missing=values["missing"], whole_numbers=True)
-        return cls(schema, **select_fields(cls, values))
+        prior = parameters.get("prior", LINEAR_REGRESSION.defaults["prior"])
+        scale = resolve_regression_scale(values["scale"], source, prior)
+        if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
+            warn_unlike_regression_scales(schema, source)
+        return cls(schema, **select_fields(cls, values | {"scale": scale}))
 
     @property
     def is_absolute(self) -> bool:
@@ -177,8 +182,9 @@ class LinearTask:
             lost=loss,
             scale=penalised.prior_scale,
             units=None
-            if self.scale is None
+            if setup.scaling is None
             else setup.priors.common_standardised_penalties(penalised.l1, penalised.l2),
+            scaling=setup.scaling,
         )
         b = solution.b if moments is None or not self.bias else moments.intercept(table[:, 0])
         intercept = np.atleast_1d(b).astype(np.float64)

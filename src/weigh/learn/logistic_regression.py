@@ -38,6 +38,7 @@ from weigh.learn.linear.problem_setup import (
     warn_unless_optimal,
 )
 from weigh.learn.linear.training_data import TrainingData, load_training_data
+from weigh.learn.scaling import resolve_regression_scale, warn_unlike_regression_scales
 from weigh.model.fit import Fit
 from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import to_class_columns
@@ -71,7 +72,11 @@ class LogisticTask:
         """Return the task for a source: check the parameters and infer the kinds of the columns."""
         values = EXACT_PARAMETERS.check(parameters)
         schema = linear_schema(source, columns, missing=values["missing"], whole_numbers=True)
-        return cls(schema, **select_fields(cls, values))
+        prior = parameters.get("prior", EXACT_PARAMETERS.defaults["prior"])
+        scale = resolve_regression_scale(values["scale"], source, prior)
+        if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
+            warn_unlike_regression_scales(schema, source)
+        return cls(schema, **select_fields(cls, values | {"scale": scale}))
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:
         """Fit the model to the rows of a source."""
@@ -149,7 +154,8 @@ class LogisticTask:
             classes=len(classes),
             is_centred=setup.centre is None,
             lost=loss,
-            units=None if self.scale is None else setup.priors.common_standardised_penalties(l1, l2),
+            units=None if setup.scaling is None else setup.priors.common_standardised_penalties(l1, l2),
+            scaling=setup.scaling,
             r2=None if not null_objective else 1 - loss / null_objective,
         )
         has_posterior = len(classes) == 2 and not l1.any()

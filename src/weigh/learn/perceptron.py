@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from weigh import errors
-from weigh.advice import Setting
-from weigh.deduplicated_warnings import warn
-from weigh.features.columns import to_numbers
-from weigh.features.kinds import Value
 from weigh.features.schema import Schema
-from weigh.features.validation import MAX_MAGNITUDE
 from weigh.features.width import check_table_memory
 from weigh.learn.class_weights import check_class_weight_labels, zero_weight_classes
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import PerceptronSettings, PerceptronState
+from weigh.learn.scaling import resolve_perceptron_scale, warn_unlike_perceptron_scales
 from weigh.model.perceptron import PerceptronModel, to_class_columns
 from weigh.parameters.learners import PERCEPTRON
 from weigh.source.base import Source
-
-MAX_SCALE_RATIO = 100.0
 
 
 @dataclass
@@ -46,7 +40,9 @@ class PerceptronTraining(OnlineTraining[PerceptronState, PerceptronModel]):
         keep = state.settings.keep
         hypothesis = keep if record is None else "last"
         intercepts = to_class_columns(biases)[0]
-        details = hypothesis, state.certificate(), state.settings.rate, divisor, record
+        is_standardised = bool(self.feature_index.standardisations())
+        certificate = replace(state.certificate(), standardised=is_standardised)
+        details = hypothesis, certificate, state.settings.rate, divisor, record
         rows = self.training_rows
         model = PerceptronModel(self.schema, state.classes, intercepts, terms, *details, training_rows=rows)
         return model if keep == hypothesis else model.keep(keep)
@@ -77,9 +73,10 @@ class PerceptronTask:
             values["multiclass"] != "joint",
             values["bias"],
         )
-        schema = linear_schema(source, columns, scale=values["scale"], missing=values["missing"])
-        if not isinstance(columns, Schema):
-            warn_unequal_scales(schema, source)
+        scale = resolve_perceptron_scale(values["scale"], source)
+        schema = linear_schema(source, columns, scale=scale, missing=values["missing"])
+        if (scale, values["scale"]) == (None, "auto") and not isinstance(columns, Schema):
+            warn_unlike_perceptron_scales(schema, source)
         passes = values["max_iter"], values["shuffle"], values["random_state"]
         return cls(schema, settings, *passes, values["class_weight"])
 
@@ -163,33 +160,3 @@ class PerceptronTask:
                     progress(0)
             if state.converged:
                 break
-
-
-def warn_unequal_scales(schema: Schema, source: Source) -> None:
-    """Warn if a named column is more than `MAX_SCALE_RATIO` times larger than all other features."""
-    if not source.named:
-        return
-    prefix: Mapping[str, Any] = schema.first_rows(source).columns
-    pairs = zip(schema.names, schema.kinds, strict=True)
-    names = [name for name, kind in pairs if isinstance(kind, Value) and name in prefix]
-    magnitudes = {name: _max_abs(to_numbers(prefix[name], name, schema.missing)) for name in names}
-    if not magnitudes or len(schema.names) < 2:
-        return
-    largest = max(magnitudes, key=lambda name: magnitudes[name])
-    others = [magnitude for name, magnitude in magnitudes.items() if name != largest]
-    # Indicators of levels and flags, and most word counts, are one.
-    second = max([*others, *([1.0] if len(names) < len(schema.names) else [])])
-    # Larger values than MAX_MAGNITUDE are an error, raised when the rows are read.
-    if MAX_MAGNITUDE > magnitudes[largest] > MAX_SCALE_RATIO * second > 0:
-        warn(
-            errors.UnlikeScales(
-                f"Column {largest!r} has numbers of up to {magnitudes[largest]:,.6g}, the other features of "
-                f"up to {second:,.6g}, so the perceptron mostly learns from this column.",
-                hint=("Try ", Setting("scale", "unit"), "."),
-            ),
-            [largest],
-        )
-
-
-def _max_abs(values: Any) -> float:
-    return float(np.nanmax(np.abs(values), initial=0.0))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.features.blocks import NumberBlock
 from weigh.features.inference.schema import infer_schema
 from weigh.features.kinds import Kind, Number
 from weigh.features.names import NameArray
@@ -33,22 +34,28 @@ class Standardisation:
     scale: float
 
 
+IDENTITY = Standardisation(0.0, 1.0)
+
+
 def needs_first_pass(schema: Schema) -> bool:
     """Whether some column needs statistics of all rows before training."""
-    return any(_is_pruned(group.kind) or _is_standardised(group.kind) for group in schema.column_groups)
+    return any(_needs_statistics(group.kind) for group in schema.column_groups)
 
 
 def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, NameArray | Standardisation]:
     """Read all rows and return, by column group, the vocabulary to keep or the standardisation."""
-    kinds = {i: group.kind for i, group in enumerate(schema.column_groups)}
+    groups = dict(enumerate(schema.column_groups))
+    kinds = {i: group.kind for i, group in groups.items() if _needs_statistics(group.kind)}
     words = {
         i: WordCounter(kind)
         for i, kind in kinds.items()
         if isinstance(kind, BagOfWordsKind) and _is_pruned(kind)
     }
-    sums: dict[int, NumberCounts | None] = {i: None for i, kind in kinds.items() if _is_standardised(kind)}
+    numbers = {i: _NumberStatistics(kind) for i, kind in kinds.items() if isinstance(kind, Number)}
     for chunk in chunks:
-        blocks: list[Any] = schema.encode(chunk)
+        blocks: dict[int, Any] = {
+            i: kind.encode(chunk.columns, groups[i].names, schema.missing) for i, kind in kinds.items()
+        }
         row_classes = RowClasses(np.zeros(chunk.n_rows, dtype=np.int32), 1, chunk.weights)
         # Words are counted unweighted, but rows of zero weight must have no effect.
         codes = np.zeros(chunk.n_rows, dtype=np.int32)
@@ -56,16 +63,41 @@ def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Name
             codes[~(chunk.weights > 0)] = -1
         for i, counter in words.items():
             counter.add(blocks[i], RowClasses(codes, 1))
-        for i, before in sums.items():
-            counts = NumberCounts.from_block(blocks[i], row_classes)
-            sums[i] = counts if before is None else before.plus(counts)
+        for i, statistics in numbers.items():
+            statistics.add(blocks[i], row_classes)
     fitted: dict[int, NameArray | Standardisation] = {}
     for i, counter in words.items():
         fitted[i] = _kept_words(kinds[i], counter.counts(_SINGLE_CLASS))
-    for i, total in sums.items():
-        if total is not None:
-            fitted[i] = fit_standardisation(total)
+    fitted.update({i: statistics.standardisation() for i, statistics in numbers.items()})
     return fitted
+
+
+class _NumberStatistics:
+    """The exact sums of a number over many chunks, and whether all its values are 0 or 1."""
+
+    def __init__(self, kind: Number) -> None:
+        self._keeps_binary = kind.scale == "auto"
+        self._sums: NumberCounts | None = None
+        self._is_binary = True
+
+    def add(self, block: NumberBlock, row_classes: RowClasses) -> None:
+        """Add the values of one chunk; rows of zero weight do not count."""
+        counts = NumberCounts.from_block(block, row_classes)
+        self._sums = counts if self._sums is None else self._sums.plus(counts)
+        if self._keeps_binary and self._is_binary:
+            values, weights = block.values, row_classes.weights
+            values = values if weights is None else values[weights > 0]
+            self._is_binary = bool(((values == 0) | (values == 1) | np.isnan(values)).all())
+
+    def standardisation(self) -> Standardisation:
+        """Return mean and standard deviation; columns of 0 and 1 may be kept as they are."""
+        if self._sums is None or (self._keeps_binary and self._is_binary):
+            return IDENTITY
+        return fit_standardisation(self._sums)
+
+
+def _needs_statistics(kind: Kind) -> bool:
+    return _is_pruned(kind) or _is_standardised(kind)
 
 
 def _is_pruned(kind: Kind) -> bool:
@@ -86,7 +118,7 @@ def fit_standardisation(sums: NumberCounts) -> Standardisation:
     """Return the exactly computed mean and standard deviation; a constant number has scale 1."""
     n = sums.totals[0]
     if not n:
-        return Standardisation(0.0, 1.0)
+        return IDENTITY
     (sum_x, exponent_x), (sum_xx, exponent_xx) = sums.sum_x.to_integers(), sums.sum_xx.to_integers()
     mean = sum_x[0] * Fraction(2) ** exponent_x / n
     variance = sum_xx[0] * Fraction(2) ** exponent_xx / n - mean * mean

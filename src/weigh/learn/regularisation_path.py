@@ -34,7 +34,8 @@ class Path(Result):
 
     `penalties` are the l1 penalties of lasso and elastic net, or the l2 penalties of ridge; `gaps` are the
     duality gaps. With cross-validation, `errors` are the mean held-out losses, `uncertainty` their standard
-    errors, and `best` is the index of the smallest.
+    errors, and `best` is the index of the smallest. If numbers are `standardised` during learning, the
+    penalties refer to standardised numbers, the weights to the original units.
     """
 
     features: tuple[str, ...]
@@ -47,9 +48,10 @@ class Path(Result):
     gaps: Floats
     errors: Floats | None = None
     uncertainty: Floats | None = None
+    standardised: bool = False
     _json = (
         *("penalty", "features", "classes", "best", "l1", "l2"),
-        *("weights", "intercepts", "gaps", "errors", "uncertainty"),
+        *("weights", "intercepts", "gaps", "errors", "uncertainty", "standardised"),
     )
 
     @property
@@ -106,7 +108,8 @@ class Path(Result):
     @property
     def headline(self) -> str:
         """The numbers of fits and features."""
-        return f"{len(self.penalties):,} fits over {len(self.features):,} features, strong penalty first"
+        on = ", on standardised numbers" if self.standardised else ""
+        return f"{len(self.penalties):,} fits over {len(self.features):,} features, strong penalty first{on}"
 
     def sections(self) -> list[Section]:
         """Return a selection of the fits."""
@@ -148,7 +151,9 @@ def compute_path(
         path.weights,
         path.intercepts,
         path.gaps,
-        *(() if curve is None else (curve.mean_errors, curve.standard_errors)),
+        None if curve is None else curve.mean_errors,
+        None if curve is None else curve.standard_errors,
+        path.standardised,
     )
 
 
@@ -173,6 +178,7 @@ class FeaturePath:
     intercepts: Floats
     gaps: Floats
     validation: ValidationCurve | None
+    standardised: bool
 
 
 def compute_feature_path(
@@ -233,4 +239,7 @@ def _to_feature_path(
         for penalty in setup.priors.standardise_penalties(l1, l2)
     )
     classes = setup.data.classes
-    return FeaturePath(features, classes, l1_path, l2_path, W, path.intercepts, path.gaps, curve)
+    standardised = setup.scaling is not None
+    return FeaturePath(
+        features, classes, l1_path, l2_path, W, path.intercepts, path.gaps, curve, standardised
+    )

@@ -18,9 +18,9 @@ from weigh.features.width import check_table_memory
 from weigh.learn.class_weights import check_class_weight_labels, zero_weight_classes
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema
-from weigh.learn.feature_index import StandardisedIndexer
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import grow_table
+from weigh.learn.scaling import resolve_regression_scale, warn_unlike_regression_scales
 from weigh.model.fit import Fit
 from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import to_class_columns
@@ -179,7 +179,7 @@ class SgdTraining(OnlineTraining[SgdState, LogisticModel]):
         l2, bias = state.settings.l2, state.settings.bias
         prior = "None" if not l2 else repr(Normal(1 / math.sqrt(l2)))
         # The penalty of standardised numbers is per standard deviation, not per unit.
-        is_standardised = any(isinstance(i, StandardisedIndexer) for i in self.feature_index.indexers)
+        is_standardised = bool(self.feature_index.standardisations())
         fit = Fit(
             "log",
             prior,
@@ -190,6 +190,7 @@ class SgdTraining(OnlineTraining[SgdState, LogisticModel]):
             bias,
             classes=len(state.classes),
             units=(0.0, l2) if is_standardised else None,
+            scaling="kind" if is_standardised else None,
             method="online",
         )
         intercepts = to_class_columns(biases)[0]
@@ -223,9 +224,11 @@ class OnlineLogisticTask:
         values = ONLINE_PARAMETERS.check(parameters)
         rate = None if values["rate"] == "safe" else values["rate"]
         settings = SgdSettings(_online_penalty(values, parameters), rate, values["bias"])
-        schema = linear_schema(
-            source, columns, scale=values["scale"], missing=values["missing"], whole_numbers=True
-        )
+        prior = parameters.get("prior", ONLINE_PARAMETERS.defaults["prior"])
+        scale = resolve_regression_scale(values["scale"], source, prior, is_online=True)
+        schema = linear_schema(source, columns, scale=scale, missing=values["missing"], whole_numbers=True)
+        if (scale, values["scale"]) == (None, "auto") and settings.l2 and not isinstance(columns, Schema):
+            warn_unlike_regression_scales(schema, source)
         passes = values["max_iter"], values["tol"] or None, values["shuffle"], values["random_state"]
         return cls(schema, settings, *passes, values["class_weight"])
 

@@ -28,6 +28,8 @@ class Fit(Facts):
     classes: the number of classes.
     scale: the scale of the prior if the marginal likelihood chose it.
     units: l1 and l2 per standard deviation of a feature.
+    scaling: the rule by which numbers were standardised during learning: "unit" (all of them), "auto" (unless
+        their values are 0 and 1) or "kind" (as the kinds of the columns say); None if none were.
     is_centred: whether the prior has mean zero.
     lost: the total loss of the rows.
     """
@@ -51,6 +53,11 @@ class Fit(Facts):
     units: tuple[float, float] | None = None
     is_centred: bool = True
     lost: float | None = None
+    scaling: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values; a rule of scaling is among them only if there was one."""
+        return {name: value for name, value in super().to_dict().items() if name != "scaling" or value}
 
     @property
     def task(self) -> str:
@@ -58,13 +65,18 @@ class Fit(Facts):
         return "logistic" if self.loss == "log" else "linear"
 
     def equivalents(self) -> Equivalents | None:
-        """Return the penalty in other packages' parameters; None if there is no single l1 and l2."""
-        if self.l1 is None or self.l2 is None or self.loss == "absolute" or not (self.l1 or self.l2):
+        """Return the penalty in other packages' parameters; None if there is no single l1 and l2.
+
+        If numbers were standardised, the others need standardised numbers too.
+        """
+        l1, l2 = (self.l1, self.l2) if self.units is None else self.units
+        if l1 is None or l2 is None or self.loss == "absolute" or not (l1 or l2):
             return None
         if self.classes > 2:  # most other packages fit one-vs-rest
             return None
-        equivalents = Penalty(l1=self.l1, l2=self.l2).equivalents(self.task, self.n, 1.0, self.spread)
-        return replace(equivalents, is_centred=self.is_centred)
+        equivalents = Penalty(l1=l1, l2=l2).equivalents(self.task, self.n, 1.0, self.spread)
+        is_standardised = self.scaling is not None
+        return replace(equivalents, is_centred=self.is_centred, is_standardised=is_standardised)
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Fit:
@@ -77,7 +89,8 @@ class Fit(Facts):
             raise ValueError("a field of the fit is not a finite number")
         texts = (fit.loss, fit.prior, fit.sigma_by, fit.scale_by, fit.method)
         are_flags = isinstance(fit.bias, bool) and isinstance(fit.is_centred, bool)
-        if not all(isinstance(x, str) for x in texts) or not are_flags or len(fit.units or (0, 0)) != 2:
+        are_texts = all(isinstance(x, str) for x in texts) and isinstance(fit.scaling, str | None)
+        if not are_texts or not are_flags or len(fit.units or (0, 0)) != 2:
             raise ValueError("a field of the fit has the wrong type")
         return fit
 
@@ -95,7 +108,8 @@ class Certificate(Result):
     `augmented_margin` the same with the bias as part of the weight vector; the mistake bound is
     (radius / augmented_margin)². Both are 0 if a row lies on the hyperplane, and None without convergence.
     For several classes they are the smallest score difference divided by the norm of all weights.
-    The bound does not apply to `weighted` rows, which take steps of different sizes.
+    The bound does not apply to `weighted` rows, which take steps of different sizes. Radius and margins refer
+    to the coordinates of the training, in which numbers may be `standardised`.
     """
 
     mistakes: int
@@ -109,6 +123,7 @@ class Certificate(Result):
     bias: bool = True
     weighted: bool = False
     batches: int = 1
+    standardised: bool = False
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Certificate:
@@ -118,10 +133,15 @@ class Certificate(Result):
         margins = [x for x in (run.margin, run.augmented_margin) if x is not None]
         are_counts = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts)
         are_finite = all(isinstance(x, int | float) and math.isfinite(x) for x in (run.radius, *margins))
-        are_flags = all(isinstance(flag, bool) for flag in (run.converged, run.bias, run.weighted))
+        flags = (run.converged, run.bias, run.weighted, run.standardised)
+        are_flags = all(isinstance(flag, bool) for flag in flags)
         if not (are_counts and are_finite and are_flags):
             raise ValueError("a field of the certificate has the wrong type")
         return run
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the fields as plain values; `standardised` is among them only if numbers were."""
+        return {name: value for name, value in super().to_dict().items() if name != "standardised" or value}
 
     @property
     def headline(self) -> str:
@@ -142,7 +162,8 @@ class Certificate(Result):
                 ["margin of the last plane", format_float(self.margin)],
                 ["the same, bias included", format_float(self.augmented_margin)],
             ]
-        return [Section("training", [Table(rows, indent="  ", has_header=False)])]
+        note = ["  Numbers were standardised during learning."] if self.standardised else []
+        return [Section("training", [Table(rows, indent="  ", has_header=False), *note])]
 
 
 @dataclass(frozen=True, repr=False)

@@ -260,6 +260,8 @@ class Summary(TabularResult):
         if self.equivalents is not None:
             calls = [[call.package, str(call)] for call in self.equivalents.others]
             title = "  The same penalty in other packages (print .equivalents for caveats):"
+            if self.equivalents.is_standardised:
+                title = "  The same penalty elsewhere, on standardised numbers (see .equivalents):"
             table = Table(calls, left=2, indent="    ", has_header=False)
             sections.append(Section("equivalents", [table], title))
         return sections
@@ -346,7 +348,9 @@ def _fit_facts(
     ]
     scale_source = "" if fit.scale_by == "given" else f", scale by {fit.scale_by}"
     facts.append(("prior", fit.prior + scale_source + ("" if fit.scale is None else f": {fit.scale:.6g}")))
-    if fit.l1 is not None and fit.l2 is not None:
+    if fit.scaling is not None:
+        facts.append(("numbers", "standardised during learning; weights in the original units"))
+    if fit.units is None and fit.l1 is not None and fit.l2 is not None:
         facts.append(("penalty", f"l1 = {fit.l1:.6g}, l2 = {fit.l2:.6g}"))
     elif fit.units is not None:
         l1, l2 = fit.units

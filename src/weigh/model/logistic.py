@@ -94,7 +94,7 @@ class LogisticModel(LinearModel):
     def to_store(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Return the content of a model file: JSON metadata and arrays."""
         meta, arrays = super().to_store()
-        meta["fit"] = asdict(self.fit)
+        meta["fit"] = self.fit.to_dict()
         arrays["shares"] = self.shares
         if self.certificate is not None:
             meta["certificate"] = asdict(self.certificate)

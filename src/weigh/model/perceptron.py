@@ -6,7 +6,7 @@ Two classes have one hyperplane, several classes have one weight vector each.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -186,7 +186,7 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
             "kept": self.kept,
             "rate": self.rate,
             "divisor": self.divisor,
-            "certificate": asdict(self.certificate),
+            "certificate": self.certificate.to_dict(),
         }
         if self.record is not None:
             self.record.write_arrays(arrays, meta)

@@ -152,7 +152,7 @@ class RegressionModel(LinearPredictor):
         arrays: dict[str, Any] = {"base": self.base}
         meta: dict[str, Any] = {"schema": self.schema.to_json()}
         write_terms(self.terms, arrays, meta)
-        meta |= {"fit": asdict(self.fit), "certificate": asdict(self.certificate)}
+        meta |= {"fit": self.fit.to_dict(), "certificate": asdict(self.certificate)}
         if len(self.feature_names) <= MAX_SAVED_FEATURES and self._available_posterior is not None:
             self._available_posterior.write_arrays(arrays, meta)
         if self.training_rows is not None:

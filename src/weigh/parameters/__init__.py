@@ -209,7 +209,7 @@ class RealNumber(Constraint):
         return number
 
 
-SCALES = OneOf((None, "unit"))
+SCALES = OneOf(("auto", "unit", None))
 
 
 class ColumnName(Constraint):

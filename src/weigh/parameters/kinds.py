@@ -216,7 +216,13 @@ NUMBER = ParameterTable(
             None,
             "A number of bins is cut at quantiles of the first rows, so that they are equally filled.",
         ),
-        Parameter("scale", "standardise the number for linear models", SCALES, None),
+        Parameter(
+            "scale",
+            "standardise the number for linear models; auto: unless its values are 0 and 1",
+            SCALES,
+            None,
+            "None leaves it to the learner.",
+        ),
     ),
 )
 DATE = ParameterTable(

@@ -78,10 +78,13 @@ _WEIGHT_PRIOR = Parameter(
 _BIAS = Parameter("bias", "fit an intercept", Flag(), True)
 _SCALE = Parameter(
     "scale",
-    "standardise numbers for the prior",
+    "standardise numbers during learning; auto: unless the prior has stated numbers, as normal:1 has",
     SCALES,
-    None,
-    'With "unit", the prior applies to standardised numbers; the weights are reported in the original units.',
+    "auto",
+    '"auto" standardises the numbers of a table with column names if the prior is a number or its scale is '
+    "chosen from the data; ``Normal(s)``, ``Laplace(t)`` and ``Penalty`` apply to the original units. "
+    "Columns of 0 and 1 and bare arrays are not rescaled. The prior then applies to the standardised "
+    "numbers; the weights are reported in the original units.",
 )
 _OFFSET = Parameter(
     "offset",
@@ -234,8 +237,9 @@ PERCEPTRON = ParameterTable(
         _BIAS,
         replace(
             _SCALE,
-            meaning="standardise numbers for training",
-            details="The weights are reported in the original units.",
+            meaning="standardise numbers during learning; auto: those of tables with column names",
+            details='"auto" standardises the numbers of a table with column names, except columns of 0 and '
+            "1; bare arrays are not rescaled. The weights are reported in the original units.",
         ),
         _CLASS_WEIGHT,
         Parameter("warm_start", "continue `fit` from the current weights", Flag(), False, option=None),

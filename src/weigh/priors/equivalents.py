@@ -19,6 +19,7 @@ statsmodels Logit                     alpha = l1
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol
@@ -27,6 +28,9 @@ from weigh import errors
 from weigh.priors import exact
 from weigh.result import Facts, Part, Result, Section, Table
 
+STANDARDISED_NOTE = (
+    "Standardise the numbers first, for example with StandardScaler, and leave indicators as they are."
+)
 _SGD_NOTE = "the optimum is only approached; n counts rows even where they are weighted"
 _SAGA_NOTE = "before scikit-learn 1.8 also penalty='elasticnet'"
 _LIBLINEAR_NOTE = "-B 1 adds an intercept and penalises it, unless -R is given too"
@@ -75,6 +79,7 @@ class Equivalents(Result):
     l2: float
     is_centred: bool
     others: tuple[Equivalent, ...]
+    is_standardised: bool = False
 
     def __getitem__(self, call: str) -> Equivalent:
         for other in self.others:
@@ -90,14 +95,22 @@ class Equivalents(Result):
         deviation = "w" if self.is_centred else "w − mean"
         l1 = f" + {_format_value(self.l1)} ‖{deviation}‖₁" if self.l1 else ""
         l2 = f" + ½ · {_format_value(self.l2)} ‖{deviation}‖²" if self.l2 else ""
-        return f"{self.prior} in {self.task} regression, n = {_format_value(self.n)}: minimise {loss}{l1}{l2}"
+        on = ", on standardised numbers" if self.is_standardised else ""
+        problem = f"{self.prior} in {self.task} regression{on}, n = {_format_value(self.n)}"
+        return f"{problem}: minimise {loss}{l1}{l2}"
 
     def sections(self) -> list[Section]:
         """Return the calls of other packages with their notes."""
         rows = [[other.package, str(other), other.note] for other in self.others]
         table = Table([["package", "equivalent", "note"], *rows], left=3)
-        notes: list[Part] = [] if self.is_centred else [_nonzero_mean_note(self.task)]
+        notes: list[Part] = list(self._notes())
         return [Section("equivalents", [table, *notes])]
+
+    def _notes(self) -> Iterator[str]:
+        if not self.is_centred:
+            yield _nonzero_mean_note(self.task)
+        if self.is_standardised:
+            yield STANDARDISED_NOTE
 
     def __str__(self) -> str:
         """Return lines with complete calls, which can be copied."""
@@ -106,9 +119,7 @@ class Equivalents(Result):
             lines.append(f"  {other.package if other.package != previous else '':12}  {other}")
             lines += [f"{'':18}{other.note}"] if other.note else []
             previous = other.package
-        if not self.is_centred:
-            lines.append(_nonzero_mean_note(self.task))
-        return "\n".join(lines)
+        return "\n".join([*lines, *self._notes()])
 
 
 def find_equivalents(prior: HasPenalty, task: str, n: float, sigma: float, spread: float) -> Equivalents:

@@ -12,6 +12,7 @@ from weigh.estimators.bayes import JointBayes, NaiveBayes
 from weigh.estimators.linear_model import LinearRegression, LogisticRegression
 from weigh.estimators.perceptron import Perceptron
 from weigh.estimators.threshold import Threshold
+from weigh.features.kinds import Number, Value
 from weigh.judge.metrics.confidence_intervals import Measure
 from weigh.priors.penalty import Penalty
 from weigh.report.facts import format_share
@@ -158,7 +159,13 @@ def _column_kinds(model: Any) -> Any:
         raise errors.Unsupported(
             "A report cannot compute derived columns again, so it has no learning curve."
         )
-    return schema.kinds[0] if schema.is_uniform else dict(zip(schema.names, schema.kinds, strict=True))
+    if schema.is_uniform:
+        return schema.kinds[0]
+    # A regression standardises by a rule of its own, which its numbers state here.
+    scaling = getattr(getattr(model, "fit", None), "scaling", None)
+    number = Number(scale="auto") if scaling == "auto" else Value()
+    pairs = zip(schema.names, schema.kinds, strict=True)
+    return {name: number if isinstance(kind, Value) else kind for name, kind in pairs}
 
 
 def _make_naive_bayes(model: Any) -> Any:
@@ -172,24 +179,31 @@ def _make_joint_bayes(model: Any) -> Any:
 
 def _make_perceptron(model: Any) -> Any:
     passes = model.certificate.passes
-    return Perceptron(columns=_column_kinds(model), keep=model.kept, rate=model.rate, max_iter=passes)
+    settings = {"keep": model.kept, "rate": model.rate, "max_iter": passes}
+    return Perceptron(columns=_column_kinds(model), scale=None, **settings)
 
 
 def _make_logistic(model: Any) -> Any:
-    return LogisticRegression(
-        columns=_column_kinds(model), prior=_make_penalty(model.fit), method=model.fit.method
-    )
+    columns, scale = _column_kinds(model), _unit_scale(model.fit)
+    return LogisticRegression(_make_penalty(model.fit), model.fit.method, columns=columns, scale=scale)
 
 
 def _make_linear(model: Any) -> Any:
     noise = "laplace" if model.fit.loss == "absolute" else "normal"
-    return LinearRegression(columns=_column_kinds(model), prior=_make_penalty(model.fit), noise=noise)
+    columns, scale = _column_kinds(model), _unit_scale(model.fit)
+    return LinearRegression(_make_penalty(model.fit), noise, columns=columns, scale=scale)
+
+
+def _unit_scale(fit: Any) -> str | None:
+    """Return the scale of a regression if its columns' kinds do not state it."""
+    return "unit" if fit.scaling == "unit" else None
 
 
 def _make_penalty(fit: Any) -> Penalty | None:
-    if fit.l1 is None or fit.l2 is None:
+    l1, l2 = (fit.l1, fit.l2) if fit.units is None else fit.units
+    if l1 is None or l2 is None:
         raise errors.Unsupported("Features have different penalties, which the model does not store.")
-    return Penalty(l1=fit.l1, l2=fit.l2) if fit.l1 or fit.l2 else None
+    return Penalty(l1=l1, l2=l2) if l1 or l2 else None
 
 
 ESTIMATOR_FACTORIES: dict[str, Callable[[Any], Any]] = {

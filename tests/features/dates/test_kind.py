@@ -416,13 +416,9 @@ def test_derived_columns_may_use_parts():
     assert "weekend" in [group.title for group in model.schema_.column_groups]
 
 
-def test_a_trace_refuses_days_because_they_are_rescaled():
-    with pytest.raises(errors.Unsupported) as caught:
-        weigh.trace(weigh.Perceptron(), {"when": texts("%Y-%m-%d")}, labels())
-    assert str(caught.value) == (
-        "The days of column 'when' are rescaled, but a trace shows the arithmetic on the original values. "
-        "Leave the column out with columns={'when': 'skip'}."
-    )
+def test_a_trace_shows_how_days_are_standardised():
+    found = weigh.trace(weigh.Perceptron(), {"when": texts("%Y-%m-%d")}, labels())
+    assert "Numbers are standardised: (when: days since 1970 − " in found.table()
 
 
 def test_constant_days_of_a_class_are_noted_with_advice_that_works():

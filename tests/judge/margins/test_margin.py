@@ -277,7 +277,7 @@ def test_tables_arrays_and_sparse_rows_give_the_same_margin():
     y = ["no", "yes", "no", "yes"]
     table = {"x0": X[:, 0], "x1": X[:, 1], "x2": X[:, 2], "label": y}
     squares = {
-        margin(rows, label, columns="number").exact.distance.square
+        margin(rows, label, columns="number", scale=None).exact.distance.square
         for rows, label in ((X, y), (csr_array(X), y), (table, "label"))
     }
     assert squares == {margin(make_design(X, [0, 1, 0, 1])).exact.distance.square}
@@ -288,3 +288,14 @@ def test_fraction_sqrt_is_accurate_beyond_the_range_of_floats():
     assert fraction_sqrt(Fraction(10) ** 400) == 1e200
     assert fraction_sqrt(Fraction(1, 10**400)) == pytest.approx(1e-200, rel=1e-15)
     assert fraction_sqrt(Fraction(0)) == 0.0
+
+
+def test_the_margin_of_a_named_table_is_that_of_its_standardised_numbers():
+    X = np.array([[10.0, 0.3], [20.0, 0.1], [50.0, 0.4], [80.0, 0.9]])
+    y = ["no", "no", "yes", "yes"]
+    found = margin({"x": X[:, 0], "y": X[:, 1], "flag": [0, 1, 0, 1], "label": y}, "label")
+    by_hand = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), [0, 1, 0, 1]])
+    assert found.distance.lower == pytest.approx(margin(by_hand, y).distance.lower, rel=1e-6)
+    assert found.standardised == ("x", "y")
+    sentence = " ".join(str(found).split()[-9:])
+    assert sentence == "without. Numbers are standardised, as a perceptron learns them."

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import weigh
 from tests.judge.margins.designs import XOR, make_design, separable
 from weigh import errors
 from weigh.judge.margins import exact_margin, hinge_bound
@@ -276,3 +277,25 @@ def test_passes_must_be_a_whole_number(passes):
 def test_one_class_is_rejected_with_its_name():
     with pytest.raises(errors.DataError, match="mistake_bound needs rows of two classes, got 2 of one: 'a'"):
         mistake_bound(make_design([[1], [4]], [0, 0]))
+
+
+def test_the_bound_of_a_named_table_holds_for_the_default_perceptron():
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 2, 40)
+    table = {"a": 1000 * y + rng.normal(0, 30, 40) + 500, "b": rng.normal(0, 0.01, 40), "y": y}
+    learner = weigh.Perceptron().fit(table, "y")
+    found = mistake_bound(table, "y", learner=learner)
+    assert found.holds
+    assert found.radius == pytest.approx(learner.certificate_.radius)
+    assert mistake_bound(table, "y").bound == found.bound
+    assert mistake_bound(table, "y", scale=None).bound > 2 * found.bound
+    assert "Numbers are standardised, as a perceptron learns them." in " ".join(str(found).split())
+
+
+@pytest.mark.filterwarnings("ignore::weigh.errors.FrozenScales")
+def test_the_bound_uses_the_scale_of_a_learners_first_batch():
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 60)
+    rows = [{"a": 50.0 * int(c) + v, "y": int(c)} for c, v in zip(y, rng.normal(0, 5, 60), strict=True)]
+    learner = weigh.Perceptron().partial_fit(rows[:20], "y").partial_fit(rows[20:], "y")
+    assert mistake_bound(rows, "y", learner=learner).radius == pytest.approx(learner.certificate_.radius)

@@ -114,6 +114,7 @@ def test_training_rows_among_rows_that_sometimes_repeat_each_other_are_recognise
 
 
 @pytest.mark.parametrize("name", ["perceptron", "online"])
+@pytest.mark.filterwarnings("ignore::weigh.errors.FrozenScales")
 def test_rows_learned_in_batches_are_recognised_together(name: str) -> None:
     learner = clone(LEARNERS[name])
     train = CLASSES.iloc[TRAIN].sample(frac=1.0, random_state=2)

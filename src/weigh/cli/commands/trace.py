@@ -29,7 +29,7 @@ SECTIONS = {
         weigh trace leaves.csv --label tree -o leaves.html
         weigh trace mails.csv --label spam --latex
     """,
-    "--set, as for weigh fit --learner perceptron": setting_rows(PERCEPTRON, without=("record", "scale")),
+    "--set, as for weigh fit --learner perceptron": setting_rows(PERCEPTRON, without=("record",)),
 }
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from weigh.cli.output.text import format_location
 from weigh.model.distributions.weights import CONSTANT, LevelWeights
-from weigh.model.fit import Certificate, Optimality
+from weigh.model.fit import Certificate, Fit, Optimality
 from weigh.text import (
     escape_control_characters,
     format_coefficient,
@@ -197,14 +197,26 @@ def summarise_weights(model: RegressionModel | LogisticModel) -> dict[str, Any]:
         "fit": model.fit.to_dict(),
         "facts": summary["facts"],
         "equivalents": summary["equivalents"],
+        "equivalent": _format_equivalent(model.fit),
         "certificate": None if certificate is None else certificate.to_dict(),
     }
+
+
+def _format_equivalent(fit: Fit) -> str | None:
+    """Return scikit-learn's estimator with the same penalty, after a scaler if numbers were standardised."""
+    equivalents = fit.equivalents()
+    if equivalents is None:
+        return None
+    scaler = "StandardScaler of the numbers, then " if equivalents.is_standardised else ""
+    return f"{scaler}scikit-learn's {equivalents.others[0]}"
 
 
 def format_weights(facts: dict[str, Any]) -> list[str]:
     """Return the paragraphs about weights, fit and certificate."""
     separate = ("rows", "certificate", "found by")  # printed as sentences
     table = [[name, value] for name, value in facts["facts"].items() if name not in separate]
+    if facts["equivalent"] is not None:
+        table.append(["equivalent", facts["equivalent"]])
     parts = [_weight_table(facts["weights"], facts["n_unlisted"]), _format_facts(table)]
     if facts["certificate"] is not None:
         parts.append(_format_certificate(Optimality.from_dict(facts["certificate"])))

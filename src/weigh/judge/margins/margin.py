@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -43,7 +43,8 @@ from weigh.judge.margins.separation import (
     plane_from_exact,
 )
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
-from weigh.parameters import check_finite, check_integer
+from weigh.learn.preprocessing import Standardisation
+from weigh.parameters import SCALES, check_finite, check_integer
 from weigh.result import Result, Section
 
 
@@ -76,7 +77,8 @@ class Margin(Result):
     `distance` is the plane with the largest distance margin, `augmented` the one with the largest augmented
     margin, which enters the mistake bound. If `separable` is False, both are None and `proof` says why;
     `separable` None means undecided: the hulls touch within floating-point precision. `radius` is the largest
-    norm of a row with the constant 1, `radius_plain` without it. Small tables have `exact` fractions.
+    norm of a row with the constant 1, `radius_plain` without it. Small tables have `exact` fractions. All
+    refer to the coordinates in which a perceptron learns: the numbers in `standardised` are standardised.
     """
 
     classes: tuple[Any, Any]
@@ -89,9 +91,10 @@ class Margin(Result):
     radius_plain: float
     exact: ExactMargin | None
     proof: InseparabilityProof | None
+    standardised: tuple[str, ...] = ()
     _json = (
         *("classes", "n_rows", "n_features", "separable", "radius", "radius_plain", "gap"),
-        *("distance", "augmented", "exact", "proof"),
+        *("distance", "augmented", "exact", "proof", "standardised"),
     )
 
     @property
@@ -99,7 +102,7 @@ class Margin(Result):
         """The relative width (upper − lower)/upper of the wider of the two intervals."""
         return max((plane.gap for plane in (self.distance, self.augmented) if plane), default=0.0)
 
-    def plot(self, X: Any = None, y: Any = None, *, columns: Any = "auto") -> Any:
+    def plot(self, X: Any = None, y: Any = None, *, columns: Any = "auto", scale: str | None = "auto") -> Any:
         """Plot the maximum-margin plane; pass the rows, because the result does not keep them.
 
         With rows of two features the chart shows the plane and its margins, with other rows those nearest to
@@ -107,7 +110,7 @@ class Margin(Result):
         """
         if X is None or self.distance is None:
             return plot_margin_weights(self)
-        rows, _ = check_two_classes("plot", as_design(X, y, columns, ()))
+        rows, _ = check_two_classes("plot", as_design(X, y, columns, (), scale))
         return plot_margin_plane(self, rows, self.distance)
 
     @property
@@ -125,6 +128,7 @@ def margin(
     y: Any = None,
     *,
     columns: Any = "auto",
+    scale: str | None = "auto",
     missing: Sequence[Any] = (),
     tol: float = 1e-9,
     max_iter: int = 10_000,
@@ -146,6 +150,7 @@ def margin(
     X : rows in any storage, or a DesignMatrix
     y : one label per row, or the label column's name; the second class in canonical order is +1
     columns : kinds of the columns, as for the learners
+    scale : as for a perceptron: "auto" standardises the numbers of a table with column names
     missing : values that mean missing
     tol : largest relative width of the intervals; wider ones cause a warning
     max_iter : maximum number of iterations; each adds rows to the support of the plane
@@ -153,7 +158,7 @@ def margin(
     if not 0.0 < check_finite("margin", "tol", tol, "above 0 and below 1") < 1.0:
         raise errors.parameter_error("margin", "tol", "above 0 and below 1", tol)
     check_integer("margin", "max_iter", max_iter, 1)
-    rows, signs = check_two_classes("margin", as_design(X, y, columns, missing))
+    rows, signs = check_two_classes("margin", as_design(X, y, columns, missing, scale))
     result = _compute_margin(rows, signs, tol, max_iter)
     if result.separable and result.gap > tol:
         warn(
@@ -165,11 +170,21 @@ def margin(
     return result
 
 
-def as_design(X: Any, y: Any, columns: Any, missing: Sequence[Any]) -> DesignMatrix:
-    """Return the rows as a design matrix, built unless X is one."""
+def as_design(
+    X: Any,
+    y: Any,
+    columns: Any,
+    missing: Sequence[Any],
+    scale: str | None,
+    standardisations: Mapping[str, Standardisation] | None = None,
+) -> DesignMatrix:
+    """Return the rows as a design matrix, built unless X is one, in the coordinates of a perceptron."""
     if isinstance(X, DesignMatrix) and y is None:
         return X
-    return build_design_matrix(X, y, columns=columns, missing=missing)
+    scale = SCALES.check("margin", "scale", scale)
+    return build_design_matrix(
+        X, y, columns=columns, missing=missing, scale=scale, standardisations=standardisations
+    )
 
 
 def check_two_classes(owner: str, rows: DesignMatrix) -> tuple[DesignMatrix, Floats]:
@@ -268,4 +283,5 @@ def _build_margin(
         max_norm if square is None else fraction_sqrt(square),
         exact,
         proof,
+        tuple(rows.standardisations),
     )

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 MAX_LISTED_ITEMS = 10
 MAX_FRACTION_WIDTH = 24  # longer fractions are less readable than decimals
 GRID_CELLS = 60
+STANDARDISED_SENTENCE = "Numbers are standardised, as a perceptron learns them."
 MAX_PLOTTED_ITEMS = 20
 
 
@@ -45,6 +46,8 @@ def margin_headline(margin: Margin) -> str:
 def _radius_sentence(margin: Margin) -> str:
     augmented, plain = format_float(margin.radius), format_float(margin.radius_plain)
     radius = f"Radius {augmented} with the constant 1, {plain} without."
+    if margin.standardised:
+        radius += f" {STANDARDISED_SENTENCE}"
     if margin.proof is not None:
         accuracy = (
             "exactly" if margin.proof.exact else f"up to a rounding error of {margin.proof.residual:.1e}"

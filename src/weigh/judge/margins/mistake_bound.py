@@ -15,8 +15,9 @@ from weigh.features.blocks import Floats
 from weigh.judge.margins.convex_hulls import FLOAT64_EPSILON, augmented_vertices
 from weigh.judge.margins.hinge_bound import hinge_bound
 from weigh.judge.margins.margin import Margin, as_design, check_two_classes, margin
-from weigh.judge.margins.margin_format import MAX_FRACTION_WIDTH
-from weigh.learn.design_matrix import DesignMatrix
+from weigh.judge.margins.margin_format import MAX_FRACTION_WIDTH, STANDARDISED_SENTENCE
+from weigh.learn.design_matrix import DesignMatrix, model_standardisations
+from weigh.learn.preprocessing import Standardisation
 from weigh.result import Result, Section, Table
 from weigh.text import format_count, format_quantity
 
@@ -92,6 +93,7 @@ def mistake_bound(
     *,
     learner: Any = None,
     columns: Any = "auto",
+    scale: str | None = "auto",
     missing: Sequence[Any] = (),
     passes: int | None = None,
     tol: float = 1e-9,
@@ -116,6 +118,8 @@ def mistake_bound(
     learner : a perceptron fitted on these rows, or its certificate; its mistakes are compared with
         the bound
     columns : kinds of the columns; "auto" takes those of the learner, if there is one
+    scale : as for a perceptron: "auto" standardises the numbers of a table with column names; a learner
+        has a scale of its own
     missing : values that mean missing
     passes : passes over inseparable rows; None takes those of the learner, or 1
     tol : largest relative width of the interval of the margin
@@ -123,15 +127,12 @@ def mistake_bound(
     """
     if passes is not None and (isinstance(passes, bool) or not isinstance(passes, int) or passes < 1):
         raise errors.parameter_error("mistake_bound", "passes", "a whole number, at least 1", passes)
-    if getattr(learner, "scale", None) is not None:
-        raise errors.Unsupported(
-            "The learner rescaled its numbers (scale='unit'), so these rows have another radius and margin. "
-            "Leave learner out, or rescale the rows first and fit a perceptron with scale=None."
-        )
     if isinstance(columns, str) and columns == "auto":
         columns = getattr(learner, "columns", "auto")
     missing = missing or getattr(learner, "missing", ())
-    rows, signs = check_two_classes("mistake_bound", as_design(X, y, columns, missing))
+    scale, standardisations = _learned_scale(learner, scale)
+    design = as_design(X, y, columns, missing, scale, standardisations)
+    rows, signs = check_two_classes("mistake_bound", design)
     if rows.weights is not None and np.unique(rows.weights).size > 1:
         raise errors.DataError(
             "mistake_bound needs rows of equal weight, got different weights. Leave the weights out."
@@ -141,6 +142,19 @@ def mistake_bound(
     if facts.augmented is not None and facts.augmented.lower > 0.0:
         return _separable_bound(facts, mistakes)
     return _inseparable_bound(rows, signs, facts, mistakes, passes or n_passes or 1)
+
+
+def _learned_scale(
+    learner: Any, scale: str | None
+) -> tuple[str | None, Mapping[str, Standardisation] | None]:
+    """Return the scale of a perceptron and, if it is fitted, the standardisations of its numbers."""
+    certificate = getattr(learner, "certificate_", getattr(learner, "certificate", learner))
+    if hasattr(learner, "scale"):
+        scale = learner.scale
+    elif not getattr(certificate, "standardised", True):
+        scale = None
+    model = getattr(learner, "model_", learner)
+    return scale, model_standardisations(model) if hasattr(model, "terms") else None
 
 
 def _observed_mistakes(learner: Any, radius: float) -> tuple[int, int | None]:
@@ -246,6 +260,8 @@ def _bound_sentences(result: MistakeBound) -> list[str]:
         "margin": "The classes are separable, so the bound holds in any order of the rows.",
         "count": "No plane was found that proves less than one mistake per example shown.",
     }.get(result.form, "No plane separates the classes; the hinge loss of the best one found is added.")
+    if result.facts.standardised:
+        why += f" {STANDARDISED_SENTENCE}"
     if result.mistakes is None:
         return [head, why]
     sign = "≤" if result.holds else ">"

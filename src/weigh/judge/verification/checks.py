@@ -12,7 +12,8 @@ import numpy as np
 
 from weigh.features.blocks import Floats
 from weigh.judge.verification.recount import COUNT, KNOWN, CountKey, ExactCount, Recount
-from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
+from weigh.learn.design_matrix import DesignMatrix, build_design_matrix, model_standardisations
+from weigh.learn.preprocessing import IDENTITY, Standardisation
 from weigh.model.counts.count_table import have_same_names
 from weigh.model.evidence.strengths import StatisticTable
 from weigh.model.joint_bayes import JointModel
@@ -166,15 +167,35 @@ def _exact_count(count: float) -> ExactCount:
 
 def check_perceptron(model: PerceptronModel, source: Source) -> tuple[int, list[Check]]:
     """Return the number of rows, and the checks of a perceptron's certificate against them."""
-    rows = build_design_matrix(source, None, model.schema)
+    # Later batches were standardised as the first one, which cannot be told apart from the others.
+    stated = model_standardisations(model)
+    has_first_batch = model.certificate.batches == 1
+    rows = build_design_matrix(
+        source, None, model.schema, standardisations=None if has_first_batch else stated
+    )
     checks = [check_close("radius", model.certificate.radius, _largest_row_norm(rows, model))]
     checks.append(_check_classes(model, rows))
-    if model.certificate.batches == 1:
+    if has_first_batch and rows.standardisations:
+        checks.append(_check_standardisations(stated, rows.standardisations))
+    if has_first_batch:
         checks.append(check_close("rows", model.certificate.examples / model.certificate.passes, rows.n_rows))
     is_last = model.kept == "last" or model.record is not None
     if model.certificate.converged and is_last and len(model.classes) == 2:
         checks += _check_last_plane(model.keep("last"), rows)
     return rows.n_rows, checks
+
+
+def _check_standardisations(
+    stated: Mapping[str, Standardisation], recomputed: Mapping[str, Standardisation]
+) -> Check:
+    """Compare the means and standard deviations by which numbers were standardised."""
+    checks: list[Check] = []
+    for name, fitted in recomputed.items():
+        model = stated.get(name, IDENTITY)
+        checks.append(check_close(f"mean of {name!r}", model.centre, fitted.centre, scale=fitted.scale))
+        checks.append(check_close(f"standard deviation of {name!r}", model.scale, fitted.scale))
+    differing = tuple(mismatch for check in checks for mismatch in check.differing)
+    return Check("means and standard deviations", len(checks), differing)
 
 
 def _check_classes(model: PerceptronModel, rows: DesignMatrix) -> Check:

@@ -12,7 +12,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
-from weigh.features.kinds import Value
+from weigh.features.kinds import Products, Value
 from weigh.judge.verification.checks import NULL_TOLERANCE, ROUNDING_TOLERANCE, Check, Mismatch, check_close
 from weigh.judge.verification.duality_gap import duality_gap
 from weigh.judge.verification.objectives import AbsoluteLoss, ConvexLoss, LogLoss, Objective, SquaredLoss
@@ -214,6 +214,7 @@ def feature_penalties(
         return FeaturePenalties(fit.l1 * ones, fit.l2 * ones, mean)
     if fit.units is None:
         return None
+    # A file of format 1 has no rule: all numbers were standardised.
     scales = _feature_scales(model, rows, s)
     return FeaturePenalties(fit.units[0] * scales, fit.units[1] * np.square(scales), mean)
 
@@ -234,11 +235,16 @@ def _feature_scales(model: RegressionModel | LogisticModel, rows: DesignMatrix, 
     stored = X.sum_by_column(weights)
     # Zeros are not stored: each contributes the squared mean.
     variance = (squares + (s.sum() - stored) * np.square(mean)) / s.sum()
+    kinds = (Value, Products) if model.fit.scaling == "auto" else (Value,)
     is_number = np.zeros(rows.width, dtype=bool)
     start = 0
     for part, term in zip(model.schema.column_groups, model.terms, strict=True):
         stop = start + len(term.features().names)
-        is_number[start:stop] = isinstance(part.kind, Value)
+        is_number[start:stop] = isinstance(part.kind, kinds)
         start = stop
+    if model.fit.scaling == "auto":
+        # Features of 0 and 1 are not rescaled.
+        values = X.entry_values()
+        is_number &= X.sum_by_column(((values != 0) & (values != 1)).astype(np.float64)) > 0
     varies = variance > 1e-14 * np.square(mean)
     return np.where(is_number & varies, np.sqrt(variance), 1.0)

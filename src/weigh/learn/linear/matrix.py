@@ -20,6 +20,7 @@ from weigh.source.sparse_rows import SparseRows
 EPS = float(np.finfo(np.float64).eps)
 # Rows scaled at once: few enough to stay in the cache until they are multiplied.
 BLOCK_ROWS = 2048
+MAX_BINARY_SAMPLE = 100  # rows that exclude most features before all rows are compared
 # Measured: new pages are expensive, and products need long blocks to run at full speed.
 _MAX_BLOCK_ROWS = 4096
 _MAX_BLOCK_CELLS = 1 << 23
@@ -350,6 +351,20 @@ def column_means_and_stds(X: Matrix, weights: Floats | None) -> tuple[Floats, Fl
             squares += s[rows] @ np.square(block)
     std = np.sqrt(np.maximum(squares, 0.0) / total)
     return mean, np.where(std > 8 * EPS * np.abs(mean), std, 0.0)
+
+
+def binary_features(X: Matrix) -> Mask:
+    """Return which features are 0 or 1 in all rows."""
+    if isinstance(X, SparseMatrix):
+        values = X.rows.entry_values()
+        is_other = (values != 0) & (values != 1)
+        return np.asarray(np.bincount(X.rows.indices, is_other, minlength=X.width) == 0)
+    sample = X.slice_rows(0, MAX_BINARY_SAMPLE).dense_columns(np.arange(X.width))
+    is_binary = ((sample == 0) | (sample == 1)).all(axis=0)
+    for j in np.flatnonzero(is_binary).tolist():
+        column = X.dense_columns(np.array([j]))
+        is_binary[j] = ((column == 0) | (column == 1)).all()
+    return np.asarray(is_binary)
 
 
 def _sparse_squared_deviations(X: SparseMatrix, s: Floats, mean: Floats) -> Floats:

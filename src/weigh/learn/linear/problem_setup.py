@@ -12,9 +12,15 @@ from weigh import errors
 from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats, Longs
-from weigh.features.kinds import Value
+from weigh.features.kinds import Kind, Products, Value
 from weigh.features.width import check_table_memory
-from weigh.learn.linear.matrix import Matrix, SparseMatrix, column_means_and_stds, position_lookup
+from weigh.learn.linear.matrix import (
+    Matrix,
+    SparseMatrix,
+    binary_features,
+    column_means_and_stds,
+    position_lookup,
+)
 from weigh.learn.linear.penalised_least_squares import MAX_COVARIANCE_FEATURES
 from weigh.learn.linear.penalties import ColumnPriors, FeaturePriors
 from weigh.learn.linear.posterior import ReindexedPosterior
@@ -24,6 +30,13 @@ from weigh.model.fit import Optimality
 from weigh.model.inference import PosteriorSource
 from weigh.priors.conversion import WeightPrior
 from weigh.text import format_quantity
+
+# The kinds whose features are standardised, by `scale`.
+NUMBER_KINDS: dict[str | None, tuple[type[Kind], ...]] = {
+    None: (),
+    "unit": (Value,),
+    "auto": (Value, Products),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +54,7 @@ class ProblemSetup:
     centre: Floats | None
     feature_indices: Longs
     offset_index: int | None = None
+    scale: str | None = None
 
     def full_weights(self, w: Floats) -> Floats:
         """Return the weights of all features of the data, [features] or [features, outputs]."""
@@ -60,6 +74,13 @@ class ProblemSetup:
         orders = self.data.feature_orders
         ordered = np.ascontiguousarray(weights[np.concatenate(orders)])
         return self.data.feature_index.build_terms(orders, ordered)
+
+    @property
+    def scaling(self) -> str | None:
+        """The rule by which numbers are standardised; None if no number is."""
+        if (self.priors.feature_scales != 1).any():
+            return self.scale
+        return "kind" if self.data.feature_index.standardisations() else None
 
     @property
     def model_order(self) -> Longs:
@@ -122,7 +143,7 @@ def set_up_problem(
     if feature_stds is None:
         feature_stds = np.zeros(data.feature_index.width)
         feature_stds[indices] = column_means_and_stds(X, data.weights)[1]
-    feature_scales = _feature_scales(data, feature_stds)
+    feature_scales = _feature_scales(data, feature_stds, scale)
     priors = FeaturePriors.from_prior(prior, default_prior, data, feature_scales, owner).select(indices)
     centre = priors.centres(n_outputs)
     priors.check_centre_classes(data.classes)
@@ -132,7 +153,7 @@ def set_up_problem(
     none = np.zeros(X.width)
     y = np.asarray(data.y, dtype=np.float64)
     problem = Problem(X, y, none, none, has_intercept, data.weights, o)
-    return ProblemSetup(data, problem, priors, centre, indices, offset_index)
+    return ProblemSetup(data, problem, priors, centre, indices, offset_index, scale)
 
 
 def select_occurring_features(
@@ -212,11 +233,16 @@ def _offset_index(data: TrainingData, offset: str, owner: str) -> int:
     return int(columns[offset][0])
 
 
-def _feature_scales(data: TrainingData, stds: Floats) -> Floats:
-    """Return each feature's scale: the standard deviation of numbers, one for flags, levels and words."""
+def _feature_scales(data: TrainingData, stds: Floats, scale: str | None) -> Floats:
+    """Return each feature's scale: the standard deviation of numbers, one for flags, levels and words.
+
+    With "auto", products of numbers are numbers, and features of 0 and 1 are not.
+    """
     is_number = np.zeros(len(stds), dtype=bool)
     for group, indices in zip(data.schema.column_groups, data.feature_orders, strict=True):
-        is_number[indices] = isinstance(group.kind, Value)
+        is_number[indices] = isinstance(group.kind, NUMBER_KINDS[scale])
+    if scale == "auto":
+        is_number &= ~(binary_features(data.X) if data.is_binary is None else data.is_binary)
     return np.where(is_number & (stds > 0), stds, 1.0)
 
 

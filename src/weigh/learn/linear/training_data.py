@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from weigh import algebra
-from weigh.features.blocks import Floats, Longs
+from weigh.features.blocks import Floats, Longs, Mask
 from weigh.features.schema import Schema
 from weigh.learn.dataset import EncodedChunk, Progress, SourceDataset, make_feature_index
 from weigh.learn.feature_index import FeatureIndex
-from weigh.learn.linear.matrix import DenseMatrix, Matrix, SparseMatrix
+from weigh.learn.linear.matrix import DenseMatrix, Matrix, SparseMatrix, binary_features
 from weigh.learn.linear.moments import Moments
 from weigh.model.counts.bayes_counts import Label
 from weigh.model.counts.count_table import is_identity
@@ -38,6 +38,7 @@ class TrainingData:
     n_missing: int
     chunks: list[EncodedChunk]  # keeps the memory that the matrix may be a view of
     training_rows: TrainingRows | None = None
+    is_binary: Mask | None = None  # features of 0 and 1; None if the matrix has the rows themselves
 
     @property
     def feature_orders(self) -> list[Longs]:
@@ -141,7 +142,8 @@ def compress_dataset(
     are centred, so the compressed problem has no intercept. Also returns the centred moments of the whole
     dataset.
     """
-    moments = Moments.from_batches(_iter_batches(dataset))
+    is_binary = np.ones(dataset.feature_index.width, dtype=bool)
+    moments = Moments.from_batches(_iter_batches(dataset, is_binary))
     used = moments if has_intercept else moments.without_intercept()
     gram = np.empty((moments.width + 1, moments.width + 1))
     gram[:-1, :-1] = used.gram
@@ -155,11 +157,16 @@ def compress_dataset(
     X = DenseMatrix(np.ascontiguousarray(rows[:, :-1]))
     y = np.ascontiguousarray(rows[:, -1])
     n_missing, training_rows = dataset.n_missing, dataset.training_rows
-    data = TrainingData(schema, dataset.feature_index, X, y, None, [], n_missing, [], training_rows)
+    data = TrainingData(
+        schema, dataset.feature_index, X, y, None, [], n_missing, [], training_rows, is_binary
+    )
     return data, moments
 
 
-def _iter_batches(dataset: SourceDataset) -> Iterator[tuple[Matrix, Floats, Floats | None]]:
+def _iter_batches(dataset: SourceDataset, is_binary: Mask) -> Iterator[tuple[Matrix, Floats, Floats | None]]:
+    """Yield matrix, targets and weights of the chunks; `is_binary` becomes false for features beyond 0, 1."""
     for chunk in dataset.chunks():
         if len(chunk.targets):
-            yield stack_chunks([chunk], dataset.feature_index.width), chunk.targets, chunk.weights
+            X = stack_chunks([chunk], dataset.feature_index.width)
+            is_binary &= binary_features(X)
+            yield X, chunk.targets, chunk.weights
