@@ -435,11 +435,6 @@ def _() -> object:
     return weigh.trace(weigh.Perceptron(), np.ones((5000, 2)), np.arange(5000) % 2)
 
 
-@case("A trace of rescaled numbers")
-def _() -> object:
-    return weigh.trace(weigh.Perceptron(scale="unit"), PETS, "pet")
-
-
 @case("A picture of a trace that has more than two features")
 def _() -> object:
     return weigh.trace(weigh.Perceptron(), PETS, "pet").plot()

@@ -39,6 +39,7 @@ prior                      Normal(50)
 penalty                    l1 = 0, l2 = 0.04
 noise, standard deviation  10 (as given)
 R²                         0.995838
+equivalent                 scikit-learn's Ridge(alpha=0.04)
 
 Optimal: the objective, 1737.7789, is the minimum, to rounding (normal equations
 by Cholesky, 1 iteration).
@@ -59,10 +60,27 @@ def fit(flats, label, learner, *settings, to="m.weigh"):
 
 
 def test_fit_prints_weights_noise_and_certificate(flats):
-    result = fit(flats, "rent", "linear", "prior=50", "noise=normal:10")
+    result = fit(flats, "rent", "linear", "prior=50", "noise=normal:10", "scale=none")
     assert (result.exit_code, result.output) == (0, RIDGE)
 
 
+def test_fit_says_that_numbers_were_standardised_and_what_the_prior_is_elsewhere(flats):
+    output = fit(flats, "rent", "linear", "prior=50", "noise=normal:10").output
+    assert output[output.index("prior ") : output.index("\n\nOptimal")] == (
+        "prior                      Normal(50)\n"
+        "numbers                    standardised during learning; weights in the original\n"
+        "                           units\n"
+        "penalty                    l1 = 0, l2 = 0.04 per standard deviation\n"
+        "noise, standard deviation  10 (as given)\n"
+        "R²                         0.995542\n"
+        "equivalent                 StandardScaler of the numbers, then scikit-learn's\n"
+        "                           Ridge(alpha=0.04)"
+    )
+    perceptron = fit(flats, "district", "perceptron").output
+    assert "Numbers were standardised during learning." in perceptron
+
+
+@pytest.mark.filterwarnings("ignore::weigh.errors.UnlikeScales")
 def test_the_model_file_is_the_one_that_python_makes(flats, tmp_path):
     for label, learner, made in (
         ("rent", "linear", weigh.LinearRegression(prior=weigh.Normal(3), scale="unit")),
@@ -301,7 +319,7 @@ def test_logistic_predicts_like_any_probable_classifier(flats):
 
 
 def test_explain_prints_contributions_that_sum_to_the_prediction(flats):
-    fit(flats, "rent", "linear", "prior=50", "noise=normal:10")
+    fit(flats, "rent", "linear", "prior=50", "noise=normal:10", "scale=none")
     assert flats("explain", "m.weigh", "flats.csv", "--row", "1").output == (
         "predicted: 1047.99\n\n"
         "  bias                −32.9149\n"

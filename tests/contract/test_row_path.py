@@ -57,11 +57,15 @@ class CountedSource(Source):
         return CountedSource(self.inner.with_label(name))
 
 
+# The means and standard deviations of numbers must be known before the first update.
+N_PASSES = {"perceptron": 2}
+
+
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_fit_reads_the_first_rows_once_and_all_rows_once(name: str) -> None:
     source = CountedSource(weigh.rows(some_columns(), "play"))
     LEARNERS[name]().fit(source)
-    assert source.reads == {"prefixes": 1, "passes": 1}
+    assert source.reads == {"prefixes": 1, "passes": N_PASSES.get(name, 1)}
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
@@ -76,7 +80,7 @@ def test_a_fit_opens_a_file_once_for_its_first_rows_and_once_for_all(
             module, name_of_open, lambda *given, plain=plain: opened.append(given[0]) or plain(*given)
         )
     LEARNERS[name]().fit(weigh.open(path, "play"))
-    assert opened == [path, path]
+    assert opened == [path] * (1 + N_PASSES.get(name, 1))
 
 
 def write_table(path: Path) -> Path:

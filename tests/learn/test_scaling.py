@@ -265,3 +265,23 @@ def test_a_missing_number_of_a_standardised_column_counts_as_its_mean() -> None:
     row = {name: values[0] for name, values in TABLE.items()}
     missing, mean = row | {"size": None}, row | {"size": SIZE.mean()}
     assert learner.decision_function(missing) == pytest.approx(learner.decision_function(mean))
+
+
+def test_perceptrons_keep_the_numbers_of_fewer_than_ten_rows() -> None:
+    for n, is_standardised in ((9, False), (10, True)):
+        rows = {"size": SIZE[:n], "late": np.arange(n) % 2}
+        assert weigh.Perceptron().fit(rows, "late").certificate_.standardised is is_standardised
+        assert weigh.Perceptron(scale="unit").fit(rows, "late").certificate_.standardised
+
+
+def test_a_table_too_small_to_standardise_has_numbers_that_can_be_squared() -> None:
+    with pytest.raises(errors.DataError, match="squares of numbers above"):
+        weigh.Perceptron().fit({"x": [1.0, 1e200, 2.0], "y": [0, 1, 0]}, "y")
+
+
+@pytest.mark.filterwarnings("ignore::weigh.errors.UnlikeScales")
+def test_a_frame_whose_columns_are_only_numbered_equals_its_array() -> None:
+    X = np.column_stack([SIZE, SHARE])
+    for learner in (weigh.Perceptron(), weigh.LogisticRegression()):
+        bare = learner.fit(X, LATE).coef_
+        np.testing.assert_allclose(learner.fit(pd.DataFrame(X), LATE).coef_, bare, rtol=1e-9)

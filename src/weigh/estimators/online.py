@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
-from weigh.deduplicated_warnings import find_origin
+from weigh.deduplicated_warnings import Origin, find_origin
 from weigh.estimators.base import (
     BaseClassifier,
     check_classes,
@@ -134,10 +134,15 @@ class OnlineClassifier(BaseClassifier):
         def learn() -> None:
             training = task.train(source, before, check=check)
             if before is None:
-                warn_frozen_scales(list(training.feature_index.standardisations()), origin)
+                self._warn_frozen_scales(training, origin)
             self._set_training(training, source)
 
         run_uninterrupted(learn)
+
+    def _warn_frozen_scales(self, training: Any, origin: Origin) -> None:
+        """Warn that later batches keep the scale of the first one, unless the user chose the scale."""
+        if self.scale == "auto":
+            warn_frozen_scales(list(training.feature_index.standardisations()), origin)
 
     def _set_training(self, training: Any, source: Source) -> None:
         self._set_fitted_attributes(

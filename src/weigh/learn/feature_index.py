@@ -24,6 +24,7 @@ from weigh.features.columns import bin_names
 from weigh.features.names import NameArray
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import BagOfWordsKind
+from weigh.features.validation import check_magnitude
 from weigh.features.words import Block, TextBlock, as_sparse_block
 from weigh.learn.preprocessing import IDENTITY, Standardisation
 from weigh.model.counts.count_table import canonical_order_key
@@ -245,6 +246,8 @@ class StandardisedIndexer:
 
     def prepare_block(self, block: NumberBlock, mask: Mask | None) -> NumberBlock:
         """Return the standardised rows in `mask`."""
+        if self.standardisation == IDENTITY:
+            check_magnitude(float(np.nanmax(np.abs(block.values), initial=0.0)))
         scaled = NumberBlock((block.values - self.standardisation.centre) / self.standardisation.scale)
         return scaled if mask is None else scaled.where(mask)
 

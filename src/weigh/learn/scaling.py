@@ -29,7 +29,7 @@ INDICATOR_SPREAD = 0.5  # the largest standard deviation of a level, flag or wor
 
 def resolve_perceptron_scale(scale: str | None, source: Source) -> str | None:
     """Return the scale of a perceptron, which depends on the units of all numbers."""
-    return scale if scale != "auto" or source.named else None
+    return scale if scale != "auto" or has_column_names(source) else None
 
 
 def resolve_regression_scale(
@@ -42,8 +42,13 @@ def resolve_regression_scale(
     """
     if scale != "auto":
         return scale
-    is_scaled = source.named and not states_numbers(prior) and (prior is not None or is_online)
+    is_scaled = has_column_names(source) and not states_numbers(prior) and (prior is not None or is_online)
     return scale if is_scaled else None
+
+
+def has_column_names(source: Source) -> bool:
+    """Whether a source is a table with names of its own; a frame made from an array only numbers them."""
+    return source.named and any(name != str(j) for j, name in enumerate(source.names))
 
 
 def states_numbers(prior: object) -> bool:

@@ -238,8 +238,8 @@ PERCEPTRON = ParameterTable(
         replace(
             _SCALE,
             meaning="standardise numbers during learning; auto: those of tables with column names",
-            details='"auto" standardises the numbers of a table with column names, except columns of 0 and '
-            "1; bare arrays are not rescaled. The weights are reported in the original units.",
+            details='"auto" standardises the numbers of a table with column names and at least 10 rows, but '
+            "not columns of 0 and 1 and not bare arrays. The weights are reported in the original units.",
         ),
         _CLASS_WEIGHT,
         Parameter("warm_start", "continue `fit` from the current weights", Flag(), False, option=None),

@@ -9,7 +9,7 @@ import pytest
 import weigh
 from tests.cli.test_fit_regression import FLATS
 
-TOLD = """4 fits over 3 features, strong penalty first
+TOLD = """4 fits over 3 features, strong penalty first, on standardised numbers
 
   l2       features  largest weight        gap  held-out loss  ± std. error
   7500            3           rooms  8.259e−11        80693           3e+04

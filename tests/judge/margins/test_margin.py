@@ -291,10 +291,10 @@ def test_fraction_sqrt_is_accurate_beyond_the_range_of_floats():
 
 
 def test_the_margin_of_a_named_table_is_that_of_its_standardised_numbers():
-    X = np.array([[10.0, 0.3], [20.0, 0.1], [50.0, 0.4], [80.0, 0.9]])
-    y = ["no", "no", "yes", "yes"]
-    found = margin({"x": X[:, 0], "y": X[:, 1], "flag": [0, 1, 0, 1], "label": y}, "label")
-    by_hand = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), [0, 1, 0, 1]])
+    X = np.array([[10.0, 0.3], [20.0, 0.1], [50.0, 0.4], [80.0, 0.9]] * 3)
+    y = ["no", "no", "yes", "yes"] * 3
+    found = margin({"x": X[:, 0], "y": X[:, 1], "flag": [0, 1, 0, 1] * 3, "label": y}, "label")
+    by_hand = np.column_stack([(X - X.mean(axis=0)) / X.std(axis=0), [0, 1, 0, 1] * 3])
     assert found.distance.lower == pytest.approx(margin(by_hand, y).distance.lower, rel=1e-6)
     assert found.standardised == ("x", "y")
     sentence = " ".join(str(found).split()[-9:])
