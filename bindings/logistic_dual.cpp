@@ -1,6 +1,7 @@
 #include "weigh/logistic_dual.h"
 
 #include "arrays.h"
+#include "orders.h"
 
 using namespace nb::literals;
 
@@ -28,13 +29,7 @@ public:
     }
 
     double run_pass(const Vector<std::int32_t>& order) {
-        require(order.shape(0) <= dual_.size(), "order has more entries than there are rows");
-        // rows must be distinct, because threads update them without locks
-        std::vector<std::uint8_t> seen(dual_.size());
-        for (const std::int32_t row : span_of(order)) {
-            require(row >= 0 && static_cast<std::size_t>(row) < dual_.size(), "the order has a wrong place");
-            require(!std::exchange(seen[static_cast<std::size_t>(row)], 1), "the order has a place twice");
-        }
+        require_distinct_rows(order, dual_.size());
         const ScopedGilRelease released(indices_.shape(0));
         return dual_.run_pass(span_of(order));
     }

@@ -14,6 +14,7 @@ void bind_mail_features(nanobind::module_& m);
 void bind_mail_ledger(nanobind::module_& m);
 void bind_name_indexer(nanobind::module_& m);
 void bind_perceptron(nanobind::module_& m);
+void bind_softmax_dual(nanobind::module_& m);
 void bind_sparse_products(nanobind::module_& m);
 void bind_row_hash(nanobind::module_& m);
 void bind_score(nanobind::module_& m);
@@ -43,6 +44,7 @@ NB_MODULE(_core, m) {
     bind_mail_ledger(m);
     bind_name_indexer(m);
     bind_perceptron(m);
+    bind_softmax_dual(m);
     bind_sparse_products(m);
     bind_row_hash(m);
     bind_score(m);

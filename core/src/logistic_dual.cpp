@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "parallel.h"
 
@@ -51,8 +52,7 @@ LogisticDual::LogisticDual(const SparseRows& rows, std::size_t width, std::span<
       width_(width),
       settings_(settings),
       rows_(rows.rows()),
-      weights_(width + 1),
-      scale_(static_cast<double>(settings.threads)) {
+      weights_(width, 1, settings) {
     parallel_for(settings.threads, [&](std::size_t part) {
         const std::size_t end = rows_.size() * (part + 1) / settings.threads;
         for (std::size_t i = rows_.size() * part / settings.threads; i < end; ++i) {
@@ -68,8 +68,6 @@ LogisticDual::LogisticDual(const SparseRows& rows, std::size_t width, std::span<
                         .alpha = 0};
         }
     });
-    if (settings.threads == 1) return;
-    for (std::size_t t = 0; t < settings.threads; ++t) copies_.emplace_back(width + 1);
 }
 
 void LogisticDual::warm_start(std::span<const double> scores, std::span<const double> weights, double bias) {
@@ -78,16 +76,16 @@ void LogisticDual::warm_start(std::span<const double> scores, std::span<const do
         rows_[i].sigma = logistic(rows_[i].logit);
         rows_[i].alpha = rows_[i].weight * rows_[i].sigma;
     }
-    std::copy(weights.begin(), weights.end(), weights_.begin());
-    weights_[width_] = bias;
-    for (auto& copy : copies_) std::copy(weights_.begin(), weights_.end(), copy.begin());
+    std::copy(weights.begin(), weights.end(), weights_.data());
+    *weights_.bias() = bias;
+    weights_.update_copies();
 }
 
 void LogisticDual::recentre_bias_prior(double factor) {
     double balance = 0;
     for (const Row& row : rows_) balance += row.sign * row.alpha;
-    weights_[width_] += factor * settings_.bias_prior_variance * balance;
-    for (auto& copy : copies_) copy[width_] = weights_[width_];
+    *weights_.bias() += factor * settings_.bias_prior_variance * balance;
+    weights_.update_copies();
 }
 
 template <bool kHasValues>
@@ -111,7 +109,7 @@ double LogisticDual::step(Row& row, double* w) const {
     const double margin = row.sign * ((sums[0] + sums[1]) + (sums[2] + sums[3]));
 
     if (row.curvature == kNotComputed) row.curvature = curvature<kHasValues>(row);
-    const double a = scale_ * row.curvature, k = a * row.weight, c = a * row.alpha - margin;
+    const double a = weights_.scale() * row.curvature, k = a * row.weight, c = a * row.alpha - margin;
     Logit first{row.logit, row.sigma};
     if (row.sigma == 0) {
         first.u = c - std::log1p(k);
@@ -123,7 +121,7 @@ double LogisticDual::step(Row& row, double* w) const {
     row.logit = best.u;
     row.sigma = best.value;
     row.alpha = row.weight * best.value;
-    const double delta = row.sign * change * scale_;
+    const double delta = row.sign * change * weights_.scale();
     const double scaled = delta * settings_.prior_variance;
     const std::uint32_t size = row.size;
     for (j = 0; j < size; ++j) w[features[j]] += scaled * x(j);
@@ -155,65 +153,10 @@ double LogisticDual::run_steps(std::span<const std::int32_t> order, double* w) {
 }
 
 double LogisticDual::run_pass(std::span<const std::int32_t> order) {
-    const std::size_t threads = settings_.threads;
-    const std::size_t syncs =
-        std::max<std::size_t>(1, settings_.syncs_per_pass * order.size() / std::max<std::size_t>(1, size()));
-    const std::size_t parts = threads * syncs;
-    std::vector<double> gap(threads);
-    for (std::size_t sync = 0; sync < syncs; ++sync) {
-        parallel_for(threads, [&](std::size_t t) {
-            const std::size_t part = sync * threads + t;
-            const std::size_t begin = order.size() * part / parts, end = order.size() * (part + 1) / parts;
-            double* w = threads == 1 ? weights_.data() : copies_[t].data();
-            const auto mine = order.subspan(begin, end - begin);
-            gap[t] += data_.values.empty() ? run_steps<false>(mine, w) : run_steps<true>(mine, w);
-        });
-        if (threads > 1) merge_copies();
-    }
-    double sum = 0;
-    for (const double part : gap) sum += part;
-    // The gap grew, so σ′ was too small. Return to the safe value for good.
-    if (sum > 4 * min_gap_ && order.size() == size()) {
-        is_scale_fixed_ = true;
-        scale_ = static_cast<double>(threads);
-    }
-    if (order.size() == size()) min_gap_ = std::min(min_gap_, sum);
-    return sum;
-}
-
-// Add the steps of all threads to the weights, and measure |Σ Δ|² / Σ |Δ|².
-void LogisticDual::merge_copies() {
-    struct StepNorms {
-        double joint = 0, separate = 0;
-    };
-    std::vector<StepNorms> parts(settings_.threads);
-    parallel_for(settings_.threads, [&](std::size_t slice) {
-        const std::size_t size = width_ + 1;
-        const std::size_t begin = size * slice / settings_.threads, end = size * (slice + 1) / settings_.threads;
-        const double factor = 1 / scale_;
-        StepNorms sum;
-        for (std::size_t j = begin; j < end; ++j) {
-            const double prior_variance = j == width_ ? settings_.bias_prior_variance : settings_.prior_variance;
-            double total = 0, squares = 0;
-            for (const auto& copy : copies_) {
-                const double delta = copy[j] - weights_[j];
-                total += delta;
-                squares += delta * delta;
-            }
-            weights_[j] += total * factor;
-            for (const auto& copy : copies_) copy[j] = weights_[j];
-            if (prior_variance == 0) continue;
-            sum.joint += total * total / prior_variance;
-            sum.separate += squares / prior_variance;
-        }
-        parts[slice] = sum;
+    return weights_.run_pass(order.size(), size(), [&](std::size_t begin, std::size_t end, double* w) {
+        const auto part = order.subspan(begin, end - begin);
+        return data_.values.empty() ? run_steps<false>(part, w) : run_steps<true>(part, w);
     });
-    StepNorms sum;
-    for (const StepNorms& part : parts) sum = {sum.joint + part.joint, sum.separate + part.separate};
-    if (sum.separate == 0 || is_scale_fixed_) return;
-    // The ratio varies between synchronisations, so let σ′ fall only slowly.
-    const double needed = std::max(1.1 * sum.joint / sum.separate, 0.9 * scale_);
-    scale_ = std::clamp(needed, 1.0, static_cast<double>(settings_.threads));
 }
 
 void LogisticDual::signed_alphas(std::span<double> out) const {

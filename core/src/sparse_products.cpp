@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "parallel.h"
+#include "table_rows.h"
 #include "weigh/zeroed_array.h"
 
 namespace weigh {
@@ -24,6 +25,18 @@ void for_each_entry(const SparseRows& rows, std::size_t begin, std::size_t end, 
     rows.values.empty() ? for_each_entry<false>(rows, begin, end, entry)
                         : for_each_entry<true>(rows, begin, end, entry);
 }
+
+// Pointers to the entries of a row; `values` is null if all of them are 1.
+struct Entries {
+    Entries(const SparseRows& rows, std::size_t i)
+        : features(rows.indices.data() + rows.indptr[i]),
+          values(rows.values.empty() ? nullptr : rows.values.data() + rows.indptr[i]),
+          size(static_cast<std::size_t>(rows.indptr[i + 1] - rows.indptr[i])) {}
+
+    const std::int32_t* features;
+    const double* values;
+    std::size_t size;
+};
 
 // Four partial sums per row, which hides the latency of the additions.
 template <bool kHasValues>
@@ -73,11 +86,10 @@ void times(const SparseRows& rows, std::span<const double> table, std::size_t co
             return;
         }
         std::fill(out.begin() + begin * columns, out.begin() + end * columns, 0.0);
-        for_each_entry(rows, begin, end, [&](std::size_t i, std::size_t feature, double x) {
-            const double* w = table.data() + feature * columns;
-            double* score = out.data() + i * columns;
-            for (std::size_t c = 0; c < columns; ++c) score[c] += x * w[c];
-        });
+        for (std::size_t i = begin; i < end; ++i) {
+            const Entries row(rows, i);
+            add_rows(row.features, row.values, row.size, table.data(), columns, out.data() + i * columns);
+        }
     });
 }
 
@@ -90,11 +102,10 @@ void transposed_times(const SparseRows& rows, std::span<const double> table, std
                                [&](std::size_t i, std::size_t feature, double x) { sums[feature] += x * table[i]; });
                 return;
             }
-            for_each_entry(rows, begin, end, [&](std::size_t i, std::size_t feature, double x) {
-                const double* r = table.data() + i * columns;
-                double* sum = sums + feature * columns;
-                for (std::size_t c = 0; c < columns; ++c) sum[c] += x * r[c];
-            });
+            for (std::size_t i = begin; i < end; ++i) {
+                const Entries row(rows, i);
+                add_to_rows(row.features, row.values, row.size, table.data() + i * columns, columns, sums);
+            }
         });
 }
 

@@ -756,6 +756,59 @@ def add_perceptron_votes(
     width: int,
     votes: Annotated[NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu"}],
 ) -> None: ...
+
+class SoftmaxDual:
+    def __init__(
+        self,
+        indptr: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        indices: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        values: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        width: int,
+        classes: int,
+        y: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        weights: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+        prior_variance: float,
+        bias_prior_variance: float,
+        syncs_per_pass: int,
+        threads: int,
+    ) -> None: ...
+    def warm_start(
+        self,
+        probabilities: Annotated[
+            NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+        ],
+        weights: Annotated[
+            NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+        ],
+        bias: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+    ) -> None: ...
+    def run_pass(
+        self,
+        order: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+    ) -> float: ...
+    def recentre_bias_prior(self, factor: float) -> None: ...
+    @property
+    def subproblem_scale(self) -> float: ...
+    def weights(self) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+    def bias(self) -> Annotated[NDArray[numpy.float64], {"shape": (None,)}]: ...
+    def probabilities(self) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
+
 def sparse_times(
     indptr: Annotated[
         NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}

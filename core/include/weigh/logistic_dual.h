@@ -8,28 +8,16 @@
 //
 // The intercept b is one more weight, with a prior of variance vᵦ whose mean is moved to the current b (method of
 // multipliers), so that in the limit b is unpenalised.
-//
-// With several threads, each one works on its own rows and on its own copy of w, in which its steps are scaled by σ′;
-// then the steps of all threads are added (CoCoA+, Ma et al., 2015). The dual increases if σ′ ≥ |Σ Δ|² / Σ |Δ|². This
-// ratio is at most the number of threads, and is measured.
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <span>
-#include <vector>
 
+#include "weigh/dual_weights.h"
 #include "weigh/views.h"
 #include "weigh/zeroed_array.h"
 
 namespace weigh {
-
-struct DualSettings {
-    double prior_variance = 1;       // v
-    double bias_prior_variance = 0;  // vᵦ; zero means no intercept
-    std::size_t syncs_per_pass = 1;  // how often the threads exchange their steps
-    std::size_t threads = 1;
-};
 
 class LogisticDual {
 public:
@@ -50,8 +38,8 @@ public:
     std::size_t size() const { return rows_.size(); }
     std::size_t width() const { return width_; }
     std::span<const double> weights() const { return {weights_.data(), width_}; }
-    double bias() const { return weights_[width_]; }
-    double subproblem_scale() const { return scale_; }
+    double bias() const { return *weights_.bias(); }
+    double subproblem_scale() const { return weights_.scale(); }
     // ±αᵢ, and uᵢ = log αᵢ / (sᵢ − αᵢ).
     void signed_alphas(std::span<double> out) const;
     void logits(std::span<double> out) const;
@@ -73,17 +61,12 @@ private:
     double step(Row& row, double* w) const;
     template <bool kHasValues>
     double curvature(const Row& row) const;
-    void merge_copies();
 
     SparseRows data_;
     std::size_t width_;
     DualSettings settings_;
     ZeroedArray<Row> rows_;
-    ZeroedArray<double> weights_;              // the intercept is the last one
-    std::vector<ZeroedArray<double>> copies_;  // one per thread, if there are several
-    double scale_;                             // σ′
-    double min_gap_ = std::numeric_limits<double>::infinity();
-    bool is_scale_fixed_ = false;  // σ′ stays at the number of threads, which is always safe
+    DualWeights weights_;
 };
 
 }  // namespace weigh

@@ -2,7 +2,7 @@
 
     minimise  Σ sᵢ logloss(yᵢ, xᵢ·W + b + oᵢ) + Σ l1ⱼ |wⱼ| + ½ Σ l2ⱼ wⱼ²
 
-Without l1: Newton's method, or dual coordinate ascent for two classes with many sparse penalised features.
+Without l1: Newton's method, or dual coordinate ascent for many sparse penalised features.
 With l1: proximal Newton, with coordinate descent on the quadratic model and, near the optimum, Newton steps
 on the active set. With two classes w is [d] and b a number, with more w is [d, classes] and b [classes].
 """
@@ -35,6 +35,9 @@ from weigh.learn.linear.newton import (
 from weigh.learn.linear.problem import Problem, Solution
 
 _MAX_GRAM_FEATURES = 400  # up to which the quadratic model is a Gram matrix
+# Cubes of the number of unknowns, to compare a factorisation with passes of dual ascent: measured crossover.
+MIN_FACTORISATION = 1e8
+FACTORISATIONS_PER_ENTRY = 2000
 _MAX_UNPENALISED_STEPS = 30
 _MAX_STALLED_ROUNDS = 6
 # Relative decreases of the objective per round: below the first few signs still change, below the second
@@ -51,8 +54,8 @@ def solve_logistic(
     problem = problem.drop_zero_weights()
     target = tol * null_model(problem, n_classes).objective
     passes = 0
-    if n_classes == 2 and isinstance(problem.X, SparseMatrix) and _prefers_dual(problem):
-        result, is_converged = solve_dual_ascent(problem, problem.X, target, max_iter, start)
+    if isinstance(problem.X, SparseMatrix) and _prefers_dual(problem, problem.X, n_classes):
+        result, is_converged = solve_dual_ascent(problem, problem.X, n_classes, target, max_iter, start)
         start, passes = _to_solution(result, problem, n_classes), result.iterations
         if is_converged or passes >= max_iter:
             return start
@@ -89,8 +92,12 @@ def gradient(problem: Problem, n_classes: int, w: Floats, b: Floats) -> tuple[Fl
     return w_grad, score_grad.sum(axis=0).reshape(np.shape(b))
 
 
-def _prefers_dual(problem: Problem) -> bool:
-    return problem.X.width > MAX_DENSE_HESSIAN_SIZE and bool(problem.l2.all())
+def _prefers_dual(problem: Problem, X: SparseMatrix, n_classes: int) -> bool:
+    """Check whether passes over the entries cost less than factorising a Hessian."""
+    n_outputs = 1 if n_classes == 2 else n_classes
+    n_unknowns, n_entries = X.width * n_outputs, len(X.rows.indices) * n_outputs
+    costs_less = n_unknowns**3 > MIN_FACTORISATION + FACTORISATIONS_PER_ENTRY * n_entries
+    return bool(problem.l2.all()) and (n_unknowns > MAX_DENSE_HESSIAN_SIZE or costs_less)
 
 
 def _solve_newton(

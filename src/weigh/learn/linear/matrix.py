@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from typing import Protocol
 
 import numpy as np
@@ -24,6 +25,8 @@ MAX_BINARY_SAMPLE = 100  # rows that exclude most features before all rows are c
 # Measured: new pages are expensive, and products need long blocks to run at full speed.
 _MAX_BLOCK_ROWS = 4096
 _MAX_BLOCK_CELLS = 1 << 23
+# Columns of a product Xᵀ R from which a copy of X by columns pays off: it is three times as fast for twenty.
+_MIN_TRANSPOSED_COLUMNS = 4
 
 
 class Matrix(Protocol):
@@ -154,8 +157,16 @@ class SparseMatrix:
         """Return Xᵀ r for r [n_rows] or [n_rows, k]."""
         R = np.ascontiguousarray(r.reshape(self.n_rows, math.prod(r.shape[1:])))
         out = np.empty((self.width, R.shape[1]))
+        if R.shape[1] >= _MIN_TRANSPOSED_COLUMNS:
+            _core.sparse_times(*self._columns.csr, R, available_cores(), out)
+            return out.reshape(self.width, *r.shape[1:])
         _core.sparse_transposed_times(*self.rows.csr, R, available_cores(), out)
         return out.reshape(self.width, *r.shape[1:])
+
+    @cached_property
+    def _columns(self) -> SparseRows:
+        """The columns as rows. A product with them writes each row of the result once, in order."""
+        return self.select_columns(np.arange(self.width))
 
     def squared_times(self, s: Floats) -> Floats:
         """Return Σ sᵢ xᵢⱼ² for each feature j."""
