@@ -12,13 +12,15 @@ class SoftmaxBinding {
 public:
     SoftmaxBinding(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
                    const std::optional<Vector<double>>& values, std::size_t width, std::size_t classes,
-                   const Vector<std::int32_t>& y, const std::optional<Vector<double>>& weights, double prior_variance,
+                   const Vector<std::int32_t>& y, const std::optional<Vector<double>>& weights,
+                   const std::optional<Table<const double>>& offset, double prior_variance,
                    double bias_prior_variance, std::size_t syncs_per_pass, std::size_t threads)
         : indptr_(indptr),
           indices_(indices),
           values_(values),
+          offset_(offset),
           dual_(sparse_of(indptr, indices, values, y.shape(0), width), width, classes, check_labels(y, classes),
-                check_weights(weights, y),
+                check_weights(weights, y), check_offset(offset, y, classes),
                 {prior_variance, bias_prior_variance, std::max<std::size_t>(syncs_per_pass, 1),
                  std::max<std::size_t>(threads, 1)}) {}
 
@@ -58,6 +60,14 @@ private:
         return span_of(weights);
     }
 
+    static std::span<const double> check_offset(const std::optional<Table<const double>>& offset,
+                                                const Vector<std::int32_t>& y, std::size_t classes) {
+        if (!offset) return {};
+        require(offset->shape(0) == y.shape(0) && offset->shape(1) == classes,
+                "the offset has one value per row and class");
+        return cells_of(*offset);
+    }
+
     nb::ndarray<nb::numpy, double, nb::ndim<1>> copy_vector(void (weigh::SoftmaxDual::*write)(std::span<double>) const,
                                                             std::size_t size) const {
         std::vector<double> out(size);
@@ -75,6 +85,7 @@ private:
     Vector<std::int64_t> indptr_;
     Vector<std::int32_t> indices_;
     std::optional<Vector<double>> values_;
+    std::optional<Table<const double>> offset_;
     weigh::SoftmaxDual dual_;
 };
 
@@ -84,9 +95,9 @@ void bind_softmax_dual(nb::module_& m) {
     nb::class_<SoftmaxBinding>(m, "SoftmaxDual", "Softmax regression with a Gaussian prior by dual coordinate ascent.")
         .def(nb::init<const Vector<std::int64_t>&, const Vector<std::int32_t>&, const std::optional<Vector<double>>&,
                       std::size_t, std::size_t, const Vector<std::int32_t>&, const std::optional<Vector<double>>&,
-                      double, double, std::size_t, std::size_t>(),
+                      const std::optional<Table<const double>>&, double, double, std::size_t, std::size_t>(),
              "indptr"_a, "indices"_a, "values"_a.none(), "width"_a, "classes"_a, "y"_a, "weights"_a.none(),
-             "prior_variance"_a, "bias_prior_variance"_a, "syncs_per_pass"_a, "threads"_a)
+             "offset"_a.none(), "prior_variance"_a, "bias_prior_variance"_a, "syncs_per_pass"_a, "threads"_a)
         .def("warm_start", &SoftmaxBinding::warm_start, "probabilities"_a, "weights"_a, "bias"_a,
              "Start from given probabilities.")
         .def("run_pass", &SoftmaxBinding::run_pass, "order"_a,

@@ -73,8 +73,10 @@ struct SoftmaxDual::Scratch {
 };
 
 SoftmaxDual::SoftmaxDual(const SparseRows& rows, std::size_t width, std::size_t classes, Codes y,
-                         std::span<const double> weights, const DualSettings& settings)
+                         std::span<const double> weights, std::span<const double> offset,
+                         const DualSettings& settings)
     : data_(rows),
+      offset_(offset),
       width_(width),
       classes_(classes),
       stride_((classes + kVector - 1) / kVector * kVector),
@@ -123,6 +125,8 @@ double SoftmaxDual::step(std::size_t i, double* w, Scratch& scratch) {
     double* u_old = logarithms_of(i);
     auto& [z, u, p, r, h, delta] = scratch;
     std::copy_n(w + width_ * stride_, stride_, z.data());
+    if (!offset_.empty())
+        for (std::size_t k = 0; k < classes_; ++k) z[k] += offset_[i * classes_ + k];
     add_rows(features, values, row.size, w, stride_, z.data());
 
     const std::size_t label = static_cast<std::size_t>(row.label);

@@ -779,6 +779,10 @@ class SoftmaxDual:
             NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
         ]
         | None,
+        offset: Annotated[
+            NDArray[numpy.float64], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
         prior_variance: float,
         bias_prior_variance: float,
         syncs_per_pass: int,
@@ -807,6 +811,7 @@ class SoftmaxDual:
     def subproblem_scale(self) -> float: ...
     def weights(self) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
     def bias(self) -> Annotated[NDArray[numpy.float64], {"shape": (None,)}]: ...
+    def gaps(self) -> Annotated[NDArray[numpy.float64], {"shape": (None,)}]: ...
     def probabilities(self) -> Annotated[NDArray[numpy.float64], {"shape": (None, None)}]: ...
 
 def sparse_times(

@@ -1,7 +1,7 @@
 // Softmax regression with a Gaussian prior by dual coordinate ascent over sparse rows.
 //
-// The problem is  min  Σ sᵢ (log Σₖ exp zᵢₖ − zᵢ,yᵢ) + ‖W‖² / 2v  with the scores zᵢ = b + Wᵀxᵢ, where v is the prior
-// variance. The dual has the probabilities pᵢ of all classes as variables of a row, and W = v Σ sᵢ xᵢ (yᵢ − pᵢ)ᵀ with
+// The problem is  min  Σ sᵢ (log Σₖ exp zᵢₖ − zᵢ,yᵢ) + ‖W‖² / 2v  with the scores zᵢ = oᵢ + b + Wᵀxᵢ, where v is the
+// prior variance. The dual has the probabilities pᵢ of all classes as variables of a row, and W = v Σ sᵢ xᵢ (yᵢ − pᵢ)ᵀ with
 // one-hot yᵢ. A step optimises the pᵢ of one row: it minimises over the simplex
 //
 //     Σₖ pₖ log pₖ − zₖ pₖ + ½ c (pₖ − pₖ_old)²,    c = sᵢ (v ‖xᵢ‖² + vᵦ).
@@ -22,9 +22,10 @@ namespace weigh {
 
 class SoftmaxDual {
 public:
-    // The rows must outlive this object. y holds class indices; empty weights mean unit weights.
+    // The rows and the offset [rows, classes] must outlive this object. y holds class indices; empty weights mean unit
+    // weights, an empty offset means zero.
     SoftmaxDual(const SparseRows& rows, std::size_t width, std::size_t classes, Codes y,
-                std::span<const double> weights, const DualSettings& settings);
+                std::span<const double> weights, std::span<const double> offset, const DualSettings& settings);
 
     // Start from given probabilities [rows, classes], with weights W = v Σ sᵢ xᵢ (yᵢ − pᵢ)ᵀ [width, classes].
     void warm_start(std::span<const double> probabilities, std::span<const double> weights,
@@ -65,6 +66,7 @@ private:
     double* logarithms_of(std::size_t i) const { return logarithms_.data() + i * classes_; }
 
     SparseRows data_;
+    std::span<const double> offset_;
     std::size_t width_, classes_;
     std::size_t stride_;  // of a row of weights: the classes, filled up to whole vectors
     DualSettings settings_;

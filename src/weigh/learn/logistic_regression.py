@@ -126,7 +126,7 @@ class LogisticTask:
         l1, l2 = setup.priors.unit_penalties()
         n_classes, tol = len(setup.data.classes), max(self.tol, TUNING_TOLERANCE)
         solver = LogisticPathSolver(setup.problem, l1, l2, n_classes, tol, self.max_iter)
-        scale = solver.cross_validate(solver.make_scales(N_SCALES, MIN_SCALE_RATIO), self.folds).best_scale
+        scale = solver.select_scale(solver.make_scales(N_SCALES, MIN_SCALE_RATIO), self.folds)
         return l1 * scale, l2 * scale, "cross-validation"
 
     def _build_model(self, setup: ProblemSetup, class_frequencies: Floats) -> LogisticModel:

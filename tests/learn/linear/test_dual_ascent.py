@@ -100,7 +100,7 @@ def test_dual_ascent_reaches_the_optimum(l2: Any, bias: bool, weighted: bool) ->
     if problem.weights is not None:
         problem = replace(problem, weights=problem.weights + 0.5)
     assert isinstance(problem.X, SparseMatrix)
-    result, is_converged = solve_dual_ascent(problem, problem.X, 1e-10, 1000, None)
+    result, is_converged = solve_dual_ascent(problem, problem.X, 2, 1e-10, 1000, None)
     assert is_converged
     assert result.gap <= 1e-10
     assert result.objective == pytest.approx(minimum(problem, 2), abs=1e-8)
@@ -110,15 +110,15 @@ def test_dual_ascent_reaches_the_optimum(l2: Any, bias: bool, weighted: bool) ->
 def test_the_gap_of_dual_ascent_bounds_the_suboptimality(seed: int, passes: int, bias: bool) -> None:
     problem = random_problem(seed, 40, 6, bias=bias, offset=True, sparse=True)
     assert isinstance(problem.X, SparseMatrix)
-    early, _ = solve_dual_ascent(problem, problem.X, 0.0, passes, None)
-    best, _ = solve_dual_ascent(problem, problem.X, 1e-11, 1000, None)
+    early, _ = solve_dual_ascent(problem, problem.X, 2, 0.0, passes, None)
+    best, _ = solve_dual_ascent(problem, problem.X, 2, 1e-11, 1000, None)
     assert -1e-10 <= early.objective - best.objective <= early.gap + 1e-10
 
 
 def test_a_warm_start_at_the_optimum_has_hardly_any_gap() -> None:
     problem = random_problem(4, l2=[1, 1, 2, 2, 3], offset=True, sparse=True)
     assert isinstance(problem.X, SparseMatrix)
-    cold, _ = solve_dual_ascent(problem, problem.X, 1e-9, 1000, None)
+    cold, _ = solve_dual_ascent(problem, problem.X, 2, 1e-9, 1000, None)
     solution = solve_logistic(problem, 2, tol=1e-13)
     dual = DualCoordinateAscent(problem, problem.X)
     dual.warm_start(solution)

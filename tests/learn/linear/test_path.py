@@ -135,6 +135,36 @@ def test_a_logistic_path_is_cross_validated_by_log_loss(classes: int, l1: float)
         assert curve.fold_errors[0, k] == pytest.approx(loss, rel=1e-7)
 
 
+@pytest.mark.parametrize("classes", [2, 4])
+@pytest.mark.parametrize("l1", [0.0, 1.0])
+def test_the_selected_scale_is_the_best_of_the_whole_curve(classes: int, l1: float) -> None:
+    rng = np.random.default_rng(classes)
+    X = rng.normal(size=(80, 30))
+    y = np.argmax(X[:, :classes] + rng.gumbel(size=(80, classes)), axis=1).astype(float)
+    arguments = (make_problem(X, y), np.full(30, l1), np.full(30, 1 - l1), classes, 1e-9, 1000)
+    solver = LogisticPathSolver(*arguments)
+    scales = solver.make_scales(12, 0.001)
+    curve = solver.cross_validate(scales, 4)
+    assert curve.best_index < 8
+    assert solver.select_scale(scales, 4) == curve.best_scale
+
+
+def test_selection_stops_after_three_worse_scales(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = make_problem(np.eye(6), np.arange(6.0) % 2)
+    solver = LogisticPathSolver(problem, np.zeros(6), np.ones(6), 2, 1e-9, 1000)
+    losses, used = [5.0, 6.0, 6.0, 4.0, 4.5, 4.2, 4.1, 1.0], []
+
+    def iterate_losses(self: Any, scales: Any, mask: Any) -> Any:
+        for loss in losses:
+            used.append(loss)
+            yield loss
+
+    monkeypatch.setattr(LogisticPathSolver, "_iterate_losses", iterate_losses)
+    assert solver.select_scale(np.arange(8.0), 2) == 3.0
+    assert max(used) == 6.0
+    assert min(used) == 4.0
+
+
 @pytest.mark.parametrize("bias", [True, False])
 def test_compressed_rows_have_the_moments_of_all_rows(bias: bool) -> None:
     rng = np.random.default_rng(3)

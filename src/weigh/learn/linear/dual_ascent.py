@@ -103,9 +103,7 @@ class DualSetup:
         """Rescale the features of a problem unless their penalties are equal."""
         is_uniform = bool((problem.l2 == problem.l2[0]).all())
         feature_scales = np.ones(1) if is_uniform else np.sqrt(problem.l2)
-        values = (
-            X.rows.values if is_uniform else X.rows.entry_values() * (1 / feature_scales)[X.rows.indices]
-        )
+        values = X.rows.values if is_uniform else X.rows.entry_values() * (1 / feature_scales)[X.rows.indices]
         prior_variance = 1 / float(problem.l2[0]) if is_uniform else 1.0
         squares = len(X.rows.indices) if values is None else float(values @ values)
         # The 1 keeps the variance positive if all rows are empty.
@@ -189,6 +187,8 @@ class SoftmaxVariables:
             n_classes,
             problem.y.astype(np.int32),
             problem.weights,
+            # An offset that all classes share has no effect.
+            None if problem.offset is None or problem.offset.ndim == 1 else problem.offset,
             setup.prior_variance,
             setup.intercept_variance,
             1,

@@ -39,7 +39,7 @@ def dual_lower_bound(
         p = feasible
     if v is None:
         v = X.transposed_times(loss.score_gradient(p))
-    squares = np.square(v[~without_l2]) / l2[~without_l2, None]
+    squares = np.einsum("jk,jk->j", v, v)[~without_l2] / l2[~without_l2]
     return max(0.0, loss.dual_value(p) - 0.5 * float(squares.sum()))
 
 

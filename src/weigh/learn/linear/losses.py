@@ -178,8 +178,11 @@ def hessian(loss: CrossEntropyLoss, X: Matrix, l2: Floats, p: Floats) -> Floats:
     k, width = loss.n_outputs, X.width
     hess = np.zeros((k, width, k, width))
     features = np.arange(width)
+    # One feature, such as the intercept alone, needs no Gram matrix for each of the many pairs of classes.
+    squares = np.square(X.dense_columns(np.zeros(1, np.int64))[:, 0]) if width == 1 else None
     for a, b, sign, weights in loss.hessian_blocks(p):
-        hess[a, :, b, :] = hess[b, :, a, :] = sign * X.weighted_gram(weights)
+        gram = X.weighted_gram(weights) if squares is None else squares @ weights
+        hess[a, :, b, :] = hess[b, :, a, :] = sign * gram
     for a in range(k):
         hess[a, features, a, features] += l2
     if k > 1:

@@ -5,6 +5,7 @@ Scales descend, and each solution starts from the one before.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import reduce
@@ -24,6 +25,8 @@ from weigh.learn.linear.moments import Moments
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.ridge import RowEigendecomposition, default_scales, ridge_path
 from weigh.model.parallel import available_cores
+
+MAX_RISES = 3  # scales in a row with a higher validation loss than the best one before selection stops
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,32 +180,60 @@ class LogisticPathSolver:
         if self.l1.any():
             arguments = (self.problem, self.l1, self.l2, scales, self.n_classes, self.tol, self.max_iter)
             return SolutionPath.from_solutions(scales, l1_logistic_path(*arguments))
-        solutions: list[Solution] = []
+        return SolutionPath.from_solutions(scales, list(self._iterate_solutions(scales)))
+
+    def _iterate_solutions(self, scales: Floats) -> Iterator[Solution]:
+        """Yield the solutions of an l2 penalty, each one started from the one before."""
+        start = None
         for scale in scales.tolist():
             problem = self.problem.with_penalties(self.l1 * scale, self.l2 * scale)
-            start = solutions[-1] if solutions else None
-            solutions.append(solve_logistic(problem, self.n_classes, self.tol, self.max_iter, start))
-        return SolutionPath.from_solutions(scales, solutions)
+            start = solve_logistic(problem, self.n_classes, self.tol, self.max_iter, start)
+            yield start
 
     def cross_validate(self, scales: Floats, folds: int) -> ValidationCurve:
         """Cross-validate every scale on stratified folds."""
 
         def held_out_loss(mask: Mask) -> tuple[Floats, float]:
-            training = self.problem.select_rows(~mask)
-            arguments = (training, self.l1, self.l2, self.n_classes, self.tol, self.max_iter)
-            path = LogisticPathSolver(*arguments).solve(scales)
             held_out = self.problem.select_rows(mask)
-            return self._validation_losses(held_out, path), held_out.total_weight
+            return np.array(list(self._iterate_losses(scales, mask))), held_out.total_weight
 
         masks = stratified_folds(self.problem.y, folds)
         with ThreadPoolExecutor(available_cores()) as pool:
             return _validation_curve(scales, list(pool.map(held_out_loss, masks)))
 
-    def _validation_losses(self, problem: Problem, path: SolutionPath) -> Floats:
-        loss = make_loss(problem, self.n_classes)
-        pairs = zip(path.weights, path.intercepts, strict=True)
-        width = problem.X.width
-        return np.array([loss.value(problem.X.times(w.reshape(width, -1)) + b) for w, b in pairs])
+    def select_scale(self, scales: Floats, folds: int) -> float:
+        """Return the scale with the smallest cross-validated loss.
+
+        The folds advance together along an l2 path, from the strongest penalty on. Once the loss has risen
+        `MAX_RISES` scales in a row, the weaker penalties are left out: they only fit better to the training
+        rows, and take longest.
+        """
+        if self.l1.any():
+            return self.cross_validate(scales, folds).best_scale
+        fold_losses = [self._iterate_losses(scales, mask) for mask in stratified_folds(self.problem.y, folds)]
+        losses: list[float] = []
+        with ThreadPoolExecutor(available_cores()) as pool:
+            for _ in scales:
+                losses.append(sum(pool.map(next, fold_losses)))
+                if len(losses) - 1 - int(np.argmin(losses)) >= MAX_RISES:
+                    break
+        return float(scales[np.argmin(losses)])
+
+    def _iterate_losses(self, scales: Floats, mask: Mask) -> Iterator[float]:
+        """Yield the loss of the rows in the mask for every scale, learned from the other rows."""
+        training = self.problem.select_rows(~mask)
+        held_out, width = self.problem.select_rows(mask), self.problem.X.width
+        loss = make_loss(held_out, self.n_classes)
+        if self.l1.any():
+            solutions: Iterable[Solution] = l1_logistic_path(
+                training, self.l1, self.l2, scales, self.n_classes, self.tol, self.max_iter
+            )
+        else:
+            # Not a list: the weights of all words, classes and scales would not fit into memory.
+            arguments = (training, self.l1, self.l2, self.n_classes, self.tol, self.max_iter)
+            solutions = LogisticPathSolver(*arguments)._iterate_solutions(scales)
+        for solution in solutions:
+            yield loss.value(held_out.X.times(solution.w.reshape(width, -1)) + solution.b)
 
 
 def _validation_curve(scales: Floats, folds: list[tuple[Floats, float]]) -> ValidationCurve:
