@@ -1,4 +1,4 @@
-"""Logistic regression with L2 and L1 penalties, exact and online, beside the peers.
+"""Logistic and softmax regression with L2 and L1 penalties, exact and online, beside the peers.
 
 The accuracy of a solution is its relative excess over the lowest objective of all runs, including a tight
 one of weigh. LIBLINEAR gets the rows in its own format, converted beforehand; one contender includes the
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.data import Rows, make_sparse_rows
+from benchmarks.data import NEWS, Rows, make_sparse_rows, newsgroup_folders, read_folder
 from benchmarks.job import CORES, Check, Contender, Job, Row
 from benchmarks.peers.regression import (
     CELER,
@@ -235,10 +235,68 @@ def _sgd_with_rate(settings: Mapping[str, Any], prepared: tuple[TrainTest, float
     return sgd(settings, *prepared)
 
 
+@dataclass(frozen=True)
+class Softmax:
+    """Rows of words and class numbers of softmax regression with an intercept, C = 1."""
+
+    X: Any
+    y: Floats
+
+
+def make_newsgroups(weighting: str, rows: int) -> Softmax:
+    """Return the words of evenly spaced newsgroup posts, as counts or as tf-idf of unit length."""
+    text = import_module("sklearn.feature_extraction.text")
+    posts = read_folder(newsgroup_folders()[0])
+    posts = posts[np.linspace(0, len(posts.texts) - 1, rows).astype(np.int64)]
+    vectorizer = text.TfidfVectorizer() if weighting == "tf-idf" else text.CountVectorizer(dtype=np.float64)
+    return Softmax(vectorizer.fit_transform(posts.texts), np.unique(posts.labels, return_inverse=True)[1])
+
+
+def fit_softmax(make: Any, problem: Softmax, tol: float) -> Solution:
+    model = make(tol=tol).fit(problem.X, problem.y)
+    return Solution(model.coef_, model.intercept_)
+
+
+def our_softmax(tol: float) -> Any:
+    import weigh
+
+    return weigh.LogisticRegression(tol=tol)
+
+
+def sklearn_softmax(solver: str, tol: float) -> Any:
+    return linear_model("LogisticRegression")(solver=solver, max_iter=5_000, tol=tol)
+
+
+def softmax_objective(problem: Softmax, solution: Solution) -> Mapping[str, float]:
+    scores = problem.X @ solution.weights.T + solution.bias
+    scores -= scores[np.arange(len(problem.y)), problem.y][:, None]
+    top = scores.max(axis=1)
+    loss = float((top + np.log(np.exp(scores - top[:, None]).sum(axis=1))).sum())
+    return {"objective": loss + 0.5 * float(np.square(solution.weights).sum())}
+
+
+def softmax_job(weighting: str, target: float) -> Job:
+    """Return the row of exact softmax regression on the 20 newsgroups."""
+    contenders = [Contender("weigh, prior=1.0", partial(fit_softmax, our_softmax), role="ours",
+                            tolerances=ladder(2, 8))]  # fmt: skip
+    for solver in ("lbfgs", "newton-cg"):
+        run = partial(fit_softmax, partial(sklearn_softmax, solver))
+        contenders.append(Contender(f"scikit-learn {solver}", run, tolerances=ladder(1, 6)))
+    return Job(
+        f"regression.m.{weighting}-{target:.0e}".replace("e-0", "e-"),
+        f"Softmax regression, L2, 20 newsgroups, words as {weighting}, with a bias, C = 1",
+        partial(make_newsgroups, weighting), {"rows": 11_314}, {"rows": 1_000}, tuple(contenders),
+        softmax_objective, Check("objective", target, "lowest"),
+        {"rows": 1_000} if target == LOOSE else {}, files=(NEWS,), reference=1e-9,
+        warm_up={"rows": 200}, repeats=3, packages=PACKAGES,
+    )  # fmt: skip
+
+
 LOGISTIC_JOBS: list[Row] = [
     *(
         logistic_job(l1, with_noise, target)
         for with_noise in (False, True) for l1 in (False, True) for target in (LOOSE, TIGHT)
     ),
+    *(softmax_job(weighting, target) for weighting in ("tf-idf", "counts") for target in (LOOSE, TIGHT)),
     *(online_job(labels, passes) for labels in ("separable", "flipped") for passes in (1, 5)),
 ]  # fmt: skip

@@ -12,7 +12,8 @@ models".
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from collections import deque
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -34,6 +35,7 @@ N_ACTIVE_PASSES = 2
 ACTIVE_EFFORT = 2.0  # of several classes: steps in passes over active rows, relative to the number of rows
 MAX_ACTIVE_PASSES = 60
 MAX_EXPECTED_PASSES = 150  # if more remain, Newton's method is faster
+SLOWNESS_WINDOW = 10  # passes from which their number is predicted
 N_START_SHARES = 12  # points that are tried for a warm start, each half as far from the targets as the last
 # Intercept prior variance, as a ratio to the mean of prior_variance · ‖xᵢ‖²; a larger one converges slowly
 # because every row moves the intercept.
@@ -334,11 +336,13 @@ class ConvergenceMonitor:
     rate: float = 1.0
     passes: int = 0
     expected_gap: float = math.inf
+    recent_gaps: deque[float] = field(default_factory=lambda: deque(maxlen=SLOWNESS_WINDOW))
 
     def update(self, estimated_gap: float, has_active_passes: bool) -> None:
         """Record the gap estimated by a pass, and whether passes over active rows followed."""
         self.previous_gap, self.estimated_gap = self.estimated_gap, estimated_gap
         self.passes += 1
+        self.recent_gaps.append(estimated_gap)
         if self.passes > 2:
             previous = self.previous_gap
             rate = estimated_gap / previous if previous > 0 else 0.0
@@ -356,10 +360,12 @@ class ConvergenceMonitor:
     @property
     def is_too_slow(self) -> bool:
         """Whether so many passes remain that another method is faster."""
-        if self.passes < 10 or self.estimated_gap <= self.target:
+        if len(self.recent_gaps) < SLOWNESS_WINDOW or self.estimated_gap <= self.target:
             return False
+        # Over several passes: the gap grows for a pass or two whenever the intercept moves.
+        log_rate = math.log(self.estimated_gap / self.recent_gaps[0]) / (SLOWNESS_WINDOW - 1)
         log_ratio = math.log(max(self.target, ROUNDING_TOLERANCE * self.estimated_gap) / self.estimated_gap)
-        return self.rate >= 1 or log_ratio / math.log(self.rate) > MAX_EXPECTED_PASSES
+        return log_rate >= 0 or log_ratio / log_rate > MAX_EXPECTED_PASSES
 
 
 def _shuffle_blocks(order: Ints, random: np.random.Generator) -> Ints:
