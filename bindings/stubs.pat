@@ -20,6 +20,11 @@ weigh._core.class_sums:
         classes: NDArray[numpy.int32], n_classes: int, values: NDArray[numpy.float64], weights: NDArray[numpy.float64] | None
     ) -> tuple[NDArray[numpy.float64], tuple[NDArray[numpy.int64], int], tuple[NDArray[numpy.int64], int]]: ...
 
+weigh._core.count_cells:
+    def count_cells(
+        classes: NDArray[numpy.int32], n_classes: int, values: NDArray[numpy.float64], weights: NDArray[numpy.float64] | None
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
 weigh._core.propagate_carries:
     def propagate_carries(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
 

@@ -44,7 +44,10 @@ def test_a_misspelt_kind_is_reported_with_a_hint():
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda: weigh.Number(spread="wide"), "Number: spread must be 'own', 'shared' or a number above 0"),
+        (
+            lambda: weigh.Number(spread="wide"),
+            "Number: spread must be None, 'own', 'shared' or a number above 0",
+        ),
         (lambda: weigh.Number(spread=-1.0), "Number: spread must be"),
         (lambda: weigh.Number(floor=-0.1), "Number: floor must be a number of at least 0, got -0.1."),
         (lambda: weigh.Number(bins=1), "Number: bins must be at least 2, or the cuts themselves, got 1."),
@@ -78,7 +81,8 @@ def test_a_fractional_number_of_bins_is_rejected(bins):
     [
         lambda: weigh.Number(bins="ab"),
         lambda: weigh.Number(bins=[10**400]),
-        lambda: weigh.Number(spread=None),
+        lambda: weigh.Number(spread=[1]),
+        lambda: weigh.Number(shape=3),
         lambda: weigh.Number(floor="a"),
         lambda: weigh.Category(levels="abc"),
         lambda: weigh.Category(levels=[None]),

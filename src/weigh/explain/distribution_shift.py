@@ -26,6 +26,7 @@ from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.multinomial import Multinomial
+from weigh.model.distributions.number_shapes import ShapedNumber
 from weigh.model.distributions.weights import format_value
 from weigh.result import Facts
 from weigh.source.sparse_rows import SparseRows
@@ -296,9 +297,9 @@ class FlagShiftCounter:
 class NumberShiftCounter:
     """Accumulates the mean of a numeric column, as distances from the mean of the first class."""
 
-    def __init__(self, part: Gaussian) -> None:
-        self._part = part
-        self._centre = float(part.mean[0])
+    def __init__(self, part: Gaussian | ShapedNumber) -> None:
+        self._part = part.normal
+        self._centre = float(self._part.mean[0])
         self._block_sums: list[tuple[int, float]] = []
 
     def add(self, block: NumberBlock) -> None:

@@ -226,7 +226,7 @@ def _find_unseen_levels(
 def _find_distant_numbers(
     name: str, part: Gaussian, block: NumberBlock
 ) -> Iterator[tuple[int, NoveltyReason]]:
-    term = part.weights
+    term = part.normal.weights
     if not len(term.mean):
         return
     nearest = np.full(block.n_rows, np.inf)

@@ -151,20 +151,41 @@ class Count(Kind):
 
 @dataclass(frozen=True, repr=False)
 class Number(Kind):
-    """A number, normally distributed within each class.
+    """A number with a distribution within each class, normal if nothing else is stated.
 
-    `spread`: "own" = one standard deviation per class, "shared" = one for all classes, a number = that
-    standard deviation. `floor`: lower bound of a class's standard deviation, as a fraction of the whole
-    column's. `bins`: a histogram instead of a normal density: the number of equally filled bins (cut at
-    quantiles of the first rows) or the cuts themselves. `scale`: "unit" standardises the number for
-    linear models; None does not.
+    `shape`: "normal", "log-normal", "zero-inflated", "histogram", or "auto" = the one of them that predicts
+    the class best from this column alone. None means "auto" for naive Bayes on a table with column names,
+    unless `spread`, `floor` or `bins` is stated, and otherwise "normal". `spread`: "own" = one standard
+    deviation per class, "shared" = one for all classes, a number = that standard deviation; None chooses
+    between the first two, or is "own" if the shape is stated to be normal. `floor`: lower bound of a class's
+    standard deviation, as a fraction of the whole column's. `bins`: a histogram with stated bins: the number
+    of equally filled bins (cut at quantiles of the first rows) or the cuts themselves. `scale`: "unit"
+    standardises the number for linear models; None does not.
     """
 
     name: ClassVar[str] = "number"
-    spread: str | float = "own"
+    spread: str | float | None = None
     floor: float = NUMBER.defaults["floor"]
     bins: int | tuple[float, ...] | None = None
     scale: str | None = None
+    shape: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check the settings: bins are a shape themselves."""
+        super().__post_init__()
+        if self.bins is not None and self.shape is not None:
+            raise errors.parameter_error("Number", "shape", "left out where bins are given", self.shape)
+
+    @property
+    def has_grid(self) -> bool:
+        """Whether the shape of the distribution is found from counts on a grid."""
+        return self.shape not in (None, "normal")
+
+    @property
+    def is_unstated(self) -> bool:
+        """Whether nothing is stated about the distribution."""
+        stated = self.shape, self.spread, self.bins
+        return stated == (None, None, None) and self.floor == NUMBER.defaults["floor"]
 
     @property
     def family(self) -> str:

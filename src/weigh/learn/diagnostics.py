@@ -59,13 +59,17 @@ def _zero_variance_advice(column: str, schema: Schema) -> tuple[str, Setting, st
 
 def find_zero_variance_columns(model: BayesModel) -> Iterator[ZeroVarianceColumn]:
     """Yield the columns with zero variance in a class, each with the first such class."""
-    for dist in model.distributions:
-        if isinstance(dist, Gaussian) and dist.kind.spread == "own" and dist.kind.floor < MIN_EXPLICIT_FLOOR:
-            c = _first_zero_variance_class(dist.counts)
-            if c is not None:
-                moments = dist.sample_moments
-                if moments[-1, 2] > 0.0:
-                    yield ZeroVarianceColumn(dist.part.names[0], model.classes[c], float(moments[c, 0]))
+    for i, (group, counts) in enumerate(zip(model.schema.column_groups, model.counts.parts, strict=True)):
+        kind = group.kind
+        if not isinstance(counts, NumberCounts) or not isinstance(kind, Number):
+            continue
+        c = _first_zero_variance_class(counts) if kind.floor < MIN_EXPLICIT_FLOOR else None
+        # The distributions are made last: choosing their shapes takes longer than comparing sums.
+        dist = None if c is None else model.distributions[i]
+        if c is not None and isinstance(dist, Gaussian) and dist.spread == "own":
+            moments = dist.sample_moments
+            if moments[-1, 2] > 0.0:
+                yield ZeroVarianceColumn(dist.part.names[0], model.classes[c], float(moments[c, 0]))
 
 
 def _first_zero_variance_class(counts: NumberCounts) -> int | None:

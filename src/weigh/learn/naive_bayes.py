@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from weigh import errors
 from weigh.features.inference.schema import infer_schema
+from weigh.features.kind_registry import Derived, Lag
+from weigh.features.kinds import Kind, Number
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.learn.class_prior import check_class_prior
@@ -43,6 +45,8 @@ class BayesTask:
         if not schema.column_groups:
             raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
         check_priors_fit_columns(schema.column_groups, values["prior"], values["complement"])
+        if not isinstance(columns, Schema):
+            schema = choose_shapes(schema)
         return cls(schema, values["prior"], values["class_prior"], values["complement"])
 
     def count(self, chunk: Chunk) -> BayesCounts:
@@ -113,3 +117,20 @@ class SampledCounter:
     def counts(self) -> SampledCounts:
         """Return the counts and the sample."""
         return SampledCounts(self._counter.counts(), self._sample)
+
+
+def choose_shapes(schema: Schema) -> Schema:
+    """Return a schema in which the shapes of numbers are chosen from the rows where nothing is stated.
+
+    Bare arrays keep normal distributions, like the learners for them in other libraries.
+    """
+    if not schema.named:
+        return schema
+    made: dict[str, Any] = {}
+    for name, kind in schema.made.items():
+        made[name] = replace(kind, kind=_choose_shape(kind.kind)) if isinstance(kind, Derived | Lag) else kind
+    return replace(schema, kinds=[_choose_shape(kind) for kind in schema.kinds], made=made)
+
+
+def _choose_shape(kind: Kind) -> Kind:
+    return replace(kind, shape="auto") if isinstance(kind, Number) and kind.is_unstated else kind

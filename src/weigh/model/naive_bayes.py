@@ -23,6 +23,7 @@ from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.multinomial import Multinomial
+from weigh.model.distributions.number_shapes import ShapedNumber, make_number_distribution
 from weigh.model.distributions.prior_settings import (
     ClassPrior,
     PriorSpec,
@@ -255,7 +256,9 @@ class BayesModel(CountModel):
         """Return the linear model that makes the same decisions, if there is one (B12)."""
         from weigh.model.linear import LinearModel
 
-        terms = [d.linear() if isinstance(d, Gaussian) else d.weights for d in self.distributions]
+        terms = [
+            d.linear() if isinstance(d, Gaussian | ShapedNumber) else d.weights for d in self.distributions
+        ]
         return LinearModel(self.schema, list(self.classes), self.log_prior, terms)
 
     def sample(self, n: int, seed: int = 0) -> dict[str, Any]:
@@ -357,7 +360,7 @@ def _sample_batch(model: BayesModel, rng: np.random.Generator, n: int) -> dict[s
     return columns | {model.label or "class": model.labels[codes]}
 
 
-Distribution = Categorical | Multinomial | Bernoulli | Gaussian
+Distribution = Categorical | Multinomial | Bernoulli | Gaussian | ShapedNumber
 
 
 def make_distribution(
@@ -366,7 +369,7 @@ def make_distribution(
     """Return the distribution of a column group from its counts and the priors of all columns."""
     prior, priors_by_name = part_prior(priors, part)
     if part.kind.family == "normal":
-        return Gaussian(part, counts)
+        return make_number_distribution(part, counts)
     if part.kind.family == "bernoulli":
         return Bernoulli(part, counts, prior, priors_by_name)
     if part.kind.family == "multinomial":

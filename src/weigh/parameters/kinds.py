@@ -193,6 +193,7 @@ CATEGORY = ParameterTable(
         Parameter("against", "reference level, without a weight in linear models", ReferenceLevel(), None),
     ),
 )
+SHAPES = OneOf((None, "auto", "normal", "log-normal", "zero-inflated", "histogram"))
 NUMBER = ParameterTable(
     "number",
     "Number",
@@ -200,8 +201,8 @@ NUMBER = ParameterTable(
         Parameter(
             "spread",
             "standard deviation of each class, of all together, or this number",
-            RealNumber(above=0, words=("own", "shared")),
-            "own",
+            RealNumber(above=0, words=(None, "own", "shared")),
+            None,
         ),
         Parameter(
             "floor",
@@ -222,6 +223,13 @@ NUMBER = ParameterTable(
             SCALES,
             None,
             "None leaves it to the learner.",
+        ),
+        Parameter(
+            "shape",
+            "distribution within a class, for naive Bayes",
+            SHAPES,
+            None,
+            'By default "auto" for tables with column names and "normal" for bare arrays.',
         ),
     ),
 )

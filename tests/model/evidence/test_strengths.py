@@ -73,7 +73,9 @@ def test_pruned_words_are_training_names_but_not_outcomes(parts):
 def test_a_number_has_normal_parameters_per_class_and_exact_sums(parts):
     assert parts["age"].normal_parameters() == [(2.5, 1.5), (5.0, 3.0)]
     statistics = {name: table.ravel().tolist() for name, _, table in parts["age"].sufficient_statistics()}
+    cells = statistics.pop("cell")
     assert statistics == {"known": [2, 2], "sum": [5, 10], "sum of squares": [17, 68]}
+    assert cells == [1, 0, 1, 0, 0, 1, 0, 1]  # classes with the ages 1 and 4, 2 and 8
 
 
 def test_columns_are_described_briefly(parts):

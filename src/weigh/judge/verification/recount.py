@@ -30,14 +30,15 @@ COUNT = "count"
 KNOWN = "known"
 SUM = "sum"
 SQUARES = "sum of squares"
+CELL = "cell"
 
 
 class Recount:
     """The counts of all rows: of the classes, and of each column group of a schema.
 
     `parts[k]` maps (statistic, class, name) to a count; the statistic is "count" for levels, words and flags,
-    "known" for values that are not missing, "sum" and "sum of squares" for numbers. With `whole_rows`, whole
-    rows are counted instead: see `joint_counts`.
+    "known" for values that are not missing, "sum", "sum of squares" and "cell" for numbers. With
+    `whole_rows`, whole rows are counted instead: see `joint_counts`.
     """
 
     def __init__(self, schema: Schema, *, whole_rows: bool = False) -> None:
@@ -149,6 +150,19 @@ def _number_counts(kind: Number, value: float) -> Iterator[tuple[str, Any, Exact
     yield KNOWN, "", 1
     yield SUM, "", exact
     yield SQUARES, "", exact * exact
+    if kind.has_grid:
+        yield CELL, _grid_cell(exact), 1
+
+
+def _grid_cell(value: Fraction) -> int:
+    """Return the cell of a number: 1024 cells between neighbouring powers of two,."""
+    magnitude = abs(value)
+    if not magnitude:
+        return 0
+    exponent = max(math.frexp(float(magnitude))[1] - 1, -1022)
+    # Subnormal numbers are spaced like the smallest normal ones.
+    cell = math.floor(magnitude * Fraction(2) ** (10 - exponent)) + 1024 * (exponent + 1022) + 1
+    return -cell if value < 0 else cell
 
 
 def _joint_level(kind: Kind, value: Any) -> Any:

@@ -17,6 +17,7 @@ from weigh import _core, errors
 from weigh.advice import Step
 from weigh.features.blocks import Ints, Longs
 from weigh.features.columns import encode_column, is_missing
+from weigh.features.kinds import Number
 from weigh.features.names import NameArray
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import BagOfWordsKind
@@ -122,7 +123,7 @@ def read_group(stored: store.FileContent, group: ColumnGroup, key: str, n_classe
     """Read the counts of one column group from a model file."""
     kind = group.kind
     if kind.family == "normal":
-        return NumberCounts.read_arrays(stored, key, n_classes)
+        return NumberCounts.read_arrays(stored, key, n_classes, _has_grid(group))
     table_key = f"{key}.present" if kind.family == "bernoulli" else key
     counts: CountTable | WordCountTable
     if isinstance(kind, BagOfWordsKind):
@@ -136,8 +137,13 @@ _COUNT_BY_FAMILY: dict[str, Any] = {
     "categorical": lambda group, block, by: CountTable.from_codes(block, by),
     "multinomial": lambda group, block, by: CountTable.from_sparse(block, by, group.kind.shares_block),
     "bernoulli": lambda group, block, by: FlagCounts.from_block(block, by, group.kind.shares_block),
-    "normal": lambda group, block, by: NumberCounts.from_block(block, by),
+    "normal": lambda group, block, by: NumberCounts.from_block(block, by, _has_grid(group)),
 }
+
+
+def _has_grid(group: ColumnGroup) -> bool:
+    """Whether the numbers of a column are counted on the grid."""
+    return isinstance(group.kind, Number) and group.kind.has_grid
 
 
 def encode_labels(chunk: Chunk, *, allows_fractions: bool = False) -> tuple[Ints, list[Label]]:

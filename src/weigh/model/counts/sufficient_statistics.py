@@ -20,6 +20,7 @@ from weigh.model.counts.count_table import (
     read_counts_array,
     to_integers_if_whole,
 )
+from weigh.model.counts.value_grid import GridCounts
 from weigh.model.file import store
 
 WEIGHT_TOLERANCE = 1e-9  # of sums of weights, relative to the largest
@@ -110,22 +111,25 @@ class NumberCounts(ImmutablePart):
     """The number of known values of a column per class, their exact sum, and the exact sum of their squares.
 
     With weights, `known` is the rounded sum of the weights and `weight` the exact one: rounding Σw would
-    swamp a variance that is small compared with the squared mean.
+    swamp a variance that is small compared with the squared mean. `grid` has the counts that show the shape
+    of the distribution, for columns whose shape is not stated to be normal.
     """
 
     known: CountArray
     sum_x: ExactSum
     sum_xx: ExactSum
     weight: ExactSum | None = None
+    grid: GridCounts | None = None
 
     @classmethod
-    def from_block(cls, block: NumberBlock, by: RowClasses) -> NumberCounts:
-        """Sum the values of a block by class."""
+    def from_block(cls, block: NumberBlock, by: RowClasses, has_grid: bool = False) -> NumberCounts:
+        """Sum the values of a block by class, and with `has_grid` count them on the grid."""
         known, sum_x, sum_xx = class_sums(block.values, by.classes, by.n_classes, by.weights)
+        grid = GridCounts.from_block(block, by) if has_grid else None
         if by.weights is None:
-            return cls(known, sum_x, sum_xx)
+            return cls(known, sum_x, sum_xx, None, grid)
         ones = np.where(np.isnan(block.values), np.nan, 1.0)
-        return cls(known, sum_x, sum_xx, class_sums(ones, by.classes, by.n_classes, by.weights)[1])
+        return cls(known, sum_x, sum_xx, class_sums(ones, by.classes, by.n_classes, by.weights)[1], grid)
 
     @property
     def totals(self) -> list[Fraction]:
@@ -141,7 +145,8 @@ class NumberCounts(ImmutablePart):
         if self.weight is not None or other.weight is not None:
             weight = self._exact_weight().plus(other._exact_weight(), sign)
         sum_x, sum_xx = self.sum_x.plus(other.sum_x, sign), self.sum_xx.plus(other.sum_xx, sign)
-        return NumberCounts(self.known + sign * other.known, sum_x, sum_xx, weight)
+        grid = None if self.grid is None or other.grid is None else self.grid.plus(other.grid, sign)
+        return NumberCounts(self.known + sign * other.known, sum_x, sum_xx, weight, grid)
 
     def _exact_weight(self) -> ExactSum:
         return (
@@ -160,22 +165,25 @@ class NumberCounts(ImmutablePart):
         sum_x = self.sum_x.align_classes(indices, n_classes)
         sum_xx = self.sum_xx.align_classes(indices, n_classes)
         weight = None if self.weight is None else self.weight.align_classes(indices, n_classes)
-        return NumberCounts(align_rows(self.known, indices, n_classes), sum_x, sum_xx, weight)
+        grid = None if self.grid is None else self.grid.align_classes(indices, n_classes)
+        return NumberCounts(align_rows(self.known, indices, n_classes), sum_x, sum_xx, weight, grid)
 
     def select_classes(self, classes: Longs) -> NumberCounts:
         """Return the counts restricted to the given classes, in this order."""
         sum_x, sum_xx = self.sum_x.select_classes(classes), self.sum_xx.select_classes(classes)
         weight = None if self.weight is None else self.weight.select_classes(classes)
-        return NumberCounts(self.known[classes], sum_x, sum_xx, weight)
+        grid = None if self.grid is None else self.grid.select_classes(classes)
+        return NumberCounts(self.known[classes], sum_x, sum_xx, weight, grid)
 
     def canonical(self) -> NumberCounts:
         """Return the canonical form, without `weight` where all total weights are whole numbers."""
+        grid = None if self.grid is None else self.grid.canonical()
         if self.weight is None:
-            return NumberCounts(to_integers_if_whole(self.known), self.sum_x, self.sum_xx)
+            return NumberCounts(to_integers_if_whole(self.known), self.sum_x, self.sum_xx, None, grid)
         totals = self.totals
         known = to_integers_if_whole(np.array([float(n) for n in totals]))
         is_whole = all(n.denominator == 1 for n in totals) and known.dtype == np.int64
-        return NumberCounts(known, self.sum_x, self.sum_xx, None if is_whole else self.weight)
+        return NumberCounts(known, self.sum_x, self.sum_xx, None if is_whole else self.weight, grid)
 
     def minimum(self) -> float:
         """Return the smallest count, or -1 if no values can have these sums."""
@@ -187,7 +195,7 @@ class NumberCounts(ImmutablePart):
             scatter = n * xx * unit - x * x
             if scatter < 0 or (scatter and n <= 1 and self.weight is None) or (xx and not n):
                 return -1.0
-        return float(min(totals, default=0))
+        return float(min([*totals, 0 if self.grid is None else self.grid.minimum()], default=0))
 
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:
         """Add the counts to the content of a model file."""
@@ -196,14 +204,25 @@ class NumberCounts(ImmutablePart):
             if part is not None:
                 arrays[f"{key}.{name}"] = part.limbs
                 meta[f"{key}.{name}"] = part.base
+        if self.grid is not None:
+            self.grid.write_arrays(arrays, f"{key}.grid")
 
     @classmethod
-    def read_arrays(cls, stored: store.FileContent, key: str, n_classes: int) -> NumberCounts:
+    def read_arrays(
+        cls, stored: store.FileContent, key: str, n_classes: int, has_grid: bool = False
+    ) -> NumberCounts:
         """Read the counts that `write_arrays` added."""
         sum_x, sum_xx = (_read_exact_sum(stored, f"{key}.{name}", n_classes) for name in ("first", "second"))
         has_weight = f"{key}.weight" in stored.meta
         weight = _read_exact_sum(stored, f"{key}.weight", n_classes) if has_weight else None
-        return cls(read_counts_array(stored, f"{key}.known", (n_classes,)), sum_x, sum_xx, weight)
+        known = read_counts_array(stored, f"{key}.known", (n_classes,))
+        if not has_grid:
+            return cls(known, sum_x, sum_xx, weight)
+        grid = GridCounts.read_arrays(stored, f"{key}.grid", n_classes)
+        tolerance = WEIGHT_TOLERANCE * max(1.0, float(known.max(initial=0)))
+        if (np.abs(grid.table.sum(axis=1) - known) > tolerance).any():
+            raise store.damaged_file_error(stored.path, f"its cells {key!r} do not add up to the values")
+        return cls(known, sum_x, sum_xx, weight, grid)
 
 
 def _read_exact_sum(stored: store.FileContent, key: str, n_classes: int) -> ExactSum:

@@ -104,6 +104,16 @@ class Gaussian(Immutable):
         kind = self.part.kind
         return kind if isinstance(kind, Number) else Number()
 
+    @property
+    def normal(self) -> Gaussian:
+        """This distribution, as for numbers of other shapes their summary by means and spreads."""
+        return self
+
+    @property
+    def spread(self) -> str | float:
+        """The rule for the standard deviations: "own", "shared", or the given one."""
+        return "own" if self.kind.spread is None else self.kind.spread
+
     @cached_property
     @read_only
     def sample_moments(self) -> Floats:
@@ -137,7 +147,7 @@ class Gaussian(Immutable):
         """The standard deviation of each class, with the floor applied."""
         deviations: Floats = self.sample_moments[:-1, 2]
         overall = float(self.sample_moments[-1, 2])
-        spread = self.kind.spread
+        spread = self.spread
         if not isinstance(spread, str):
             return np.full(len(deviations), float(spread))
         if spread == "shared":
@@ -187,9 +197,9 @@ class Gaussian(Immutable):
         """Return the posterior of the mean and the standard deviation in class c."""
         known = self.counts.known
         n, mean, deviation = float(known[c]), float(self.mean[c]), float(self.deviation[c])
-        if self.kind.spread == "own":
+        if self.spread == "own":
             return NormalPosterior(n, mean, deviation, n, n - 1)
-        if self.kind.spread == "shared":
+        if self.spread == "shared":
             pooled, n_means = float(known.sum()), float((known > 0).sum())
             return NormalPosterior(n, mean, deviation, pooled, pooled - n_means)
         return NormalPosterior(n, mean, deviation, n, math.inf)
@@ -209,7 +219,7 @@ class Gaussian(Immutable):
     @property
     def n_shared_parameters(self) -> int:
         """Number of free parameters shared by all classes."""
-        return 1 if self.kind.spread == "shared" and not self.is_constant else 0
+        return 1 if self.spread == "shared" and not self.is_constant else 0
 
     def outcomes(self) -> list[Outcomes]:
         """Return an empty list: a continuous value has no probability."""
@@ -225,6 +235,8 @@ class Gaussian(Immutable):
         for title, total in (("sum", self.counts.sum_x), ("sum of squares", self.counts.sum_xx)):
             integers, exponent = total.to_integers()
             yield title, [""], np.array([[n * Fraction(2) ** exponent] for n in integers], dtype=object)
+        if self.counts.grid is not None:
+            yield "cell", self.counts.grid.cells.tolist(), self.counts.grid.table
 
     def constant_names(self) -> Iterator[str]:
         """Yield the column if it is left out because it is the same in all rows."""
@@ -244,7 +256,7 @@ class Gaussian(Immutable):
         """Number of free parameters per class: the mean, and the spread if it is not shared or given."""
         if self.is_constant:
             return 0
-        return 2 if self.kind.spread == "own" else 1
+        return 2 if self.spread == "own" else 1
 
 
 def compute_moments(n: Fraction, sum_x: int, sum_xx: int, e1: int, e2: int) -> tuple[float, float, float]:

@@ -15,6 +15,7 @@ from weigh.model.distributions.gaussian import (
     compute_moments,
     pooled_deviation,
 )
+from weigh.model.distributions.number_shapes import ShapedNumber
 from weigh.model.leave_one_out.base import LeaveOneOutTerm, LeftOutRows, leave_one_out_term
 
 MAX_SQUARABLE = 1e150  # the square of a larger number may overflow
@@ -50,7 +51,7 @@ class GaussianLeaveOneOut(LeaveOneOutTerm):
     def add(self, block: NumberBlock, rows: LeftOutRows, scores: Floats) -> None:
         """Add to each row's scores the log-density of its number without the row."""
         column = self._column
-        spread = column.kind.spread
+        spread = column.spread
         if not column.counts.known.any() or (isinstance(spread, str) and not column.sample_moments[-1, 2]):
             return
         irregular = np.zeros(rows.n_rows, dtype=np.uint8)
@@ -110,9 +111,9 @@ class GaussianLeaveOneOut(LeaveOneOutTerm):
         overall = column_moments[:, :, None]
         means, residuals = np.where(np.isnan(moments[:2]), overall[:2], moments[:2])
         deviations = moments[2]
-        if not isinstance(column.kind.spread, str):
-            return means, residuals, np.full_like(means, float(column.kind.spread))
-        if column.kind.spread == "shared":
+        if not isinstance(column.spread, str):
+            return means, residuals, np.full_like(means, float(column.spread))
+        if column.spread == "shared":
             known = np.tile(column.counts.known.astype(np.float64), (len(cases), 1))
             known[own_class] -= cases[:, 1]
             deviations = np.repeat(_pooled_deviations(deviations, known), deviations.shape[1], axis=1)
@@ -153,3 +154,19 @@ def _half_square(z: Floats) -> Floats:
     log_excess = np.log(np.maximum(distance, MAX_SQUARABLE) / MAX_SQUARABLE)
     extended = 0.5 * MAX_SQUARABLE * MAX_SQUARABLE * (1.0 + log_excess)
     return np.where(distance <= MAX_SQUARABLE, 0.5 * distance * distance, extended)
+
+
+@leave_one_out_term.register(ShapedNumber)
+class ShapedNumberLeaveOneOut(LeaveOneOutTerm):
+    """The components of a number's distribution, each without the value of its row.
+
+    The shape is that of all rows: spread, bins and the prior of their shares are not chosen again.
+    """
+
+    def __init__(self, column: ShapedNumber) -> None:
+        self._terms = [(each, leave_one_out_term(each.distribution)) for each in column.components]
+
+    def add(self, block: NumberBlock, rows: LeftOutRows, scores: Floats) -> None:
+        """Add to each row's scores the logarithms of its components without the row."""
+        for component, term in self._terms:
+            term.add(component.transform(block), rows, scores)
