@@ -138,7 +138,7 @@ def test_numbers_that_decide_a_mistake_alone_are_named() -> None:
     assert causes is not None
     assert causes.extreme == ("gain",)
     assert causes.lines[0].startswith("In the worst mistakes gain contributes up to ")
-    assert causes.lines[0].endswith("train with --kind gain=number:bins=16.")
+    assert causes.lines[0].endswith("train with --kind gain=number:shape=auto.")
 
 
 def test_few_rows_are_reported() -> None:

@@ -18,6 +18,7 @@ from weigh.explain.distribution_shift import ColumnShift, make_shift_counter
 from weigh.features.blocks import CategoryBlock, NumberBlock, SparseBlock
 from weigh.features.words import Block, as_sparse_block
 from weigh.model.distributions.gaussian import Gaussian
+from weigh.model.distributions.number_shapes import ShapedNumber
 from weigh.model.distributions.weights import format_value
 from weigh.model.naive_bayes import BayesModel
 from weigh.result import LINE_WIDTH, Facts, Lines, Section, Table, TabularResult
@@ -224,7 +225,7 @@ def _find_unseen_levels(
 
 
 def _find_distant_numbers(
-    name: str, part: Gaussian, block: NumberBlock
+    name: str, part: Gaussian | ShapedNumber, block: NumberBlock
 ) -> Iterator[tuple[int, NoveltyReason]]:
     term = part.normal.weights
     if not len(term.mean):

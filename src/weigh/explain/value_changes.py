@@ -13,6 +13,7 @@ import numpy as np
 from weigh.explain.minimal_removal import AdditiveRow
 from weigh.features.blocks import CategoryBlock, Floats, NumberBlock
 from weigh.model.distributions.gaussian import GaussianWeights
+from weigh.model.distributions.number_shapes import ShapedWeights
 from weigh.model.distributions.weights import LevelWeights, LinearNumberTerm, format_value
 from weigh.model.distributions.word_weights import FlagWeights, ValueWeights
 from weigh.model.evidence.strengths import MAX_PLAUSIBLE_DEVIATIONS
@@ -178,6 +179,16 @@ def _(term: GaussianWeights, block: NumberBlock, kind: str) -> list[LevelAlterna
             float(high.max()),
         )
     ]
+
+
+@value_alternatives.register
+def _(term: ShapedWeights, block: NumberBlock, kind: str) -> list[LevelAlternatives | NumberVariation]:
+    current = list(term.contributions(block, 0))
+    if not current:
+        return []
+    other = term.typical[term.typical != block.values[0]]
+    names = [format_value(float(value)) for value in other]
+    return [LevelAlternatives(0, term.name, current[0].value, names, term.log_densities(other))]
 
 
 @value_alternatives.register

@@ -354,7 +354,8 @@ def _make_zero(part: ColumnGroup, grid: GridCounts) -> ZeroComponent:
     is_zero = grid.cells == 0
     table = np.column_stack([grid.table[:, is_zero].sum(axis=1), grid.table[:, ~is_zero].sum(axis=1)])
     names = ZERO, NOT_ZERO
-    return ZeroComponent(_make_categories(part, names, table, ZERO_STRENGTH))
+    # A stated shape may have no zeros, or nothing else; one more of each keeps both possible.
+    return ZeroComponent(_make_categories(part, names, table, ZERO_STRENGTH, n_more=1))
 
 
 def _make_bins(part: ColumnGroup, grid: GridCounts, choice: ShapeChoice) -> BinComponent:
@@ -371,9 +372,11 @@ def _make_bins(part: ColumnGroup, grid: GridCounts, choice: ShapeChoice) -> BinC
     return BinComponent(categories, np.array(cuts), names, (float(low[0]), float(high[-1])))
 
 
-def _make_categories(part: ColumnGroup, names: tuple[str, ...], table: Any, strength: int) -> Categorical:
+def _make_categories(
+    part: ColumnGroup, names: tuple[str, ...], table: Any, strength: int, n_more: int = 0
+) -> Categorical:
     """Return categories whose prior is the shares of the whole column, worth `strength` rows."""
-    totals = [Fraction(float(n)) for n in table.sum(axis=0)]
+    totals = [n_more + Fraction(float(n)) for n in table.sum(axis=0)]
     all_rows = sum(totals, Fraction(0))
     shares = [n / all_rows for n in totals]
     parameters: dict[Hashable, Any] = {

@@ -48,8 +48,8 @@ def choose_shape(grid: GridCounts, kind: Number, relative_deviation: float) -> S
     """Return the best shape that a kind allows.
 
     `relative_deviation` is the column's standard deviation relative to its mean: if the grid does not resolve
-    it, or there are fewer rows than `MIN_ROWS`, the numbers are normal. The simplest candidate is chosen whose sum of losses is at most `MAX_EXCESS`
-    above the smallest.
+    it, or there are fewer rows than `MIN_ROWS`, the numbers are normal. The simplest candidate is chosen
+    whose sum of losses is at most `MAX_EXCESS` above the smallest.
     """
     shape = kind.shape
     default = ShapeChoice("normal", kind.spread or "own")
