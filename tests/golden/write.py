@@ -190,7 +190,10 @@ def write_messy(folder: Path) -> None:
     """Write models of a messy table, and their predictions, into a folder."""
     folder.mkdir(parents=True, exist_ok=True)
     learners = {
-        "naive_bayes": weigh.NaiveBayes(),
+        "naive_bayes": weigh.NaiveBayes(number=weigh.Number(shape="normal")),
+        "naive_bayes_shapes": weigh.NaiveBayes(
+            columns={"Preis": weigh.Number(shape="log-normal"), "Größe": weigh.Number(shape="histogram")}
+        ),
         "logistic": weigh.LogisticRegression(),
         "perceptron": weigh.Perceptron(),
     }
