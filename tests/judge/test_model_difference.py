@@ -75,7 +75,7 @@ def test_settings_that_changed_are_listed():
     lines = [str(change) for change in weigh.diff(first, second).settings]
     assert lines == [
         "column 'x': category → text(min_length=1)",
-        "column 'size': number → skip",
+        "column 'size': number(shape=auto) → skip",
         "prior: 1.0 → Dirichlet(2)",
     ]
 
