@@ -132,13 +132,13 @@ def test_numbers_that_decide_a_mistake_alone_are_named() -> None:
     y = rng.random(400) < 0.5
     gain = rng.normal(10, 3, 400) + np.where(y & (rng.random(400) < 0.1), 900, 0)
     table = {"gain": gain.tolist(), "y": np.where(y, "a", "b").tolist()}
-    model = weigh.NaiveBayes().fit(table, "y")
+    model = weigh.NaiveBayes(number=weigh.Number(shape="normal")).fit(table, "y")
     rows = {"gain": [*table["gain"], 850.0], "y": [*table["y"], "b"]}
     causes = weigh.report_on(model, rows).facts.causes
     assert causes is not None
     assert causes.extreme == ("gain",)
     assert causes.lines[0].startswith("In the worst mistakes gain contributes up to ")
-    assert causes.lines[0].endswith("train with --kind gain=number:shape=auto.")
+    assert causes.lines[0].endswith("train with --kind gain=number:shape=histogram.")
 
 
 def test_few_rows_are_reported() -> None:

@@ -83,7 +83,8 @@ class LeaveOneOutPredictor(AuditPredictor):
         """Return the strongest evidence for the predicted class against the label, without the row."""
         chunk = _labelled_chunk(batch).slice(row, row + 1)
         counts = self.count_model.counts.plus(self.count_model.count([chunk]), -1).canonical()
-        model = self.count_model.with_counts(counts)
+        # Leave-one-out scores keep the shapes of numbers, and so do their reasons.
+        model = self.count_model.with_fewer_counts(counts)
         return _strongest_reasons(model, _base_model(self.model)[1], chunk, predicted, batch.labels[row])
 
 

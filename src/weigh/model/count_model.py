@@ -48,6 +48,10 @@ class CountModel(Model):
     def with_counts(self, counts: BayesCounts) -> Self:
         """Return the same model with other counts."""
 
+    def with_fewer_counts(self, counts: BayesCounts) -> Self:
+        """Return the same model without some rows, as leave-one-out scores see it."""
+        return self.with_counts(counts)
+
     @property
     def has_rows(self) -> bool:
         """Whether the counts come from rows rather than from stated parameters."""
@@ -93,8 +97,8 @@ class CountModel(Model):
 
         Row i equals `forget(row i).scores(row i)`, computed from the counts without refitting. The result is
         bit-identical for levels and bins, and agrees to a relative 1e-12 otherwise. A class whose only row is
-        left out scores −inf. All scores are −inf if no rows remain or all classes have
-        probability zero.
+        left out scores −inf. All scores are −inf if no rows remain or all classes have probability zero.
+        Shapes of numbers that are chosen from the rows are those of all rows, with bins and priors.
         """
         source = self._source(rows, y)
         self._subtract_rows(source)

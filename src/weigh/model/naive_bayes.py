@@ -23,7 +23,7 @@ from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.model.distributions.multinomial import Multinomial
-from weigh.model.distributions.number_shapes import ShapedNumber, make_number_distribution
+from weigh.model.distributions.number_shapes import ShapedNumber, make_number_distribution, shape_choice
 from weigh.model.distributions.prior_settings import (
     ClassPrior,
     PriorSpec,
@@ -32,6 +32,7 @@ from weigh.model.distributions.prior_settings import (
     column_priors_to_json,
     part_prior,
 )
+from weigh.model.distributions.shape_choice import ShapeChoice
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.evidence.strengths import strength_tables
 from weigh.model.file import store
@@ -66,6 +67,8 @@ class BayesModel(CountModel):
     class_prior: Any = None
     complement: bool = False
     stated: bool = False
+    # The shapes of the numbers if they are kept from other counts; not part of the file.
+    shapes: tuple[ShapeChoice | None, ...] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -154,8 +157,14 @@ class BayesModel(CountModel):
     @cached_property
     def distributions(self) -> list[Distribution]:
         """The distribution of each column group within the classes."""
-        pairs = zip(self.schema.column_groups, self.counts.parts, strict=True)
-        return [make_distribution(*pair, self.prior, self.counts.rows, self.complement) for pair in pairs]
+        groups = self.schema.column_groups
+        shapes = [None] * len(groups) if self.shapes is None else self.shapes
+        return [
+            make_number_distribution(group, counts, shape)
+            if group.kind.family == "normal"
+            else make_distribution(group, counts, self.prior, self.counts.rows, self.complement)
+            for group, counts, shape in zip(groups, self.counts.parts, shapes, strict=True)
+        ]
 
     @cached_property
     def terms(self) -> list[Any]:
@@ -245,7 +254,11 @@ class BayesModel(CountModel):
 
     def with_counts(self, counts: BayesCounts) -> Self:
         """Return the same model with other counts."""
-        return replace(self, counts=counts)
+        return replace(self, counts=counts, shapes=None)
+
+    def with_fewer_counts(self, counts: BayesCounts) -> Self:
+        """Return the same model without some rows; the numbers keep the shapes that they have here."""
+        return replace(self, counts=counts, shapes=tuple(map(shape_choice, self.distributions)))
 
     @property
     def has_rows(self) -> bool:

@@ -330,7 +330,7 @@ def _extreme_advice(names: Sequence[str], max_nats: dict[str, float]) -> Iterato
         yield (
             f"In the worst mistakes {_list_columns(names)} {contribute} up to {max_nats[names[0]]:,.0f} nats "
             f"(7 are already odds of 1,000 to 1), because the numbers are not normally distributed: train "
-            f"with {_kind_option(names, 'number:shape=auto')}."
+            f"with {_kind_option(names, 'number:shape=histogram')}."
         )
 
 

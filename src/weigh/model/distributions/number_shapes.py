@@ -38,18 +38,35 @@ from weigh.text import format_quantity
 ZERO, NOT_ZERO = "zero", "not zero"
 
 
-def make_number_distribution(part: ColumnGroup, counts: NumberCounts) -> Gaussian | ShapedNumber:
-    """Return the distribution of a number, with the shape that its kind states or its counts show."""
+def make_number_distribution(
+    part: ColumnGroup, counts: NumberCounts, choice: ShapeChoice | None = None
+) -> Gaussian | ShapedNumber:
+    """Return the distribution of a number, with the shape that its kind states or its counts show.
+
+    A `choice` made before is kept.
+    """
     normal = Gaussian(part, counts)
     kind, grid = part.kind, counts.grid
     if not isinstance(kind, Number) or grid is None or not len(grid.cells) or not len(normal.weights.mean):
         return normal
     _check_stated_shape(part, grid)
-    mean, _, deviation = normal.sample_moments[-1].tolist()
-    choice = choose_shape(grid, kind, deviation / abs(mean) if mean else math.inf)
+    if choice is None:
+        mean, _, deviation = normal.sample_moments[-1].tolist()
+        choice = choose_shape(grid, kind, deviation / abs(mean) if mean else math.inf)
     if choice.shape == "normal":
         return Gaussian(replace(part, kind=replace(kind, spread=choice.spread)), counts)
     return ShapedNumber(normal, choice)
+
+
+def shape_choice(distribution: Any) -> ShapeChoice | None:
+    """Return the shape of a number's distribution, None for other columns."""
+    if isinstance(distribution, Gaussian):
+        return ShapeChoice("normal", distribution.spread)
+    if not isinstance(distribution, ShapedNumber):
+        return None
+    priors = [component.distribution for component in distribution.components]
+    prior = next((each.prior for each in priors if isinstance(each, Categorical)), None)
+    return replace(distribution.choice, prior=prior if isinstance(prior, Dirichlet) else None)
 
 
 def _check_stated_shape(part: ColumnGroup, grid: GridCounts) -> None:
@@ -212,7 +229,7 @@ class ShapedNumber(Immutable):
             return (_make_bins(self.part, self._grid, self.choice),)
         if self.shape == "log-normal":
             return (self._normal_component(False),)
-        return _make_zero(self.part, self._grid), self._normal_component(True)
+        return _make_zero(self.part, self._grid, self.choice), self._normal_component(True)
 
     @property
     def _grid(self) -> GridCounts:
@@ -350,52 +367,43 @@ def _exact_sum(numbers: Any) -> ExactSum:
     return ExactSum.from_integers(integers, 1 - denominator.bit_length())
 
 
-def _make_zero(part: ColumnGroup, grid: GridCounts) -> ZeroComponent:
+def _make_zero(part: ColumnGroup, grid: GridCounts, choice: ShapeChoice) -> ZeroComponent:
     is_zero = grid.cells == 0
     table = np.column_stack([grid.table[:, is_zero].sum(axis=1), grid.table[:, ~is_zero].sum(axis=1)])
     names = ZERO, NOT_ZERO
     # A stated shape may have no zeros, or nothing else; one more of each keeps both possible.
-    return ZeroComponent(_make_categories(part, names, table, ZERO_STRENGTH, n_more=1))
+    prior = choice.prior or _share_prior(names, 1 + table.sum(axis=0), ZERO_STRENGTH)
+    return ZeroComponent(_make_categories(part, names, table, prior))
 
 
 def _make_bins(part: ColumnGroup, grid: GridCounts, choice: ShapeChoice) -> BinComponent:
-    assert choice.cell_bins is not None  # every histogram has bins
-    starts = np.flatnonzero(np.diff(choice.cell_bins, prepend=-1))
-    low, high = cell_bounds(grid.cells)
-    ends = high[starts[1:] - 1].tolist()
-    cuts = [_short_number(*pair) for pair in zip(ends, low[starts[1:]].tolist(), strict=True)]
-    labels = [format_cut(cut) for cut in cuts]
+    labels = [_format_cut(cut) for cut in choice.cuts]
     inner = [f"{a} ≤ x < {b}" for a, b in pairwise(labels)]
-    names = (f"x < {labels[0]}", *inner, f"x ≥ {labels[-1]}")
-    table = np.asarray(np.add.reduceat(grid.table, starts, axis=1))
-    categories = _make_categories(part, names, table, choice.strength)
-    return BinComponent(categories, np.array(cuts), names, (float(low[0]), float(high[-1])))
+    names = (f"x < {labels[0]}", *inner, f"x ≥ {labels[-1]}") if labels else ("any x",)
+    low, high = cell_bounds(grid.cells)
+    table = np.zeros((len(grid.table), len(names)), dtype=grid.table.dtype)
+    cell_bins = np.searchsorted(choice.cuts, low, side="right")
+    np.add.at(table.T, cell_bins, grid.table.T)
+    prior = choice.prior or _share_prior(names, table.sum(axis=0), choice.strength)
+    categories = _make_categories(part, names, table, prior)
+    return BinComponent(categories, np.array(choice.cuts), names, (float(low[0]), float(high[-1])))
 
 
-def _make_categories(
-    part: ColumnGroup, names: tuple[str, ...], table: Any, strength: int, n_more: int = 0
-) -> Categorical:
-    """Return categories whose prior is the shares of the whole column, worth `strength` rows."""
-    totals = [n_more + Fraction(float(n)) for n in table.sum(axis=0)]
-    all_rows = sum(totals, Fraction(0))
-    shares = [n / all_rows for n in totals]
-    parameters: dict[Hashable, Any] = {
-        name: 1 + strength * share for name, share in zip(names, shares, strict=True)
-    }
+def _make_categories(part: ColumnGroup, names: tuple[str, ...], table: Any, prior: Dirichlet) -> Categorical:
     group = replace(part, kind=Category(levels=names))
-    return Categorical(group, CountTable(list(names), table), Dirichlet(parameters, rest=None))
+    return Categorical(group, CountTable(list(names), table), prior)
 
 
-def _short_number(low: float, high: float) -> float:
-    """Return the number above `low` and up to `high` with the fewest digits."""
-    middle = low / 2 + high / 2
-    for digits in range(1, 17):
-        number = float(f"{middle:.{digits}g}")
-        if low < number <= high:
-            return number
-    return high
+def _share_prior(names: tuple[str, ...], totals: Any, strength: int) -> Dirichlet:
+    """Return the prior whose pseudo-counts are the shares of the whole column, worth `strength` rows."""
+    exact = [Fraction(float(n)) for n in totals]
+    all_rows = sum(exact, Fraction(0))
+    parameters: dict[Hashable, Any] = {
+        name: 1 + strength * n / all_rows for name, n in zip(names, exact, strict=True)
+    }
+    return Dirichlet(parameters, rest=None)
 
 
-def format_cut(cut: float) -> str:
+def _format_cut(cut: float) -> str:
     """Format a cut between bins with all of its digits."""
     return str(int(cut)) if cut.is_integer() and abs(cut) < 1e15 else repr(cut)

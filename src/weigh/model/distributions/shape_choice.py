@@ -10,7 +10,7 @@ marginal likelihood of the numbers themselves.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +18,8 @@ import numpy as np
 
 from weigh.features.blocks import Floats, Longs, Mask
 from weigh.features.kinds import Number
-from weigh.model.counts.value_grid import CELL_RESOLUTION, GridCounts, cell_centres
+from weigh.model.counts.value_grid import CELL_RESOLUTION, GridCounts, cell_bounds, cell_centres
+from weigh.priors.dirichlet import Dirichlet
 
 BIN_NUMBERS = (2, 4, 8, 16, 32, 64)
 STRENGTHS = (256, 64, 16, 4, 1)  # of the prior of a histogram, in rows
@@ -33,15 +34,20 @@ MIN_LOG_DEVIATION = 8 * CELL_RESOLUTION  # the grid is too coarse for the logari
 class ShapeChoice:
     """A shape with its settings.
 
-    Normal densities have a `spread`; `is_log` says whether they are of the logarithm. A histogram has the
-    bin of each cell (`cell_bins`) and the `strength` of its prior in rows.
+    Normal densities have a `spread`; `is_log` says whether they are of the logarithm. A histogram has `cuts`,
+    at which bins begin, and the `strength` of its prior in rows. `prior` is that of the shares of bins or
+    zeros if it is kept from other counts.
     """
 
     shape: str
     spread: Any = "own"
     is_log: bool = False
-    cell_bins: Longs | None = None
+    cuts: tuple[float, ...] = ()
     strength: int = 0
+    prior: Dirichlet | None = None
+
+
+Candidate = tuple[float, ShapeChoice, Longs | None]  # the loss, the shape, and the bin of each cell
 
 
 def choose_shape(grid: GridCounts, kind: Number, relative_deviation: float) -> ShapeChoice:
@@ -62,8 +68,9 @@ def choose_shape(grid: GridCounts, kind: Number, relative_deviation: float) -> S
         candidates = [each for each in candidates if each[1].shape == shape]
     if not candidates:
         return default
-    best = min(loss for loss, _ in candidates)
-    return next(choice for loss, choice in candidates if loss <= best + MAX_EXCESS)
+    best = min(loss for loss, _, _ in candidates)
+    choice, bins = next((choice, bins) for loss, choice, bins in candidates if loss <= best + MAX_EXCESS)
+    return choice if bins is None else replace(choice, cuts=find_cuts(grid, bins))
 
 
 def _is_choice(spread: Any) -> bool:
@@ -99,7 +106,7 @@ class _Comparison:
         known = self.n.sum(axis=0)
         return np.asarray(np.log(known / known.sum()))
 
-    def candidates(self) -> Iterator[tuple[float, ShapeChoice]]:
+    def candidates(self) -> Iterator[Candidate]:
         """Yield the loss of each candidate, from simple to complex."""
         everywhere, is_zero = np.ones(len(self.x), dtype=bool), self.x == 0
         yield from self._normal_candidates("normal", everywhere, False)
@@ -111,9 +118,7 @@ class _Comparison:
                 yield from self._normal_candidates("zero-inflated", ~is_zero, True)
         yield from self._histogram_candidates()
 
-    def _normal_candidates(
-        self, shape: str, inside: Mask, is_log: bool
-    ) -> Iterator[tuple[float, ShapeChoice]]:
+    def _normal_candidates(self, shape: str, inside: Mask, is_log: bool) -> Iterator[Candidate]:
         """Yield candidates with normal densities of the numbers `inside`; the others are zeros."""
         n = self.n[inside]
         x = np.log(self.x[inside]) if is_log else self.x[inside]
@@ -124,7 +129,7 @@ class _Comparison:
             if n.any():
                 logs[inside], without[inside] = normal_logs(x, n, spread, self._kind.floor)
             loss = float(self._losses(logs + zeros, without + zeros_without, self.n))
-            yield loss, ShapeChoice(shape, spread, is_log)
+            yield loss, ShapeChoice(shape, spread, is_log), None
 
     def _zero_logs(self, is_zero: Mask) -> tuple[Floats, Floats]:
         """Return the log-probability of being zero or not [G, C], with and without one row of the group."""
@@ -133,7 +138,7 @@ class _Comparison:
         logs, without = share_logs(counts, np.array([ZERO_STRENGTH]))
         return logs[0][groups], without[0][groups]
 
-    def _histogram_candidates(self) -> Iterator[tuple[float, ShapeChoice]]:
+    def _histogram_candidates(self) -> Iterator[Candidate]:
         widths = set()
         for n_bins in BIN_NUMBERS:
             bins = equal_mass_bins(self._totals, n_bins)
@@ -145,7 +150,7 @@ class _Comparison:
             tables = share_logs(counts, np.array(STRENGTHS))
             losses = self._losses(*tables, counts).tolist()
             for strength, loss in zip(STRENGTHS, losses, strict=True):
-                yield loss, ShapeChoice("histogram", cell_bins=bins, strength=strength)
+                yield loss, ShapeChoice("histogram", strength=strength), bins
 
     def _losses(self, logs: Floats, without: Floats, counts: Floats) -> Floats:
         """Return −Σ log P(class | number) over counts [G, C], for tables [..., G, C] of scores.
@@ -227,3 +232,21 @@ def equal_mass_bins(totals: Floats, n_bins: int) -> Longs:
     quantile = np.floor((np.cumsum(light) - light / 2) / (mass or 1.0))
     begins = (quantile[1:] != quantile[:-1]) | is_heavy[1:] | is_heavy[:-1]
     return np.concatenate([[0], np.cumsum(begins)]).astype(np.int64)
+
+
+def find_cuts(grid: GridCounts, bins: Longs) -> tuple[float, ...]:
+    """Return the numbers at which the bins of cells begin, except the first, in few digits if possible."""
+    starts = np.flatnonzero(np.diff(bins))
+    low, high = cell_bounds(grid.cells)
+    pairs = zip(high[starts].tolist(), low[starts + 1].tolist(), strict=True)
+    return tuple(_short_number(*pair) for pair in pairs)
+
+
+def _short_number(low: float, high: float) -> float:
+    """Return the number above `low` and up to `high` with the fewest digits."""
+    middle = low / 2 + high / 2
+    for digits in range(1, 17):
+        number = float(f"{middle:.{digits}g}")
+        if low < number <= high:
+            return number
+    return high
