@@ -109,7 +109,8 @@ def test_class_priors_name_classes_that_are_numbers(run):
     ("text", "kind"),
     [
         ("investment=flag", weigh.Flag()),
-        ("investment=number", weigh.Number()),
+        ("investment=number", weigh.Number(shape="auto")),
+        ("investment=number:shape=histogram", weigh.Number(shape="histogram")),
         ("investment=number:bins=0.5|2,floor=0", weigh.Number(bins=(0.5, 2.0), floor=0)),
         ("investment=number:spread=shared", weigh.Number(spread="shared")),
         ("investment=skip", weigh.Skip()),
@@ -194,10 +195,10 @@ yes      96  48.00 %
 column    kind      found
 customer  skip
 region    category  5 levels
-age       number    means 32.5 to 57.5
+age       number    histogram, 50 bins
 currency  category  constant, left out
 
-13 free parameters.
+107 free parameters.
 
 Note: Column 'customer' is skipped: nearly all of its 200 values are distinct,
 so it looks like an identifier. To keep it, use --kind 'customer=category'.
