@@ -14,38 +14,46 @@ constexpr std::size_t kFirstSlots = 512;
 // Numbers the cells in the order of their first occurrence, by open addressing.
 class CellIndexer {
 public:
-    CellIndexer() : slots_(kFirstSlots, kEmpty) {}
+    CellIndexer() : slots_(kFirstSlots) {}
 
     std::size_t index(std::int32_t cell) {
-        std::size_t at = slot(cell);
-        if (slots_[at] != kEmpty) return static_cast<std::size_t>(slots_[at]);
-        if (2 * cells_.size() >= slots_.size()) {
-            grow();
-            at = slot(cell);
+        if (cell == last_.cell && last_.index >= 0) return static_cast<std::size_t>(last_.index);  // often repeated
+        Slot* slot = find(cell);
+        if (slot->index < 0) {
+            if (2 * cells_.size() >= slots_.size()) {
+                grow();
+                slot = find(cell);
+            }
+            *slot = {cell, static_cast<std::int32_t>(cells_.size())};
+            cells_.push_back(cell);
         }
-        slots_[at] = static_cast<std::int32_t>(cells_.size());
-        cells_.push_back(cell);
-        return cells_.size() - 1;
+        last_ = *slot;
+        return static_cast<std::size_t>(slot->index);
     }
 
     const std::vector<std::int32_t>& cells() const { return cells_; }
 
 private:
-    static constexpr std::int32_t kEmpty = -1;
+    struct Slot {
+        std::int32_t cell = 0;
+        std::int32_t index = -1;  // −1 if the slot is empty
+    };
 
-    std::size_t slot(std::int32_t cell) const {
+    Slot* find(std::int32_t cell) {
         const std::size_t mask = slots_.size() - 1;
         std::size_t at = (static_cast<std::uint32_t>(cell) * std::uint64_t{0x9E3779B97F4A7C15} >> 32) & mask;
-        while (slots_[at] != kEmpty && cells_[static_cast<std::size_t>(slots_[at])] != cell) at = (at + 1) & mask;
-        return at;
+        while (slots_[at].index >= 0 && slots_[at].cell != cell) at = (at + 1) & mask;
+        return &slots_[at];
     }
 
     void grow() {
-        slots_.assign(2 * slots_.size(), kEmpty);
-        for (std::size_t i = 0; i < cells_.size(); ++i) slots_[slot(cells_[i])] = static_cast<std::int32_t>(i);
+        slots_.assign(2 * slots_.size(), Slot{});
+        for (std::size_t i = 0; i < cells_.size(); ++i) *find(cells_[i]) = {cells_[i], static_cast<std::int32_t>(i)};
     }
 
-    std::vector<std::int32_t> slots_, cells_;
+    std::vector<Slot> slots_;
+    std::vector<std::int32_t> cells_;
+    Slot last_;
 };
 
 CellCounts sort_cells(const std::vector<std::int32_t>& cells, const std::vector<double>& counts, std::size_t classes) {

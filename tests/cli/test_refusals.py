@@ -95,8 +95,8 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, expected):
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=number:bin=3"),
-            "Invalid value for '--kind': 'bin=3' is not a setting of number: spread, floor, bins, scale, shape. "
-            "Did you mean 'bins'?",
+            "Invalid value for '--kind': 'bin=3' is not a setting of number: spread, floor, bins, scale, "
+            "shape. Did you mean 'bins'?",
         ),
         (
             ("predict", "mails.weigh", "new.csv", "--cost", "ham:spam=3"),
