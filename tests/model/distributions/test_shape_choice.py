@@ -105,3 +105,11 @@ def test_a_frequent_value_has_a_bin_of_its_own():
     bins = equal_mass_bins(np.array([1.0, 1.0, 50.0, 1.0, 1.0, 1.0, 1.0]), 4)
     assert (bins == bins[2]).sum() == 1
     assert len(set(bins.tolist())) == 4
+
+
+def test_a_class_of_a_single_row_has_the_density_of_the_column_without_it():
+    weights = np.array([1.0, 1.0, 29.0])
+    values, classes = np.array([0.0, 1.0, 2.0]), np.array([0, 0, 1], dtype=np.int32)
+    assert choose(values, classes, weights).shape == "normal"
+    _, without = normal_logs(np.array([0.0, 3.0]), np.array([[1.0, 0.0], [0.0, 9.0]]), "own", 0.01)
+    assert np.isfinite(without).all()

@@ -178,14 +178,14 @@ def normal_logs(x: Floats, n: Floats, spread: Any, floor: float) -> tuple[Floats
     means = np.where(known > 0, x @ n / np.maximum(known, 1e-300), column_mean)
     distances = x[:, None] - means
     variances = (n * distances**2).sum(axis=0) / np.maximum(known, 1e-300)
-    rest = np.maximum(known - 1.0, 1e-300)
+    rest = np.where(known > 1, known - 1.0, 1.0)  # a single row is replaced by the column below
     shift = distances**2 / rest
     variances_without = known * (variances - shift) / rest
     if spread == "shared":
         scatter = float(known @ variances)
-        variances_without = np.maximum(scatter - known * shift, 0.0) / max(total - 1.0, 1e-300)
+        variances_without = np.maximum(scatter - known * shift, 0.0) / (total - 1.0 if total > 1 else 1.0)
         variances = np.full(len(known), scatter / total)
-    smallest = max(floor**2 * column_variance, 1e-300)
+    smallest = max(floor**2 * column_variance, 1e-200)
     variances = np.where(known > 0, np.maximum(variances, smallest), max(column_variance, smallest))
     is_single = known <= 1
     distances_without = np.where(is_single, x[:, None] - column_mean, distances + distances / rest)
