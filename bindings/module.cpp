@@ -21,6 +21,7 @@ void bind_score(nanobind::module_& m);
 void bind_spelling(nanobind::module_& m);
 void bind_exact_sums(nanobind::module_& m);
 void bind_svmlight(nanobind::module_& m);
+void bind_term_weights(nanobind::module_& m);
 void bind_tokenizer(nanobind::module_& m);
 void bind_unicode(nanobind::module_& m);
 void bind_vocabulary(nanobind::module_& m);
@@ -51,6 +52,7 @@ NB_MODULE(_core, m) {
     bind_spelling(m);
     bind_exact_sums(m);
     bind_svmlight(m);
+    bind_term_weights(m);
     bind_tokenizer(m);
     bind_unicode(m);
     bind_vocabulary(m);

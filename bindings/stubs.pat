@@ -93,6 +93,11 @@ weigh._core.WordCounts.table:
         self, class_map: NDArray[numpy.int64]
     ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[Any]]: ...
 
+weigh._core.WeightedWordCounts.table:
+    def table(
+        self, class_map: NDArray[numpy.int64]
+    ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64]]: ...
+
 weigh._core.merge_names:
     def merge_names(
         text: NDArray[numpy.uint8],

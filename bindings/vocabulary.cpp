@@ -70,6 +70,17 @@ nb::tuple find_or_add(weigh::Vocabulary& self, const DocumentsBinding& documents
     return to_tuple(std::move(rows));
 }
 
+auto indices_of_names(const weigh::Vocabulary& self, const Bytes& text, const Offsets& offsets) {
+    const auto names = names_of(text, offsets);
+    std::vector<std::int32_t> indices(names.size());
+    const ScopedGilRelease released(names.size());
+    for (std::size_t k = 0; k < names.size(); ++k) {
+        const std::int32_t index = self.find({weigh::key_of(names[k], false), names[k]});
+        indices[k] = index == weigh::Vocabulary::kUnknown ? -1 : index;
+    }
+    return indices;
+}
+
 void score(const weigh::Vocabulary& self, const DocumentsBinding& documents, const weigh::TokenSettings& settings,
            const Table<const double>& table, const Table<double>& scores) {
     require(table.shape(0) >= self.size(), "the table has too few rows");
@@ -134,6 +145,12 @@ void bind_vocabulary(nb::module_& m) {
         .def("find", &find, "documents"_a, "settings"_a, "Return (indptr, indices, counts) of the known tokens.")
         .def("find_unsorted", &find_unsorted, "documents"_a, "settings"_a,
              "Return the same with the tokens of each row in order of first appearance.")
+        .def(
+            "indices",
+            [](const weigh::Vocabulary& self, const Bytes& text, const Offsets& offsets) {
+                return to_numpy(indices_of_names(self, text, offsets));
+            },
+            "text"_a, "offsets"_a, "Return the index of each name, -1 if it is unknown.")
         .def("find_or_add", &find_or_add, "documents"_a, "settings"_a,
              "Return the sorted rows of all tokens, adding new ones.")
         .def("score", &score, "documents"_a, "settings"_a, "table"_a, "scores"_a.noconvert(),

@@ -2,55 +2,14 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <numeric>
 
 #include "bucket_names.h"
+#include "growing_table.h"
 
 namespace weigh {
-
-// A growing table of counts, `width` cells per row, all zero at first. The rows are in blocks that never move, so
-// that growing copies nothing.
-template <class Cell>
-class CountTable {
-public:
-    std::size_t rows() const { return rows_; }
-    std::size_t width() const { return width_; }
-
-    Cell* operator[](std::size_t row) const {
-        return blocks_[row >> shift_].data() + (row & ((std::size_t{1} << shift_) - 1)) * width_;
-    }
-
-    void prefetch(std::size_t row, std::size_t cell) const { __builtin_prefetch((*this)[row] + cell, 1); }
-
-    // Ensure a minimum number of rows and of cells per row.
-    void ensure_size(std::size_t rows, std::size_t width) {
-        if (width > width_) widen(width);
-        // Small tables stay in the first block and touch little of it, so do not use huge pages for it.
-        while (blocks_.size() << shift_ < rows) blocks_.emplace_back(width_ << shift_, !blocks_.empty());
-        rows_ = std::max(rows_, rows);
-    }
-
-private:
-    static constexpr std::size_t kBlockBytes = std::size_t{8} << 20;
-
-    void widen(std::size_t width) {
-        CountTable wider;
-        wider.width_ = width;
-        const std::size_t fitting = std::max<std::size_t>(kBlockBytes / (width * sizeof(Cell)), 1);
-        wider.shift_ = static_cast<int>(std::bit_width(fitting)) - 1;
-        wider.ensure_size(rows_, width);
-        for (std::size_t row = 0; row < rows_ && width_ != 0; ++row)
-            std::memcpy(wider[row], (*this)[row], width_ * sizeof(Cell));
-        *this = std::move(wider);
-    }
-
-    std::vector<ZeroedArray<Cell>> blocks_;
-    int shift_ = 0;  // log2 of the rows per block
-    std::size_t rows_ = 0, width_ = 0;
-};
 
 class WordCounts::Impl {
 public:
@@ -115,7 +74,7 @@ public:
         }
         table.words = order.size();
         const auto fill = [&]<class Cell>(Cell, const auto& value) {
-            table.cells = transpose<Cell>(order, class_map, value);
+            table.cells = transpose_cells<Cell>(order, class_map, value);
         };
         const auto count = [&](std::size_t k, std::size_t c) { return count_at(k, c); };
         const std::int64_t max_count = largest_count();
@@ -239,33 +198,15 @@ private:
         return k < weighted_.rows() && c < weighted_.width() ? weighted_[k][c] : 0.0;
     }
 
-    // Transpose to class-major order in blocks of words: writing all classes of one word at a time would touch a page
-    // per class for every word.
-    template <class Cell, class Value>
-    static ZeroedArray<Cell> transpose(std::span<const std::int32_t> order, std::span<const std::int64_t> class_map,
-                                       const Value& value) {
-        constexpr std::size_t kBlock = 64;
-        ZeroedArray<Cell> cells(order.size() * class_map.size());
-        for (std::size_t first = 0; first < order.size(); first += kBlock) {
-            const std::size_t last = std::min(first + kBlock, order.size());
-            for (std::size_t c = 0; c < class_map.size(); ++c) {
-                Cell* row = cells.data() + static_cast<std::size_t>(class_map[c]) * order.size();
-                for (std::size_t at = first; at < last; ++at)
-                    row[at] = static_cast<Cell>(value(static_cast<std::size_t>(order[at]), c));
-            }
-        }
-        return cells;
-    }
-
     CountSettings settings_;
     Tokenizer tokenizer_;
     Vocabulary vocabulary_;
     BucketNames names_;
     std::size_t header_cells_;  // cells before the counts: the rank of the bucket's name
     std::size_t classes_ = 0;
-    CountTable<std::uint32_t> narrow_;
-    CountTable<std::int64_t> wide_;
-    CountTable<double> weighted_;
+    GrowingTable<std::uint32_t> narrow_;
+    GrowingTable<std::int64_t> wide_;
+    GrowingTable<double> weighted_;
     std::uint64_t narrow_total_ = 0;  // number of increments since the narrow table was last flushed
     std::uint64_t document_ = 0;
     std::vector<std::uint64_t> last_seen_;  // the last document that contained each token

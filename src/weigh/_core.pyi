@@ -1013,6 +1013,48 @@ def parse_svmlight(
     NDArray[numpy.float64],
     tuple[str, int] | None,
 ]: ...
+def natural_log(x: float) -> float: ...
+def weigh_rows(
+    indptr: Annotated[
+        NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    indices: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    values: Annotated[NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu"}],
+    idf: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ]
+    | None,
+    takes_logs: bool,
+    norm: str,
+) -> None: ...
+
+class WeightedWordCounts:
+    def __init__(self, tokens: TokenSettings, buckets: int, takes_logs: bool, norm: str) -> None: ...
+    def add(
+        self,
+        documents: Documents,
+        classes: Annotated[
+            NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        n_classes: int,
+        weights: Annotated[
+            NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ]
+        | None,
+    ) -> None: ...
+    def merge(
+        self,
+        other: WeightedWordCounts,
+        class_map: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        n_classes: int,
+    ) -> None: ...
+    def table(
+        self, class_map: NDArray[numpy.int64]
+    ) -> tuple[NDArray[numpy.uint8], NDArray[numpy.int64], NDArray[numpy.int64], NDArray[numpy.float64]]: ...
 
 class TokenSettings:
     def __init__(
@@ -1056,6 +1098,15 @@ class Vocabulary:
     def find_unsorted(
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+    def indices(
+        self,
+        text: Annotated[
+            NDArray[numpy.uint8], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+        offsets: Annotated[
+            NDArray[numpy.int64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+        ],
+    ) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
     def find_or_add(
         self, documents: Documents, settings: TokenSettings
     ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.float64]]: ...

@@ -52,6 +52,9 @@ WORDS: dict[str, Any] = {
     "buckets": weigh.Text(buckets=4),
     "flags in buckets": weigh.Text(counts=False, buckets=4),
     "pairs": weigh.Text(ngrams=(1, 2)),
+    "norms of logs": weigh.Text(weighting="log", norm="l2"),
+    "shares": weigh.Text(norm="l1"),
+    "logs in buckets": weigh.Text(weighting="log", buckets=4),
 }
 
 

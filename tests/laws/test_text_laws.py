@@ -36,12 +36,17 @@ EXACT: dict[str, Any] = {
     "pruned": weigh.Text(min_count=2, max_words=4, stop_words="english"),
     "tokens": weigh.Tokens(),
     "token presence": weigh.Tokens(counts=False, min_count=2),
+    "tf-idf": weigh.Text(weighting="tfidf", norm="l2", ngrams=(1, 2)),
+    "pruned tf-idf": weigh.Text(weighting="log-tfidf", norm="l2", min_count=2, max_words=4),
+    "shares": weigh.Text(norm="l1"),
+    "log tokens": weigh.Tokens(weighting="log"),
 }
 HASHED: dict[str, Any] = {
     "buckets": weigh.Text(buckets=16, ngrams=(1, 2)),
     "presence in buckets": weigh.Text(counts=False, buckets=8),
     "characters in buckets": weigh.Text(chars="words", ngrams=(3, 3), buckets=2),
     "token buckets": weigh.Tokens(buckets=4),
+    "tf-idf in buckets": weigh.Text(weighting="log-tfidf", norm="l2", buckets=16),
 }
 KINDS = EXACT | HASHED
 WORDS = ["free", "Money", "noon", "ÉTÉ", "été", "naïve", "x1", "the", "中文", "a", "donau" * 5, "ΟΔΟΣ", "😀"]

@@ -1,4 +1,4 @@
-"""The scikit-learn transformer from texts to sparse word counts."""
+"""The scikit-learn transformer from texts to sparse word counts or weighted values."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from weigh.features.names import NameArray
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import Text
 from weigh.learn.preprocessing import VocabularyTask
-from weigh.model.distributions.word_weights import HashBuckets, VocabularyLookup
+from weigh.model.distributions.word_weights import VocabularyLookup
 from weigh.model.parallel import map_in_order
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
@@ -34,13 +34,14 @@ from weigh.source.sparse_rows import SparseRows
 
 
 class TextVectorizer(TransformerMixin, ThreadSafeEstimator):
-    """Counts of words or character n-grams: one row per text, one column per word.
+    """Counts or weighted values of words or character n-grams: one row per text, one column per word.
 
-    With the same options the matrix equals that of scikit-learn's ``CountVectorizer``; the columns are sorted
-    by code point. Counting is native and uses all cores, and texts may come from a file that does not fit
-    into memory: ``fit(weigh.open(...))``. The texts of a generator are kept as a list. Like
-    ``CountVectorizer``, it refuses an empty vocabulary and warns of stop words for characters; unlike it, a
-    missing text (None or NaN) has no words, and bytes must be decoded first.
+    With the same options the matrix equals that of scikit-learn's ``CountVectorizer``, and with
+    ``weighting="tfidf", norm="l2"`` that of ``TfidfVectorizer``; the columns are sorted by code point.
+    Counting is native and uses all cores, and texts may come from a file that does not fit into memory:
+    ``fit(weigh.open(...))``. The texts of a generator are kept as a list. Like ``CountVectorizer``, it
+    refuses an empty vocabulary and warns of stop words for characters; unlike it, a missing text (None or
+    NaN) has no words, and bytes must be decoded first.
 
     Parameters
     ----------
@@ -50,11 +51,14 @@ class TextVectorizer(TransformerMixin, ThreadSafeEstimator):
     min_length : minimum number of characters of a word
     lowercase, strip_accents : how texts are normalised before tokenising
     stop_words : words to leave out, a list or "english"
-    min_count : minimum number of occurrences of a word; with ``counts=False``, of texts
+    min_count : minimum number of occurrences of a word; of texts with ``counts=False``, a weighting or a norm
     max_words : maximum number of words; the most frequent ones are kept
     buckets : a power of two: hash words into this many columns instead of learning a vocabulary
-    dtype : type of the counts
+    dtype : type of the values; None means int64 for counts and float64 with a weighting or a norm
     threads : number of threads; None means all cores
+    weighting : "counts"; "log" for 1 + ln(count); "tfidf" for the count times the inverse document frequency
+        1 + ln((1 + n) / (1 + d)) of a word that d of n texts contain; "log-tfidf" for both
+    norm : "l1" or "l2" divides the values of a text by their norm; None does not
 
     Examples
     --------
@@ -82,8 +86,10 @@ class TextVectorizer(TransformerMixin, ThreadSafeEstimator):
         min_count: int = 1,
         max_words: int | None = None,
         buckets: int | None = None,
-        dtype: Any = np.int64,
+        dtype: Any = None,
         threads: int | None = None,
+        weighting: str = "counts",
+        norm: str | None = None,
     ) -> None:
         self.counts = counts
         self.ngrams = ngrams
@@ -97,6 +103,8 @@ class TextVectorizer(TransformerMixin, ThreadSafeEstimator):
         self.buckets = buckets
         self.dtype = dtype
         self.threads = threads
+        self.weighting = weighting
+        self.norm = norm
 
     def _text_kind(self) -> Text:
         settings = self.get_params(deep=False)
@@ -114,26 +122,25 @@ class TextVectorizer(TransformerMixin, ThreadSafeEstimator):
                 )
             )
         task = VocabularyTask.for_source(source, kind)
-        names: NameArray = run(task, source, threads=self.threads)
-        if not len(names):
+        words: VocabularyLookup = run(task, source, threads=self.threads)
+        if not len(words.names):
             raise _empty_vocabulary_error(kind)
-        buckets = None if self.buckets is None else HashBuckets(self.buckets, np.arange(self.buckets))
-        self.__dict__.update(names_=names, _vocabulary=(task.schema, VocabularyLookup(names, buckets)))
+        self.__dict__.update(names_=words.names, _vocabulary=(task.schema, words))
         return self
 
     @serialised
     def fit_transform(self, texts: Any, y: Any = None) -> csr_matrix:
-        """Learn the vocabulary of the texts and return their counts; y is ignored."""
+        """Learn the vocabulary of the texts and return their counts or values; y is ignored."""
         texts = _to_list(texts)  # a generator can be read only once
         return self.fit(texts).transform(texts)
 
     def transform(self, texts: Any) -> csr_matrix:
-        """Return the counts of the known words as a sparse matrix."""
+        """Return the counts or values of the known words as a sparse matrix."""
         check_is_fitted(self, "names_")
         schema, words = self._vocabulary
         texts = _to_list(texts)
         if hasattr(texts, "__len__") and len(texts) == 0:
-            return csr_matrix((0, len(words.names)), dtype=self.dtype)
+            return csr_matrix((0, len(words.names)), dtype=self._value_dtype(words))
         source = _text_source(texts)
         # The name of a single column does not matter.
         schema = replace(schema, names=source.names) if source.width == 1 else schema
@@ -144,13 +151,20 @@ class TextVectorizer(TransformerMixin, ThreadSafeEstimator):
     def _count_chunk(self, schema: Schema, words: VocabularyLookup, chunk: Chunk) -> SparseRows:
         """Return the counts of one chunk."""
         block: Any = replace(schema, names=list(chunk.columns)).encode(chunk)[0]
-        entries = words.entries(block)
+        entries, dtype = words.entries(block), self._value_dtype(words)
         values = entries.entry_values()
-        counts = values.astype(self.dtype)
+        counts = values.astype(dtype, copy=False)
+        if counts.dtype.kind == "f" and words.weighting is not None:
+            return replace(entries, values=counts)
         if (counts != values).any():
             constraint = f"a type that holds counts up to {values.max():,.0f}"
             raise errors.parameter_error("TextVectorizer", "dtype", constraint, self.dtype)
         return replace(entries, values=counts)
+
+    def _value_dtype(self, words: VocabularyLookup) -> Any:
+        if self.dtype is not None:
+            return self.dtype
+        return np.int64 if words.weighting is None else np.float64
 
     def inverse_transform(self, X: Any) -> list[npt.NDArray[Any]]:
         """Return the words that occur in each row of a matrix, in the order of the columns."""
@@ -205,8 +219,9 @@ def _empty_vocabulary_error(kind: Text) -> errors.DataError:
     """Return the error for texts without any word to count."""
     unit = "n-gram" if kind.chars else "word"
     if kind.min_count > 1:
+        times = "in at least {:,} texts" if kind.is_weighted else "at least {:,} times"
         return errors.DataError(
-            f"The vocabulary is empty: no {unit} occurs at least {kind.min_count:,} times.",
+            f"The vocabulary is empty: no {unit} occurs {times.format(kind.min_count)}.",
             hint=("Try ", Setting("min_count", 1), "."),
         )
     if kind.chars:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +42,9 @@ class WordShiftCounter:
 
     def __init__(self, part: Multinomial) -> None:
         self._part = part
-        self._training_counts = np.asarray(part.counts.table.sum(axis=0), dtype=np.float64)
+        # Words with values are compared by the texts that contain them.
+        self._counts_texts = part.weights.weighting is not None
+        self._training_counts = np.asarray(part.counts.frequencies.sum(axis=0), dtype=np.float64)
         self._has_open_vocabulary = not part.counts.fixed and not part.is_hashed
         if part.is_hashed:
             self._training_counts = self._training_counts[self._training_counts > 0]
@@ -57,6 +59,8 @@ class WordShiftCounter:
     def add(self, block: SparseBlock | TextBlock) -> None:
         """Add the counts of a block."""
         entries, indices = self._match_entries(block)
+        if self._counts_texts:
+            entries = replace(entries, values=None)
         amounts, rows = entries.entry_values(), entries.entry_rows()
         unknown, width = self._current_counts.shape[1] - 2, self._current_counts.shape[1]
         # In training, a word that occurs twice in its only row is not a singleton, so it is not one here.
@@ -81,9 +85,8 @@ class WordShiftCounter:
         if self._part.is_hashed:
             for sign, entries in ((1, as_sparse_block(block).rows), (-1, matched)):
                 groups = (self._n_rows_seen + entries.entry_rows()) % ROW_GROUPS
-                self._current_counts[:, -2] += sign * np.bincount(
-                    groups, entries.values, minlength=ROW_GROUPS
-                )
+                amounts = None if self._counts_texts else entries.values
+                self._current_counts[:, -2] += sign * np.bincount(groups, amounts, minlength=ROW_GROUPS)
 
     def shifts(self) -> Iterator[ColumnShift]:
         """Yield the shift of the column, if there are enough rows and words."""

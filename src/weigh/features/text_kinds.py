@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from weigh import _core, errors
+from weigh.advice import Setting
 from weigh.features.kinds import ColumnMap, Kind, MarkerTuple
 from weigh.features.words import Block, encode_texts, encode_tokens
 from weigh.parameters.kinds import TEXT
@@ -24,12 +25,19 @@ class BagOfWordsKind(Kind):
     occur fewer than `min_count` times, and all but the `max_words` most frequent, stay in the counts and are
     left out of the finished model. With `buckets` (a power of two) words are hashed into that many buckets:
     memory does not depend on the vocabulary, and words in the same bucket share its counts.
+
+    `weighting` turns the count of a word in a text into its value: "log" is 1 + ln(count), "tfidf" the count
+    times the inverse document frequency 1 + ln((1 + n) / (1 + d)) of a word that d of n training texts
+    contain, "log-tfidf" both. `norm` divides the values of a text by their sum ("l1") or by the root of the
+    sum of their squares ("l2"). With either, `min_count` and `max_words` count texts, not occurrences.
     """
 
     counts: bool = True
     min_count: int = field(default=1, kw_only=True)
     max_words: int | None = field(default=None, kw_only=True)
     buckets: int | None = field(default=None, kw_only=True)
+    weighting: str = field(default="counts", kw_only=True)
+    norm: str | None = field(default=None, kw_only=True)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -40,7 +48,28 @@ class BagOfWordsKind(Kind):
     @property
     def family(self) -> str:
         """The distribution within a class."""
+        if self.is_weighted and not self.counts:
+            raise errors.Unsupported(
+                "Naive Bayes uses either values of words (weighting, norm) or only whether they occur "
+                "(counts=False), not both.",
+                hint=("Leave out ", Setting("counts", False), ", or the weighting and the norm."),
+            )
         return "multinomial" if self.counts else "bernoulli"
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether the words of a text have values other than their counts."""
+        return self.weighting != "counts" or self.norm is not None
+
+    @property
+    def takes_logs(self) -> bool:
+        """Whether values are logarithms of counts."""
+        return self.weighting in ("log", "log-tfidf")
+
+    @property
+    def uses_idf(self) -> bool:
+        """Whether values are multiplied by the inverse document frequency."""
+        return self.weighting in ("tfidf", "log-tfidf")
 
     @property
     def token_settings(self) -> _core.TokenSettings:

@@ -26,10 +26,16 @@ from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_magnitude
 from weigh.features.words import Block, TextBlock, as_sparse_block
-from weigh.learn.preprocessing import IDENTITY, Standardisation
+from weigh.learn.preprocessing import IDENTITY, Preprocessing, Standardisation
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.distributions.weights import LevelWeights, ScaledWeights
-from weigh.model.distributions.word_weights import GridWeights, HashBuckets, ValueWeights, WordWeights
+from weigh.model.distributions.word_weights import (
+    GridWeights,
+    HashBuckets,
+    ValueWeights,
+    VocabularyLookup,
+    WordWeights,
+)
 from weigh.source.sparse_rows import SparseRows
 
 Allocate = Callable[[int], int]  # reserves n consecutive feature indices and returns the first
@@ -45,7 +51,7 @@ class FeatureIndex:
     def __init__(
         self,
         schema: Schema,
-        preprocessing: Mapping[int, NameArray | Standardisation] | None = None,
+        preprocessing: Mapping[int, Preprocessing] | None = None,
         *,
         dense: bool = False,
     ) -> None:
@@ -58,6 +64,8 @@ class FeatureIndex:
 
     def _make_indexer(self, group: Any, fitted: Any) -> BlockIndexer:
         if isinstance(group.kind, BagOfWordsKind):
+            if group.kind.is_weighted:
+                return WeightedWordIndexer(group, self.allocate, fitted)
             if group.kind.buckets:
                 return HashedWordIndexer(group, self.allocate)
             return WordIndexer(group, self.allocate, fitted)
@@ -332,6 +340,39 @@ class WordIndexer:
         vars(self).update(state)
         self._word_ids = _core.NameIndexer(0)
         self._word_ids.index(state["_word_ids"].text, state["_word_ids"].offsets, True)
+
+
+class WeightedWordIndexer:
+    """Weighted words; words that the first pass did not see have no feature."""
+
+    def __init__(self, group: ColumnGroup, allocate: Allocate, words: VocabularyLookup) -> None:
+        self._group = group
+        self._words = words
+        self._first = allocate(len(words.names))
+
+    def prepare_block(self, block: TextBlock, mask: Mask | None) -> SparseRows:
+        """Return the values of the words of the rows in `mask`."""
+        return self._words.entries(block if mask is None else block.where(mask))
+
+    def direct_rows(self, block: SparseRows, grow: bool) -> SparseRows:
+        """Return the rows of the only group, whose columns are the feature indices."""
+        del grow
+        return block
+
+    def add_block(self, builder: _core.CsrBuilder, block: SparseRows, grow: bool) -> None:
+        """Add the entries of a prepared block."""
+        del grow
+        builder.add_entries(*block.csr, self.feature_order().astype(np.int32))
+
+    def feature_order(self) -> Longs:
+        """Return the feature indices of the words in sorted order."""
+        return np.arange(self._first, self._first + len(self._words.names))
+
+    def build_term(self, order: Longs, table: Floats) -> WordWeights:
+        """Return the term of the words, which applies the same weighting."""
+        del order
+        words = self._words
+        return WordWeights(self._group.title, words.names, table, False, words.buckets, words.weighting)
 
 
 class HashedWordIndexer:

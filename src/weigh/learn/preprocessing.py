@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,10 +16,12 @@ from weigh.features.inference.schema import infer_schema
 from weigh.features.kinds import Kind, Number
 from weigh.features.names import NameArray
 from weigh.features.schema import Schema
+from weigh.features.term_weighting import TermWeighting
 from weigh.features.text_kinds import BagOfWordsKind
-from weigh.model.counts.bayes_counts import WordCounter
+from weigh.model.counts.bayes_counts import GroupCounts, WordCounter
 from weigh.model.counts.count_table import RowClasses, WordCountTable, select_names, select_vocabulary
 from weigh.model.counts.sufficient_statistics import FlagCounts, NumberCounts
+from weigh.model.distributions.word_weights import HashBuckets, VocabularyLookup
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 
@@ -37,6 +39,7 @@ class Standardisation:
 
 
 IDENTITY = Standardisation(0.0, 1.0)
+Preprocessing = NameArray | VocabularyLookup | Standardisation  # of one column group
 
 
 def needs_first_pass(schema: Schema) -> bool:
@@ -44,14 +47,14 @@ def needs_first_pass(schema: Schema) -> bool:
     return any(_needs_statistics(group.kind) for group in schema.column_groups)
 
 
-def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, NameArray | Standardisation]:
+def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Preprocessing]:
     """Read all rows and return, by column group, the vocabulary to keep or the standardisation."""
     groups = dict(enumerate(schema.column_groups))
     kinds = {i: group.kind for i, group in groups.items() if _needs_statistics(group.kind)}
     words = {
-        i: WordCounter(kind)
+        i: _vocabulary_counter(kind)
         for i, kind in kinds.items()
-        if isinstance(kind, BagOfWordsKind) and _is_pruned(kind)
+        if isinstance(kind, BagOfWordsKind) and _needs_vocabulary(kind)
     }
     numbers = {i: _NumberStatistics(kind) for i, kind in kinds.items() if isinstance(kind, Number)}
     for chunk in chunks:
@@ -67,9 +70,9 @@ def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Name
             counter.add(blocks[i], RowClasses(codes, 1))
         for i, statistics in numbers.items():
             statistics.add(blocks[i], row_classes)
-    fitted: dict[int, NameArray | Standardisation] = {}
+    fitted: dict[int, Preprocessing] = {}
     for i, counter in words.items():
-        fitted[i] = _kept_words(kinds[i], counter.counts(_SINGLE_CLASS))
+        fitted[i] = _fit_vocabulary(kinds[i], counter.counts(_SINGLE_CLASS))
     fitted.update({i: statistics.standardisation() for i, statistics in numbers.items()})
     return fitted
 
@@ -100,15 +103,40 @@ class _NumberStatistics:
 
 
 def _needs_statistics(kind: Kind) -> bool:
-    return _is_pruned(kind) or _is_standardised(kind)
+    return _needs_vocabulary(kind) or _is_standardised(kind)
 
 
-def _is_pruned(kind: Kind) -> bool:
-    return isinstance(kind, BagOfWordsKind) and (kind.min_count > 1 or kind.max_words is not None)
+def _needs_vocabulary(kind: Kind) -> bool:
+    if not isinstance(kind, BagOfWordsKind):
+        return False
+    return kind.min_count > 1 or kind.max_words is not None or kind.is_weighted
+
+
+def _vocabulary_counter(kind: BagOfWordsKind) -> WordCounter:
+    """Return a counter of words, or of the texts that contain each word if the words are weighted."""
+    return WordCounter(
+        replace(kind, counts=False, weighting="counts", norm=None) if kind.is_weighted else kind
+    )
 
 
 def _is_standardised(kind: Kind) -> bool:
     return isinstance(kind, Number) and kind.bins is None
+
+
+def _fit_vocabulary(kind: Any, counts: Any) -> NameArray | VocabularyLookup:
+    """Return the kept words, with their weighting if the kind has one."""
+    return _weigh_words(kind, counts) if kind.is_weighted else _kept_words(kind, counts)
+
+
+def _weigh_words(kind: BagOfWordsKind, counts: FlagCounts) -> VocabularyLookup:
+    """Return the vocabulary and the weighting from the texts that contain each word."""
+    present, n_documents = counts.present.canonical(), int(counts.known[0, 0])
+    assert isinstance(present, WordCountTable)
+    kept = select_vocabulary(kind, present.table)
+    kept = np.arange(present.table.shape[1]) if kept is None else kept
+    buckets = HashBuckets(kind.buckets, kept) if kind.buckets else None
+    weighting = TermWeighting.from_kind(kind, present.table[0, kept].astype(np.int64), n_documents)
+    return VocabularyLookup(present.names.take(kept), buckets, weighting=weighting)
 
 
 def _kept_words(kind: Kind, counts: Any) -> NameArray:
@@ -139,7 +167,7 @@ class VocabularyCounter:
 
     def __init__(self, schema: Schema, kind: BagOfWordsKind) -> None:
         self._schema = schema
-        self._words = WordCounter(kind)
+        self._words = _vocabulary_counter(kind)
 
     def add(self, chunk: Chunk) -> None:
         """Count the words of one chunk."""
@@ -150,12 +178,9 @@ class VocabularyCounter:
         """Add the words of another counter."""
         self._words.merge(other._words, _SINGLE_CLASS, 1)
 
-    def counts(self) -> WordCountTable:
+    def counts(self) -> GroupCounts:
         """Return the count of each word."""
-        counts = self._words.counts(_SINGLE_CLASS)
-        words = counts.present if isinstance(counts, FlagCounts) else counts
-        assert isinstance(words, WordCountTable)
-        return words
+        return self._words.counts(_SINGLE_CLASS)
 
 
 @dataclass(frozen=True)
@@ -179,10 +204,24 @@ class VocabularyTask:
         """Return an empty counter."""
         return VocabularyCounter(self.schema, self.kind)
 
-    def merge(self, first: WordCountTable, second: WordCountTable) -> WordCountTable:
+    def merge(self, first: Any, second: Any) -> Any:
         """Return the sum of two counts."""
         return first.plus(second)
 
-    def finish(self, counts: WordCountTable) -> NameArray:
-        """Return the kept words in sorted order, or the bucket names of hashed words."""
-        return counts.canonical().names if counts.is_hashed else _kept_words(self.kind, counts)
+    def finish(self, counts: Any) -> VocabularyLookup:
+        """Return the kept words in sorted order with their weighting, or all buckets of hashed words."""
+        words: Any = counts.present if isinstance(counts, FlagCounts) else counts
+        if words.is_hashed:
+            return self._all_buckets(counts, words.canonical())
+        fitted = _fit_vocabulary(self.kind, counts)
+        return fitted if isinstance(fitted, VocabularyLookup) else VocabularyLookup(fitted)
+
+    def _all_buckets(self, counts: Any, words: WordCountTable) -> VocabularyLookup:
+        n_buckets = words.table.shape[1]
+        weighting = None
+        if self.kind.is_weighted:
+            weighting = TermWeighting.from_kind(
+                self.kind, words.table[0].astype(np.int64), int(counts.known[0, 0])
+            )
+        buckets = HashBuckets(n_buckets, np.arange(n_buckets))
+        return VocabularyLookup(words.names, buckets, weighting=weighting)

@@ -15,6 +15,7 @@ from weigh.features.blocks import Floats
 from weigh.features.kinds import Flag, Kind
 from weigh.features.names import join_names
 from weigh.features.schema import ColumnGroup, Schema
+from weigh.features.term_weighting import TermWeighting
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.immutable import read_only
 from weigh.model.base import BaseModel, ClassWeightNames, EncodedRows, Model, weight_table
@@ -256,6 +257,8 @@ def _write_term(term: ScoreTerm, arrays: dict[str, Any], meta: dict[str, Any], k
         store.write_names(arrays, meta, f"{key}.names", term.names)
         if term.buckets is not None:
             meta[f"{key}.buckets"], arrays[f"{key}.used"] = term.buckets.n_buckets, term.buckets.used
+        if term.weighting is not None:
+            _write_weighting(term.weighting, arrays, meta, key)
     if isinstance(term, FlagWeights):
         arrays[f"{key}.present"], arrays[f"{key}.absent"] = term.present, term.absent
     else:
@@ -291,7 +294,31 @@ def _read_term(stored: store.FileContent, key: str, group: ColumnGroup, n_output
         )
         return FlagWeights(title, names, present, absent, fixed, buckets)
     table = read_floats(stored, f"{key}.table", len(names), n_outputs)
-    return WORD_TERM_TYPES[term_type](title, names, table, fixed, buckets)
+    weighting = _read_weighting(stored, key, group.kind, len(names))
+    return WORD_TERM_TYPES[term_type](title, names, table, fixed, buckets, weighting)
+
+
+def _write_weighting(
+    weighting: TermWeighting, arrays: dict[str, Any], meta: dict[str, Any], key: str
+) -> None:
+    if weighting.documents is not None:
+        arrays[f"{key}.documents"], meta[f"{key}.n_documents"] = weighting.documents, weighting.n_documents
+    if weighting.normalises_first:
+        meta[f"{key}.normalises_first"] = True
+
+
+def _read_weighting(stored: store.FileContent, key: str, kind: Kind, n_words: int) -> TermWeighting | None:
+    """Read the document frequencies of weighted words; the kind has the other settings."""
+    if not isinstance(kind, BagOfWordsKind) or not kind.is_weighted:
+        return None
+    normalises_first = stored.meta.get(f"{key}.normalises_first", False) is True
+    if not kind.uses_idf:
+        return TermWeighting(kind.takes_logs, kind.norm, normalises_first=normalises_first)
+    documents = store.read_array(stored, f"{key}.documents", (n_words,), [np.int64, np.float64])
+    n_documents = stored.meta.get(f"{key}.n_documents")
+    if not isinstance(n_documents, int | float) or not ((documents >= 0) & (documents <= n_documents)).all():
+        raise store.damaged_file_error(stored.path, f"its part {key!r} has impossible document frequencies")
+    return TermWeighting(kind.takes_logs, kind.norm, documents, n_documents, normalises_first)
 
 
 def _term_types(kind: Kind) -> Collection[str]:

@@ -183,6 +183,20 @@ _WORD_SETTINGS = (
         None,
         "Words in the same bucket share its counts. Not with `min_count` or `max_words`.",
     ),
+    Parameter(
+        "weighting",
+        "value of a word in a text: its count, 1 + ln(count), or either times the idf",
+        OneOf(("counts", "log", "tfidf", "log-tfidf")),
+        "counts",
+        "The idf of a word that d of n training texts contain is 1 + ln((1 + n) / (1 + d)).",
+    ),
+    Parameter(
+        "norm",
+        "divide the values of a text by their sum, or by the root of the sum of squares",
+        OneOf((None, "l1", "l2")),
+        None,
+        "With a norm or a weighting, `min_count` and `max_words` count texts, not occurrences.",
+    ),
 )
 
 CATEGORY = ParameterTable(

@@ -11,7 +11,16 @@ from typing import Any
 import numpy as np
 
 from weigh.features.blocks import Floats
-from weigh.judge.verification.recount import COUNT, KNOWN, CountKey, ExactCount, Recount
+from weigh.judge.verification.recount import (
+    ALL_CLASSES,
+    ALL_TEXTS,
+    COUNT,
+    KNOWN,
+    TEXTS,
+    CountKey,
+    ExactCount,
+    Recount,
+)
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix, model_standardisations
 from weigh.learn.preprocessing import IDENTITY, Standardisation
 from weigh.model.counts.count_table import have_same_names
@@ -146,6 +155,8 @@ def _model_counts(
 ) -> Iterator[tuple[CountKey, ExactCount]]:
     """Yield a statistic's counts; `is_unnamed` says that the recount has one "known" count per class."""
     statistic, names, table = statistics
+    if statistic in (TEXTS, ALL_TEXTS):
+        classes = [ALL_CLASSES]
     if statistic == KNOWN and is_unnamed and table.shape[1] == 1:
         names = [""]
     yield from _table_counts(statistic, classes, names, np.broadcast_to(table, (len(classes), len(names))))

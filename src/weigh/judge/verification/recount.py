@@ -31,6 +31,9 @@ KNOWN = "known"
 SUM = "sum"
 SQUARES = "sum of squares"
 CELL = "cell"
+VALUES, TEXTS, ALL_TEXTS = "sum of values", "texts", "all texts"
+ALL_CLASSES = "any"  # the class of statistics that do not distinguish classes
+FIXED_POINT_SCALE = 2**32
 
 
 class Recount:
@@ -74,7 +77,12 @@ class Recount:
                 columns = [to_pylist(chunk.columns[name], name) for name in part.names]
                 cells = _part_cells(part, columns, frozenset(self.schema.missing))
             for row, statistic, name, amount in cells:
-                counts[statistic, labels[row], name] += weights[row] * amount
+                if statistic in (TEXTS, ALL_TEXTS):
+                    counts[statistic, ALL_CLASSES, name] += weights[row] * amount
+                elif statistic == VALUES:
+                    counts[statistic, labels[row], name] += round(weights[row] * amount)
+                else:
+                    counts[statistic, labels[row], name] += weights[row] * amount
 
     def _add_rows(self, chunk: Chunk, labels: list[Any], weights: list[ExactCount]) -> None:
         markers = frozenset(self.schema.missing)
@@ -135,11 +143,57 @@ def _word_counts(kind: BagOfWordsKind, value: Any) -> Iterator[tuple[str, Any, E
         words = tokenise_text(value, kind) if isinstance(kind, Text) else list(value)
         amounts = [(word, 1) for word in words]
     keys = [(hash_bucket(word, kind.buckets) if kind.buckets else word, amount) for word, amount in amounts]
+    if kind.is_weighted:
+        yield from _word_values(kind, keys)
+        return
     if not kind.counts:
         yield KNOWN, "", 1
         keys = [(key, 1) for key in {key for key, _ in keys}]
     for key, amount in keys:
         yield COUNT, key, amount
+
+
+def _word_values(
+    kind: BagOfWordsKind, amounts: list[tuple[Any, ExactCount]]
+) -> Iterator[tuple[str, Any, ExactCount]]:
+    """Yield the values of weighted words without idf, in units of 2⁻³², and the texts that contain them."""
+    counts: dict[Any, float] = defaultdict(float)
+    for key, amount in amounts:
+        counts[key] += float(amount)
+    values = {
+        key: 1 + _natural_log(count) if kind.takes_logs and count > 1 else count
+        for key, count in counts.items()
+    }
+    length = _vector_norm(sorted(values.values()), kind.norm)
+    yield ALL_TEXTS, "", 1
+    for key, value in values.items():
+        yield TEXTS, key, 1
+        yield VALUES, key, round(value / length * FIXED_POINT_SCALE if length else value)
+
+
+def _vector_norm(values: list[float], norm: str | None) -> float:
+    if norm is None:
+        return 1.0
+    total = 0.0
+    for value in values:
+        total += value if norm == "l1" else value * value
+    return total if norm == "l1" else math.sqrt(total)
+
+
+def _natural_log(x: float) -> float:
+    """Return ln x by the series of training, because `math.log` may differ in the last bit.
+
+    ln x = k ln 2 + 2 artanh((m − 1) / (m + 1)), with x = m 2^k and √½ ≤ m < √2.
+    """
+    m, k = math.frexp(x)
+    if m < math.sqrt(2) / 2:
+        m, k = 2 * m, k - 1
+    s = (m - 1) / (m + 1)
+    series = 0.0
+    for n in range(25, 2, -2):
+        series = (series + 1 / n) * (s * s)
+    ln_2_high, ln_2_low = 0.693147180369123816490, 1.90821492927058770002e-10
+    return k * ln_2_high + (2 * s + (2 * s * series + k * ln_2_low))
 
 
 def _number_counts(kind: Number, value: float) -> Iterator[tuple[str, Any, ExactCount]]:

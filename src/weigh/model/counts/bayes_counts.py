@@ -35,10 +35,11 @@ from weigh.model.counts.count_table import (
     to_integers_if_whole,
 )
 from weigh.model.counts.sufficient_statistics import FlagCounts, NumberCounts
+from weigh.model.counts.weighted_words import WeightedWordCounter, WeightedWordTable
 from weigh.model.file import store
 from weigh.source.chunk import Chunk, is_arrow
 
-GroupCounts = CountTable | WordCountTable | FlagCounts | NumberCounts
+GroupCounts = CountTable | WordCountTable | WeightedWordTable | FlagCounts | NumberCounts
 Label = str | int | float | bool
 
 
@@ -124,6 +125,8 @@ def read_group(stored: store.FileContent, group: ColumnGroup, key: str, n_classe
     kind = group.kind
     if kind.family == "normal":
         return NumberCounts.read_arrays(stored, key, n_classes, _has_grid(group))
+    if isinstance(kind, BagOfWordsKind) and kind.is_weighted:
+        return WeightedWordTable.read_arrays(stored, key, n_classes, kind)
     table_key = f"{key}.present" if kind.family == "bernoulli" else key
     counts: CountTable | WordCountTable
     if isinstance(kind, BagOfWordsKind):
@@ -352,7 +355,9 @@ class BayesCounter:
 
 def make_group_counter(group: ColumnGroup) -> GroupCounter:
     """Return a new counter for a column group."""
-    return WordCounter(group.kind) if isinstance(group.kind, BagOfWordsKind) else SumCounter(group)
+    if not isinstance(group.kind, BagOfWordsKind):
+        return SumCounter(group)
+    return WeightedWordCounter(group.kind) if group.kind.is_weighted else WordCounter(group.kind)
 
 
 def count_rows(chunks: Iterable[Chunk], schema: Schema) -> BayesCounts:

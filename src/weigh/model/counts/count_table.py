@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import _core, errors
+from weigh.advice import Setting
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Level, Longs, NumberedNames, SparseBlock
 from weigh.features.columns import bin_names
 from weigh.features.kinds import Flag, Kind, Number
@@ -67,6 +68,11 @@ class CountTable(ImmutablePart):
         """Sum the entries of sparse columns by class."""
         check_table_memory(len(block.names), by.n_classes)
         return cls(block.names, np.zeros((by.n_classes, len(block.names))), fixed).plus_block(block, by)
+
+    @property
+    def frequencies(self) -> CountArray:
+        """The counts by which a vocabulary is pruned."""
+        return self.table
 
     def plus_block(self, block: SparseBlock, by: RowClasses) -> CountTable:
         """Add the entries of sparse columns of the same names to this table, in place, and return it.
@@ -233,6 +239,11 @@ class WordCountTable(ImmutablePart):
     is_hashed: bool = False
     fixed: bool = False  # as in CountTable: words are dropped when their counts become zero
 
+    @property
+    def frequencies(self) -> CountArray:
+        """The counts by which a vocabulary is pruned."""
+        return self.table
+
     @classmethod
     def from_unsorted(cls, names: Sequence[str], table: CountArray) -> WordCountTable:
         """Return the table of words given in any order."""
@@ -339,6 +350,14 @@ def select_names(names: Sequence[str], kept: Longs | None) -> Sequence[str]:
     if kept is None:
         return names
     return names.take(kept) if isinstance(names, NameArray) else [names[j] for j in kept.tolist()]
+
+
+def weighted_words_error(column: str, purpose: str) -> errors.Unsupported:
+    """Return the error for a use of words that needs counts, not values."""
+    return errors.Unsupported(
+        f"The words of column {column!r} have values (weighting or norm), not counts, so {purpose}.",
+        hint=("Train with ", Setting("weighting", "counts"), " and without norm."),
+    )
 
 
 def hashed_sampling_error(column: str) -> errors.Unsupported:

@@ -274,7 +274,13 @@ def _read_specification(
 def _required_form(kind: Kind, reader: SpecificationReader) -> str:
     """Return the form in which the numbers of a column of this kind are given."""
     form = FLAG if isinstance(kind, Flag) else NUMBER if isinstance(kind, Number) else CELLS
-    if kind.name == "skip" or form not in reader.forms or getattr(kind, "bins", None) is not None:
+    is_weighted = isinstance(kind, BagOfWordsKind) and kind.is_weighted
+    if (
+        kind.name == "skip"
+        or is_weighted
+        or form not in reader.forms
+        or getattr(kind, "bins", None) is not None
+    ):
         raise errors.ParameterError(
             f"{reader.owner}: a column of kind {kind!r} cannot be specified. Give {reader.expected}."
         )

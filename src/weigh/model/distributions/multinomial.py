@@ -14,6 +14,7 @@ import numpy as np
 from weigh import _core
 from weigh.features.blocks import ConstantSequence, Floats, Ints, Longs, SparseBlock
 from weigh.features.schema import ColumnGroup
+from weigh.features.term_weighting import TermWeighting
 from weigh.features.words import TextBlock
 from weigh.immutable import Immutable, read_only
 from weigh.model.counts.count_table import (
@@ -22,7 +23,9 @@ from weigh.model.counts.count_table import (
     hashed_sampling_error,
     select_names,
     select_vocabulary,
+    weighted_words_error,
 )
+from weigh.model.counts.weighted_words import WeightedWordTable
 from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.distributions.word_weights import HashBuckets, WordWeights, words_column
 from weigh.model.evidence.exact_products import Factor, exact_class_shares, smoothed_ratio, to_fraction
@@ -37,12 +40,13 @@ from weigh.text import format_quantity
 class Multinomial(Immutable):
     """P(word | class) = (count + pseudo-count) / (sum of counts + sum of pseudo-counts).
 
-    Each occurrence of a word contributes its weight. With `complement`, the weights of a class come from all
+    Each occurrence of a word contributes its weight. The counts of weighted words are sums of their values,
+    and a word contributes its weight times its value. With `complement`, the weights of a class come from all
     *other* classes, w = −log P(word | other classes), and the class prior is ignored (Rennie et al. 2003).
     """
 
     part: ColumnGroup
-    counts: CountTable | WordCountTable
+    counts: CountTable | WordCountTable | WeightedWordTable
     prior: Prior
     rows: Any
     complement: bool = False
@@ -50,7 +54,7 @@ class Multinomial(Immutable):
 
     @cached_property
     def _vocabulary_indices(self) -> Longs | None:
-        return select_vocabulary(self.part.kind, self.counts.table)
+        return select_vocabulary(self.part.kind, self.counts.frequencies)
 
     @cached_property
     def words(self) -> Sequence[str]:
@@ -108,7 +112,19 @@ class Multinomial(Immutable):
     def weights(self) -> WordWeights:
         """The log-probabilities per occurrence, as a term of the score."""
         logs = self._log_weights()
-        return WordWeights(self.part.title, self.words, logs, self.counts.fixed, self._buckets)
+        return WordWeights(
+            self.part.title, self.words, logs, self.counts.fixed, self._buckets, self._weighting
+        )
+
+    @property
+    def _weighting(self) -> TermWeighting | None:
+        """The weighting of the words in the vocabulary."""
+        if not isinstance(self.counts, WeightedWordTable):
+            return None
+        weighting, kept = self.counts.weighting, self._vocabulary_indices
+        if weighting.documents is None or kept is None:
+            return weighting
+        return replace(weighting, documents=weighting.documents[kept])
 
     def _log_weights(self) -> Floats:
         if self._uniform_pseudo_count is not None and not self.complement and self.table.dtype != np.float64:
@@ -123,7 +139,7 @@ class Multinomial(Immutable):
     @property
     def is_hashed(self) -> bool:
         """Whether words are hashed into buckets."""
-        return isinstance(self.counts, WordCountTable) and self.counts.is_hashed
+        return not isinstance(self.counts, CountTable) and self.counts.is_hashed
 
     @property
     def _buckets(self) -> HashBuckets | None:
@@ -137,6 +153,9 @@ class Multinomial(Immutable):
 
     def factors(self, block: SparseBlock | TextBlock, row: int, c: int) -> Iterator[Factor]:
         """Yield P(word | class c) to the power of its count, with the formula, for each word of the row."""
+        if self._weighting is not None:
+            yield from self._weighted_factors(block, row, c)
+            return
         pseudo_total = self._pseudo_total
         total = to_fraction(self.table[c].sum().item())
         is_plain_ratio = total + pseudo_total > 0 and (
@@ -155,6 +174,14 @@ class Multinomial(Immutable):
             else:
                 yield Factor(name, value, factor.formula, float(factor.probability) ** count)
 
+    def _weighted_factors(self, block: SparseBlock | TextBlock, row: int, c: int) -> Iterator[Factor]:
+        """Yield P(word | class c) to the power of its value, which is rounded like the sums of values."""
+        sums, pseudo = f"{self.table[c].sum():.6g}", f"{float(self._pseudo_total):.6g}"
+        for j, value, name in self.weights.occurrences(block, row):
+            ratio = f"(({self.table[c, j]:.6g} + {self.pseudo_counts[j]:g}) / ({sums} + {pseudo}))"
+            probability = float(self.probabilities[c, j]) ** value
+            yield Factor(name, f"× {value:.4g}", f"{ratio}^{value:.4g}", probability)
+
     def exact_probabilities(self, c: int) -> list[Fraction]:
         """Return the probabilities of all words in class c as fractions."""
         return exact_class_shares(self.table, c, self.exact_pseudo_counts)
@@ -169,6 +196,7 @@ class Multinomial(Immutable):
 
     def posterior(self, c: int, column: str = "") -> Dirichlet:
         """Return the posterior of the word probabilities in class c."""
+        self._require_counts("their probabilities have no posterior")
         counts = map(to_fraction, self.table[c].tolist())
         alpha = [a + n for a, n in zip(self._prior_concentration, counts, strict=True)]
         words: Iterable[str] = self.words
@@ -178,11 +206,17 @@ class Multinomial(Immutable):
 
     def predictive(self) -> DirichletMultinomial:
         """Return the posterior predictive term, a Dirichlet-multinomial."""
+        self._require_counts("there is no posterior predictive distribution")
         alpha = self.table + np.array(self._prior_concentration, np.float64)
         return DirichletMultinomial(self.weights, np.ascontiguousarray(alpha.T))
 
+    def _require_counts(self, purpose: str) -> None:
+        if isinstance(self.counts, WeightedWordTable):
+            raise weighted_words_error(self.part.title, purpose)
+
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
         """Draw words for each row; their number is Poisson with the mean of the class."""
+        self._require_counts("no texts can be sampled from the model")
         if self.is_hashed:
             raise hashed_sampling_error(self.part.title)
         drawn = np.zeros((len(classes), len(self.words)), dtype=np.int64)
@@ -212,7 +246,12 @@ class Multinomial(Immutable):
         """Yield the unsmoothed counts."""
         # Buckets are identified by number: several words may share one.
         names = range(self.counts.table.shape[1]) if self.is_hashed else self.counts.names
-        yield "count", names, self.counts.table
+        if isinstance(self.counts, WeightedWordTable):
+            yield "sum of values", names, self.counts.sums
+            yield "texts", names, self.counts.frequencies
+            yield "all texts", [""], self.counts.known[None, :]
+        else:
+            yield "count", names, self.counts.table
 
     def constant_names(self) -> Iterator[str]:
         """Yield nothing: the words of a row have a distribution together."""

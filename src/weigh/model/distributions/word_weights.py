@@ -13,6 +13,7 @@ from weigh import _core, errors
 from weigh.features.blocks import DenseBlock, Floats, Ints, Longs, SparseBlock
 from weigh.features.names import LazyNames, NameArray
 from weigh.features.schema import ColumnGroup
+from weigh.features.term_weighting import TermWeighting
 from weigh.features.text_kinds import Tokens
 from weigh.features.words import TextBlock
 from weigh.immutable import Immutable
@@ -33,24 +34,30 @@ class HashBuckets(Immutable):
         """Return the buckets with non-zero counts in a table [classes, buckets]."""
         return cls(table.shape[1], np.flatnonzero(table.any(axis=0)))
 
-    def vocabulary(self) -> _core.Vocabulary:
-        """Return the native lookup from a word to the index of its bucket among the used ones."""
+    def columns(self) -> Ints:
+        """Return the index of each bucket among the used ones, −1 if it is not used."""
         indices: Ints = np.full(self.n_buckets, -1, dtype=np.int32)
         indices[self.used] = np.arange(len(self.used))
-        return _core.Vocabulary.from_buckets(indices)
+        return indices
+
+    def vocabulary(self) -> _core.Vocabulary:
+        """Return the native lookup from a word to the index of its bucket among the used ones."""
+        return _core.Vocabulary.from_buckets(self.columns())
 
 
 class VocabularyWeights(Immutable):
     """Base class of terms with a row of weights per name.
 
     `fixed` names are columns of the schema; other names are words. Hashed words are looked up by bucket and
-    displayed as they occur in the explained row.
+    displayed as they occur in the explained row. With a `weighting`, texts are converted to values; sparse
+    rows have values already.
     """
 
     title: str
     names: Sequence[str]
     fixed: bool
     buckets: HashBuckets | None
+    weighting: TermWeighting | None = None
 
     @cached_property
     def index_by_name(self) -> dict[str, int]:
@@ -78,7 +85,10 @@ class VocabularyWeights(Immutable):
     def entries(self, block: SparseBlock | DenseBlock | TextBlock) -> SparseRows:
         """Return the rows of a block with columns numbered as `names`; unknown names are dropped."""
         if isinstance(block, TextBlock):
-            return block.look_up(self.vocabulary, len(self.names))
+            if self.weighting is None:
+                return block.look_up(self.vocabulary, len(self.names))
+            columns = None if self.buckets is None else self.buckets.columns()
+            return self.weighting.look_up(block, self.vocabulary, len(self.names), columns)
         if isinstance(block, DenseBlock):
             block = block.to_sparse()
         if self.fixed and have_same_names(block.names, self.names):
@@ -115,21 +125,23 @@ class VocabularyLookup(VocabularyWeights):
     buckets: HashBuckets | None = None
     title: str = "text"
     fixed: bool = False
+    weighting: TermWeighting | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class WordWeights(VocabularyWeights):
-    """Weights [V, C] per occurrence of a word; unknown words add nothing."""
+    """Weights [V, C] per occurrence, or per unit of the value, of a word; unknown words add nothing."""
 
     title: str
     names: Sequence[str]
     table: Floats
     fixed: bool
     buckets: HashBuckets | None = None
+    weighting: TermWeighting | None = None
 
     def add(self, block: SparseBlock | DenseBlock | TextBlock, scores: Floats) -> None:
-        """Add count × weights of each word to the scores of its row."""
-        if isinstance(block, TextBlock) and block.kind.counts:
+        """Add count × weights, or value × weights, of each word to the scores of its row."""
+        if isinstance(block, TextBlock) and block.kind.counts and self.weighting is None:
             self.vocabulary.score(block.documents, block.settings, self.table, scores)
         else:
             self.entries(block).add_product(self.table, scores)
@@ -137,9 +149,13 @@ class WordWeights(VocabularyWeights):
     def occurrences(
         self, block: SparseBlock | DenseBlock | TextBlock, row: int
     ) -> list[tuple[int, float, str]]:
-        """Return the words of a row: index, number of occurrences, display name."""
+        """Return the words of a row: index, number of occurrences or value, display name."""
         if isinstance(block, TextBlock):
             words = block.row(row).count_known_words(self.vocabulary)
+            if self.weighting is not None:
+                entries = self.entries(block.row(row))
+                values = dict(zip(entries.indices.tolist(), entries.entry_values().tolist(), strict=True))
+                return [(j, values[j], f"{self.title}: {word}") for j, _, word in words]
             return [(j, count, f"{self.title}: {word}") for j, count, word in words]
         entries = self.entries(block.row(row))
         totals: dict[int, float] = {}
@@ -166,7 +182,9 @@ class WordWeights(VocabularyWeights):
         return SparseBlock(self.entries_without(block, keys), self.names).row(0)
 
     def format_amount(self, count: float) -> str:
-        """Format the number of occurrences of a word."""
+        """Format the number of occurrences of a word, or its value."""
+        if self.weighting is not None:
+            return f"{self.weighting.label} {count:.4g}"
         return f"× {format_value(count)}"
 
     def features(self) -> LinearFeatures:

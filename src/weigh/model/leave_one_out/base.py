@@ -119,14 +119,16 @@ class VocabularyCounts:
         """Return the counts of a distribution; of hash buckets only the used ones."""
         counts = distribution.counts if counts is None else counts
         kind = distribution.part.kind
-        kept = select_vocabulary(kind, counts.table)
+        kept = select_vocabulary(kind, counts.frequencies)
         word_kind = kind if isinstance(kind, BagOfWordsKind) else None
         if kept is None or distribution.is_hashed:
             table = counts.table if kept is None else counts.table[:, kept]
             return cls(word_kind, distribution.weights, table, np.ones(table.shape[1], dtype=bool))
         mask = np.zeros(counts.table.shape[1], dtype=bool)
         mask[kept] = True
-        return cls(word_kind, VocabularyLookup(counts.names), counts.table, mask)
+        weighting = getattr(counts, "weighting", None)
+        lookup = VocabularyLookup(counts.names, weighting=weighting)
+        return cls(word_kind, lookup, counts.table, mask)
 
     def counts(self, words: Longs | Ints) -> Floats:
         """Return the counts [words, classes] of the words with the given indices."""
@@ -152,6 +154,9 @@ class VocabularyCounts:
         if kind is None:
             return np.ones(len(entries.indices), dtype=bool), None
         remains = np.asarray(counts.any(axis=1))
+        if kind.is_weighted:
+            # Like the idf, the vocabulary is that of all rows, except for words of this row alone.
+            return remains & self.in_vocabulary[entries.indices], None
         if kind.min_count <= 1 and kind.max_words is None:
             return remains, None
         totals = counts.sum(axis=1)
