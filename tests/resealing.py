@@ -98,6 +98,13 @@ def _further_models() -> Iterator[tuple[str, Any]]:
     text = {"note": weigh.Text(buckets=32), "sky": weigh.Category(against="sun"), "warm": "number"}
     rows = {"note": NOTE, "sky": SKY, "warm": WARM, "play": PLAY}
     yield "words", weigh.LogisticRegression(columns=text).fit(rows, "play").model_
+    weighted = weigh.NaiveBayes(columns=weigh.Text(weighting="log-tfidf", norm="l2"))
+    yield "weighted_words", weighted.fit(NOTE, PLACE).model_
+    yield "weighted_product_form", weighted.fit(NOTE, PLACE).model_.linear()
+    shares = weigh.NaiveBayes(columns=weigh.Text(weighting="tfidf", norm="l1", buckets=16))
+    yield "weighted_buckets", shares.fit(NOTE, PLAY, sample_weight=np.linspace(0.1, 2.0, 12)).model_
+    tfidf = weigh.LogisticRegression(columns=weigh.Text(weighting="tfidf", norm="l2", buckets=32))
+    yield "tfidf", tfidf.fit(NOTE, PLAY).model_
     products = weigh.LinearRegression(columns=weigh.Products(2), prior=weigh.Normal(1.0))
     yield "products", products.fit({"warm": WARM, "damp": TABLE["damp"], "hours": WARM}, "hours").model_
 

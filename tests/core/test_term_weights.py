@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 from collections import Counter, defaultdict
@@ -49,7 +50,7 @@ def test_values_of_rows_equal_the_reference(norm: str, takes_logs: bool, uses_id
     idf = np.array([1 + rng.random() for _ in range(50)]) if uses_idf else None
     values = counts.copy()
     _core.weigh_rows(indptr, indices, values, idf, takes_logs, norm)
-    for start, stop in zip(indptr[:-1], indptr[1:], strict=True):
+    for start, stop in itertools.pairwise(indptr.tolist()):
         factors = [1.0 if idf is None else float(idf[j]) for j in indices[start:stop]]
         expected = reference_values(counts[start:stop].tolist(), factors, takes_logs, norm)
         assert values[start:stop].tolist() == expected

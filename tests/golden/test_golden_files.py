@@ -10,7 +10,15 @@ from typing import Any
 import pytest
 
 import weigh
-from tests.golden.write import CHECKED, LETTERS, MAILS, answers, folded_digest, messy_answers
+from tests.golden.write import (
+    CHECKED,
+    LETTERS,
+    MAILS,
+    answers,
+    folded_digest,
+    messy_answers,
+    weighted_answers,
+)
 from weigh.apps.mail.store import MailStore
 from weigh.errors import ModelFileError
 from weigh.model.file import store
@@ -19,6 +27,8 @@ FOLDER = Path(__file__).parent / "0.1.0"
 ANSWERS = json.loads((FOLDER / "answers.json").read_text())
 MESSY_FOLDER = Path(__file__).parent / "format-2"
 MESSY_ANSWERS = json.loads((MESSY_FOLDER / "answers.json").read_text())
+WEIGHTED_FOLDER = Path(__file__).parent / "format-2-weighted"
+WEIGHTED_ANSWERS = json.loads((WEIGHTED_FOLDER / "answers.json").read_text())
 
 
 @pytest.fixture(params=sorted(ANSWERS["mail"]))
@@ -62,6 +72,17 @@ def test_a_model_of_a_messy_table_answers_as_it_did_and_is_saved_byte_for_byte(
     assert set(model.schema.readings) == {"Preis", "Größe", "Kunde"}
     assert set(model.schema.dates) == {"Tag"}
     _assert_same(messy_answers(model), MESSY_ANSWERS[name])
+    model.save(tmp_path / "again.weigh")
+    assert (tmp_path / "again.weigh").read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("name", sorted(WEIGHTED_ANSWERS))
+def test_a_model_of_weighted_texts_answers_as_it_did_and_is_saved_byte_for_byte(
+    name: str, tmp_path: Path
+) -> None:
+    path = WEIGHTED_FOLDER / f"{name}.weigh"
+    model = weigh.load(path)
+    _assert_same(weighted_answers(model), WEIGHTED_ANSWERS[name])
     model.save(tmp_path / "again.weigh")
     assert (tmp_path / "again.weigh").read_bytes() == path.read_bytes()
 

@@ -4,7 +4,8 @@ Run once per file format, with the release whose files must stay readable, into 
 
     python -m tests.golden.write FOLDER
 
-`--messy` writes only models of a messy table: they have what files of version 2 added.
+`--messy` writes only models of a messy table: they have what files of version 2 added. `--weighted` writes
+only models of weighted texts, which version 2 added too.
 """
 
 from __future__ import annotations
@@ -220,5 +221,41 @@ def messy_answers(model: Any) -> dict[str, Any]:
         }
 
 
+def write_weighted(folder: Path) -> None:
+    """Write models of weighted texts, and their predictions, into a folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    kind = weigh.Text(weighting="log-tfidf", norm="l2")
+    hashed = weigh.Tokens(weighting="tfidf", norm="l1", buckets=64)
+    bayes = weigh.NaiveBayes(columns=kind).fit(NOTE, PLACE).model_
+    fitted = {
+        "naive_bayes": bayes,
+        "naive_bayes_linear": bayes.linear(),
+        "naive_bayes_hashed": weigh.NaiveBayes(columns=hashed).fit(_tokens(NOTE), PLAY).model_,
+        "logistic": weigh.LogisticRegression(columns=kind).fit(NOTE, PLACE).model_,
+        "perceptron_hashed": weigh.Perceptron(columns=hashed).fit(_tokens(NOTE), PLAY).model_,
+    }
+    recorded = {}
+    for name, model in fitted.items():
+        model.save(folder / f"{name}.weigh")
+        recorded[name] = weighted_answers(model)
+    (folder / "answers.json").write_text(json.dumps(recorded, indent=1, sort_keys=True) + "\n")
+
+
+def _tokens(texts: list[str]) -> dict[str, list[list[str]]]:
+    return {"note": [text.split() for text in texts]}
+
+
+def weighted_answers(model: Any) -> dict[str, Any]:
+    """Return a model's predictions and scores on texts or lists of tokens."""
+    texts = [row["note"] for row in ROWS]
+    rows: Any = _tokens(texts) if isinstance(model.schema.kinds[0], weigh.Tokens) else texts
+    return {
+        "predict": [_plain(value) for value in model.predict(rows)],
+        "scores": [[_plain(value) for value in row] for row in model.scores(rows).reshape(len(ROWS), -1)],
+    }
+
+
 if __name__ == "__main__":
-    (write_messy if "--messy" in sys.argv else write)(Path(sys.argv[1]))
+    selected = {"--messy": write_messy, "--weighted": write_weighted}
+    write_files = next((selected[option] for option in sys.argv if option in selected), write)
+    write_files(Path(sys.argv[1]))

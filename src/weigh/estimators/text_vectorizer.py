@@ -154,7 +154,10 @@ class TextVectorizer(TransformerMixin, ThreadSafeEstimator):
         entries, dtype = words.entries(block), self._value_dtype(words)
         values = entries.entry_values()
         counts = values.astype(dtype, copy=False)
-        if counts.dtype.kind == "f" and words.weighting is not None:
+        if words.weighting is not None:
+            if counts.dtype.kind != "f":
+                constraint = "a floating-point type with a weighting or a norm"
+                raise errors.parameter_error("TextVectorizer", "dtype", constraint, self.dtype)
             return replace(entries, values=counts)
         if (counts != values).any():
             constraint = f"a type that holds counts up to {values.max():,.0f}"

@@ -8,7 +8,6 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from weigh import _core, errors
-from weigh.advice import Setting
 from weigh.features.kinds import ColumnMap, Kind, MarkerTuple
 from weigh.features.words import Block, encode_texts, encode_tokens
 from weigh.parameters.kinds import TEXT
@@ -52,7 +51,7 @@ class BagOfWordsKind(Kind):
             raise errors.Unsupported(
                 "Naive Bayes uses either values of words (weighting, norm) or only whether they occur "
                 "(counts=False), not both.",
-                hint=("Leave out ", Setting("counts", False), ", or the weighting and the norm."),
+                hint="Leave out one of the two.",
             )
         return "multinomial" if self.counts else "bernoulli"
 

@@ -132,8 +132,9 @@ class BayesModel(CountModel):
 
     @property
     def is_generative(self) -> bool:
-        """Whether scores are joint log-probabilities; complement scores are not."""
-        return not self.complement
+        """Whether scores are joint log-probabilities; complement scores and scores of values are not."""
+        kinds = (part.kind for part in self.schema.column_groups)
+        return not self.complement and not any(getattr(kind, "is_weighted", False) for kind in kinds)
 
     @cached_property
     def class_distribution(self) -> ClassPrior:

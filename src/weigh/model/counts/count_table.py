@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh import _core, errors
-from weigh.advice import Setting
+from weigh.advice import set_kind
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Level, Longs, NumberedNames, SparseBlock
 from weigh.features.columns import bin_names
 from weigh.features.kinds import Flag, Kind, Number
@@ -356,7 +356,7 @@ def weighted_words_error(column: str, purpose: str) -> errors.Unsupported:
     """Return the error for a use of words that needs counts, not values."""
     return errors.Unsupported(
         f"The words of column {column!r} have values (weighting or norm), not counts, so {purpose}.",
-        hint=("Train with ", Setting("weighting", "counts"), " and without norm."),
+        hint=("Train with plain counts, ", set_kind(column, "text"), "."),
     )
 
 
