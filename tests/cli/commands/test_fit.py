@@ -116,6 +116,8 @@ def test_class_priors_name_classes_that_are_numbers(run):
         ("investment=skip", weigh.Skip()),
         ("familiarity=category:levels=low|medium|high", weigh.Category(levels=("low", "medium", "high"))),
         ("familiarity=text:ngrams=1-2,counts=false,min_count=2", weigh.Text(False, (1, 2), min_count=2)),
+        ("familiarity=text:weighting=log-tfidf,norm=l2", weigh.Text(weighting="log-tfidf", norm="l2")),
+        ("familiarity=text:weighting=tfidf,norm=none", weigh.Text(weighting="tfidf")),
     ],
 )
 def test_kinds_are_read_from_text(run, text, kind):
