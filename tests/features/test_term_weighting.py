@@ -72,6 +72,18 @@ def test_the_design_matrix_equals_that_of_scikit_learn(storage: str, tmp_path: P
     assert list(matrix.names) == [f"body: {word}" for word in peer.get_feature_names_out()]
 
 
+def test_weighted_words_stand_beside_other_columns() -> None:
+    table = {"body": ["free money", "noon free", "money"], "n": [1.5, 0.0, 2.5], "sky": ["a", "b", "a"]}
+    columns = {"body": TFIDF, "n": "number", "sky": "category"}
+    matrix = build_design_matrix(table | {"class": ["x", "y", "x"]}, "class", columns)
+    dense = dict(zip(matrix.names, matrix.X.to_dense().T.tolist(), strict=True))
+    peer = TfidfVectorizer().fit(table["body"])
+    values = peer.transform(table["body"]).toarray().T
+    for word, expected in zip(peer.get_feature_names_out(), values, strict=True):
+        np.testing.assert_allclose(dense[f"body: {word}"], expected, rtol=1e-12)
+    assert dense["sky=a"] == [1.0, 0.0, 1.0]
+
+
 LEARNERS: dict[str, Any] = {
     "perceptron": weigh.Perceptron(columns=TFIDF),
     "logistic": weigh.LogisticRegression(columns=TFIDF),

@@ -102,7 +102,8 @@ class Perceptron(OnlineClassifier):
     ) -> Self:
         """Make one pass over further rows in their order; `classes` declares all classes.
 
-        Without `classes`, later calls may add new ones, whose weights start at zero.
+        Without `classes`, later calls may add new ones, whose weights start at zero. The vocabulary and the
+        idf of weighted text are those of the first call.
         """
         self._partial_fit_online(X, self._labels(y, label), classes, sample_weight)
         return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from weigh.features.blocks import Floats
 from weigh.features.kinds import Flag, Kind
 from weigh.features.names import join_names
 from weigh.features.schema import ColumnGroup, Schema
-from weigh.features.term_weighting import TermWeighting
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.immutable import read_only
 from weigh.model.base import BaseModel, ClassWeightNames, EncodedRows, Model, weight_table
@@ -41,6 +40,9 @@ from weigh.model.file.store import Name
 from weigh.model.training_rows import TrainingRows
 from weigh.result import Table
 from weigh.source.sparse_rows import SparseRows
+
+if TYPE_CHECKING:
+    from weigh.features.term_weighting import TermWeighting
 
 
 class LinearPredictor(BaseModel):
@@ -311,6 +313,9 @@ def _read_weighting(stored: store.FileContent, key: str, kind: Kind, n_words: in
     """Read the document frequencies of weighted words; the kind has the other settings."""
     if not isinstance(kind, BagOfWordsKind) or not kind.is_weighted:
         return None
+    # Imported here because few models have weighted words.
+    from weigh.features.term_weighting import TermWeighting
+
     normalises_first = stored.meta.get(f"{key}.normalises_first", False) is True
     if not kind.uses_idf:
         return TermWeighting(kind.takes_logs, kind.norm, normalises_first=normalises_first)

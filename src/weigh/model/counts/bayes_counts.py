@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Union
 
 import numpy as np
 import numpy.typing as npt
@@ -35,11 +35,14 @@ from weigh.model.counts.count_table import (
     to_integers_if_whole,
 )
 from weigh.model.counts.sufficient_statistics import FlagCounts, NumberCounts
-from weigh.model.counts.weighted_words import WeightedWordCounter, WeightedWordTable
 from weigh.model.file import store
 from weigh.source.chunk import Chunk, is_arrow
 
-GroupCounts = CountTable | WordCountTable | WeightedWordTable | FlagCounts | NumberCounts
+# Imports inside functions keep what few models need out of the start of a program.
+if TYPE_CHECKING:
+    from weigh.model.counts.weighted_words import WeightedWordTable
+
+GroupCounts = Union[CountTable, WordCountTable, "WeightedWordTable", FlagCounts, NumberCounts]
 Label = str | int | float | bool
 
 
@@ -126,6 +129,8 @@ def read_group(stored: store.FileContent, group: ColumnGroup, key: str, n_classe
     if kind.family == "normal":
         return NumberCounts.read_arrays(stored, key, n_classes, _has_grid(group))
     if isinstance(kind, BagOfWordsKind) and kind.is_weighted:
+        from weigh.model.counts.weighted_words import WeightedWordTable
+
         return WeightedWordTable.read_arrays(stored, key, n_classes, kind)
     table_key = f"{key}.present" if kind.family == "bernoulli" else key
     counts: CountTable | WordCountTable
@@ -357,7 +362,11 @@ def make_group_counter(group: ColumnGroup) -> GroupCounter:
     """Return a new counter for a column group."""
     if not isinstance(group.kind, BagOfWordsKind):
         return SumCounter(group)
-    return WeightedWordCounter(group.kind) if group.kind.is_weighted else WordCounter(group.kind)
+    if not group.kind.is_weighted:
+        return WordCounter(group.kind)
+    from weigh.model.counts.weighted_words import WeightedWordCounter
+
+    return WeightedWordCounter(group.kind)
 
 
 def count_rows(chunks: Iterable[Chunk], schema: Schema) -> BayesCounts:

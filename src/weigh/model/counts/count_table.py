@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +54,7 @@ class RowClasses:
 class CountTable(ImmutablePart):
     """Counts [classes, names]; `fixed` names are columns of the schema and are never dropped."""
 
+    weighting: ClassVar[None] = None  # counts are not weighted
     names: Sequence[Any]
     table: CountArray
     fixed: bool = False
@@ -234,6 +235,7 @@ class WordCountTable(ImmutablePart):
     that the name does not depend on the order of the rows. The name may remain after its row is forgotten.
     """
 
+    weighting: ClassVar[None] = None  # counts are not weighted
     names: NameArray
     table: CountArray
     is_hashed: bool = False

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from weigh import _core
 from weigh.features.blocks import ConstantSequence, Floats, Ints, Longs, SparseBlock
 from weigh.features.schema import ColumnGroup
-from weigh.features.term_weighting import TermWeighting
 from weigh.features.words import TextBlock
 from weigh.immutable import Immutable, read_only
 from weigh.model.counts.count_table import (
@@ -25,7 +24,6 @@ from weigh.model.counts.count_table import (
     select_vocabulary,
     weighted_words_error,
 )
-from weigh.model.counts.weighted_words import WeightedWordTable
 from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.distributions.word_weights import HashBuckets, WordWeights, words_column
 from weigh.model.evidence.exact_products import Factor, exact_class_shares, smoothed_ratio, to_fraction
@@ -34,6 +32,10 @@ from weigh.priors.beta import Beta
 from weigh.priors.dirichlet import Dirichlet
 from weigh.priors.smoothing import Prior, dirichlet_parameters, estimate_probabilities, pseudo_counts
 from weigh.text import format_quantity
+
+if TYPE_CHECKING:
+    from weigh.features.term_weighting import TermWeighting
+    from weigh.model.counts.weighted_words import WeightedWordTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,10 +121,8 @@ class Multinomial(Immutable):
     @property
     def _weighting(self) -> TermWeighting | None:
         """The weighting of the words in the vocabulary."""
-        if not isinstance(self.counts, WeightedWordTable):
-            return None
         weighting, kept = self.counts.weighting, self._vocabulary_indices
-        if weighting.documents is None or kept is None:
+        if weighting is None or weighting.documents is None or kept is None:
             return weighting
         return replace(weighting, documents=weighting.documents[kept])
 
@@ -211,7 +211,7 @@ class Multinomial(Immutable):
         return DirichletMultinomial(self.weights, np.ascontiguousarray(alpha.T))
 
     def _require_counts(self, purpose: str) -> None:
-        if isinstance(self.counts, WeightedWordTable):
+        if self.counts.weighting is not None:
             raise weighted_words_error(self.part.title, purpose)
 
     def sample(self, rng: np.random.Generator, classes: Ints) -> dict[str, Any]:
@@ -246,12 +246,12 @@ class Multinomial(Immutable):
         """Yield the unsmoothed counts."""
         # Buckets are identified by number: several words may share one.
         names = range(self.counts.table.shape[1]) if self.is_hashed else self.counts.names
-        if isinstance(self.counts, WeightedWordTable):
+        if isinstance(self.counts, CountTable | WordCountTable):
+            yield "count", names, self.counts.table
+        else:
             yield "sum of values", names, self.counts.sums
             yield "texts", names, self.counts.frequencies
             yield "all texts", [""], self.counts.known[None, :]
-        else:
-            yield "count", names, self.counts.table
 
     def constant_names(self) -> Iterator[str]:
         """Yield nothing: the words of a row have a distribution together."""

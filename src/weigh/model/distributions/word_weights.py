@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,13 +13,15 @@ from weigh import _core, errors
 from weigh.features.blocks import DenseBlock, Floats, Ints, Longs, SparseBlock
 from weigh.features.names import LazyNames, NameArray
 from weigh.features.schema import ColumnGroup
-from weigh.features.term_weighting import TermWeighting
 from weigh.features.text_kinds import Tokens
 from weigh.features.words import TextBlock
 from weigh.immutable import Immutable
 from weigh.model.counts.count_table import CountArray, have_same_names
 from weigh.model.distributions.weights import Contribution, LinearFeatures, RemovableFeature, format_value
 from weigh.source.sparse_rows import SparseRows
+
+if TYPE_CHECKING:
+    from weigh.features.term_weighting import TermWeighting
 
 
 @dataclass(frozen=True, eq=False)

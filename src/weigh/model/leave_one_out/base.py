@@ -126,8 +126,7 @@ class VocabularyCounts:
             return cls(word_kind, distribution.weights, table, np.ones(table.shape[1], dtype=bool))
         mask = np.zeros(counts.table.shape[1], dtype=bool)
         mask[kept] = True
-        weighting = getattr(counts, "weighting", None)
-        lookup = VocabularyLookup(counts.names, weighting=weighting)
+        lookup = VocabularyLookup(counts.names, weighting=counts.weighting)
         return cls(word_kind, lookup, counts.table, mask)
 
     def counts(self, words: Longs | Ints) -> Floats:
