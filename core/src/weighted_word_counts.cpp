@@ -28,7 +28,8 @@ public:
             if (classes[row] < 0 || (!weights.empty() && weights[row] == 0)) continue;
             tokenizer_.for_each_token(documents, row, take);
             counts_.end_row();
-            add_document(counts_.finish(), static_cast<std::size_t>(classes[row]), weights.empty() ? 1.0 : weights[row]);
+            const double weight = weights.empty() ? 1.0 : weights[row];
+            add_document(counts_.finish(), static_cast<std::size_t>(classes[row]), weight);
         }
     }
 

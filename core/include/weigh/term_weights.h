@@ -24,7 +24,7 @@ class TermWeigher {
 public:
     explicit TermWeigher(TermWeighting weighting) : weighting_(weighting) {}
 
-    // Replace the counts of one document by values: f(count) · idf[index], divided by the norm. An empty `idf` means 1.
+    // Replace the counts of one document by values: f(count) · idf[index], divided by the norm. Without `idf` it is 1.
     void weigh(std::span<double> values, std::span<const std::int32_t> indices, std::span<const double> idf);
 
 private:

@@ -205,6 +205,16 @@ def test_values_are_no_joint_probabilities() -> None:
     assert fit(weigh.Text()).is_generative
 
 
+def test_a_shift_of_words_is_measured_in_texts_that_contain_them() -> None:
+    texts = [f"{a} {a} {b}" for a in ("free", "noon", "lunch") for b in ("money", "prize", "report")] * 10
+    model = fit(TFIDF, texts, ["spam", "ham", "ham"] * 30)
+    assert not weigh.unfamiliar(model, texts).shifted
+    shifted = weigh.unfamiliar(model, ["free free free money"] * 90).shifted
+    assert [(column.column, column.before, column.now) for column in shifted] == [
+        ("text", "free 16.67 %", "free 50.00 %")
+    ]
+
+
 def test_sums_that_overflow_are_an_error() -> None:
     kind = weigh.Tokens(weighting="tfidf")
     with pytest.raises(errors.DataError, match="may add up to at most 2,147,483,647 in a class"):
