@@ -17,6 +17,7 @@ from sklearn.naive_bayes import ComplementNB, MultinomialNB
 import weigh
 from tests.resealing import reseal, take_apart
 from weigh import errors
+from weigh.source import rows as rows_of
 
 TEXTS = [
     "free money free prize",
@@ -111,6 +112,17 @@ def test_leaving_a_row_out_keeps_the_idf_of_all_rows() -> None:
         part = replace(reduced.counts.parts[0], documents=whole.documents, known=whole.known)
         reduced = reduced.with_counts(replace(reduced.counts, parts=[part]))
         np.testing.assert_allclose(scores[row], reduced.scores([text])[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("prior", [1.0, None])
+def test_leaving_out_equals_forgetting_with_fractional_weights(prior: float | None) -> None:
+    kind, weights = weigh.Text(weighting="log", norm="l2"), [0.1, 0.7, 1 / 3, 2.5, 0.9, 1.1]
+    learner = weigh.NaiveBayes(columns=kind, prior=prior).fit(TEXTS, LABELS, sample_weight=weights)
+    scores = learner.model_.left_out_scores(rows_of(TEXTS, LABELS, weights))
+    for i, (text, label) in enumerate(zip(TEXTS, LABELS, strict=True)):
+        reduced = learner.model_.forget(rows_of([text], [label], weights[i : i + 1]))
+        expected = reduced.score_rows(reduced.encode(next(reduced.chunks([text]))))[0]
+        np.testing.assert_allclose(scores[i], expected, rtol=1e-8)
 
 
 def test_an_explanation_shows_the_arithmetic_and_sums_to_the_score() -> None:

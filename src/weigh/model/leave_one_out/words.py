@@ -23,6 +23,7 @@ from weigh.source.sparse_rows import SparseRows
 
 MAX_BATCH_CELLS = 400_000  # entries × classes per batch, to bound memory
 WORDS_PER_SUM = 65_536
+MAX_FIXED_POINT_RESIDUE = 1e-8  # weight × value is rounded to a multiple of 2⁻³², then multiplied by the idf
 
 
 @leave_one_out_term.register(Multinomial)
@@ -137,6 +138,8 @@ class _MultinomialCounts:
         counts = self.words.counts(entries.indices)
         before = self._smoothed_counts(entries.indices, counts)
         counts[np.arange(len(row)), rows.classes[row]] -= rows.weights[row] * entries.entry_values()
+        if rows.has_fractional_weights and self._words.lookup.weighting is not None:
+            counts[np.abs(counts) < MAX_FIXED_POINT_RESIDUE] = 0.0
         after = self._smoothed_counts(entries.indices, counts)
         stays, entering = self.words.update_vocabulary(entries, counts)
         totals = np.tile(self._totals, (rows.n_rows, 1))
