@@ -95,3 +95,17 @@ def test_pivoting_takes_the_most_independent_columns_first() -> None:
     assert set(order[:2].tolist()) <= {1, 2, 3}
     assert len(norms) == 3
     assert norms[2] == pytest.approx(0.0, abs=1e-15)
+
+
+def test_svd_falls_back_to_the_driver_that_converges(monkeypatch):
+    matrix = np.arange(12.0).reshape(4, 3) ** 2
+    expected, decompose = algebra.svd(matrix), algebra.linalg.svd
+
+    def fail(matrix, lapack_driver="gesdd", **options):
+        if lapack_driver == "gesdd":
+            raise algebra.linalg.LinAlgError("SVD did not converge")
+        return decompose(matrix, lapack_driver=lapack_driver, **options)
+
+    monkeypatch.setattr(algebra.linalg, "svd", fail)
+    for found, part in zip(algebra.svd(matrix), expected, strict=True):
+        np.testing.assert_allclose(np.abs(found), np.abs(part), atol=1e-9)

@@ -109,7 +109,8 @@ def eigh(matrix: Floats) -> tuple[Floats, Floats]:
 
 def qr(matrix: Floats) -> tuple[Floats, Floats]:
     """Return the economic QR decomposition Q, R."""
-    q, r = linalg.qr(matrix, mode="economic", check_finite=False)
+    with _blas_threads(min(matrix.shape)):
+        q, r = linalg.qr(matrix, mode="economic", check_finite=False)
     return q, r
 
 
@@ -121,7 +122,12 @@ def pivoted_qr(matrix: Floats) -> tuple[NDArray[np.int64], Floats]:
 
 def svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
     """Return U, the singular values in descending order, and V, with matrix = U diag(s) Vᵀ."""
-    u, s, vt = linalg.svd(matrix, full_matrices=False, check_finite=False)
+    with _blas_threads(min(matrix.shape)):
+        try:
+            u, s, vt = linalg.svd(matrix, full_matrices=False, check_finite=False)
+        except linalg.LinAlgError:
+            # Divide and conquer does not converge for some matrices; QR iterations are slower but do.
+            u, s, vt = linalg.svd(matrix, full_matrices=False, check_finite=False, lapack_driver="gesvd")
     return u, s, vt.T
 
 

@@ -24,6 +24,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── AssumedEncoding      a file is not UTF-8, and its encoding was assumed
     ├── CutJournal           an incomplete group at the end of a journal was removed
     ├── DependentColumns     redundant columns make naive Bayes overconfident
+    ├── ExactFit             a regression without a prior has as many features as rows
     ├── ExtraColumns         columns that a model was not trained on are ignored
     ├── FlatColumns          a number column is constant within a class
     ├── FrozenScales         later batches are standardised as the first one
@@ -159,6 +160,10 @@ class CutJournal(WeighWarning):
 
 class DependentColumns(WeighWarning):
     """Columns are redundant, so naive Bayes counts the same evidence twice."""
+
+
+class ExactFit(WeighWarning):
+    """A regression without a prior has as many features as rows, so it fits them exactly."""
 
 
 class ExtraColumns(WeighWarning):
@@ -335,9 +340,14 @@ def first_line(error: BaseException) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0].rstrip(".")
 
 
+_BLANKS = dict.fromkeys((0xA0, 0x2009, 0x202F), " ")
+
+
 def one_line_repr(value: object, max_length: int = 160) -> str:
     """Return the repr of a value on one line, truncated when long."""
-    text = " ".join(safe_repr(value).split())
+    # Escapes of the blanks within numbers, as in '1\\xa0234', hide what the user sees.
+    shown = value.translate(_BLANKS) if isinstance(value, str) else value
+    text = " ".join(safe_repr(shown).split())
     return text if len(text) <= max_length else f"{text[:max_length]}…"
 
 

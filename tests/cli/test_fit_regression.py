@@ -29,11 +29,11 @@ size      value
 rooms     value
 district  category  1 feature
 
-feature          weight  std. error            p  95% from       to
-bias            −32.915      17.393     0.058441   −67.005   1.1757
-size             13.502     0.61386  3.2328e−107    12.299   14.705
-rooms           −38.269      11.108   0.00057066    −60.04  −16.498
-district=south   88.564      7.4032   5.5526e−33    74.054   103.07
+feature          weight  std. error       p  95% from       to
+bias            −32.915      17.393   0.058   −67.005   1.1757
+size             13.502     0.61386  < .001    12.299   14.705
+rooms           −38.269      11.108  < .001    −60.04  −16.498
+district=south   88.564      7.4032  < .001    74.054   103.07
 
 prior                      Normal(50)
 penalty                    l1 = 0, l2 = 0.04

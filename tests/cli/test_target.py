@@ -99,3 +99,24 @@ def test_a_regression_refuses_a_label_of_classes(run: Any, homes: Path, command:
         "Invalid value for '--kind': --learner linear predicts numbers, and price=category says that they "
         "are classes. Leave one of both out."
     ) in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("write", "example"),
+    [(lambda price: f"${price:,}", "$1,000"), (lambda price: f"{price:,} €".replace(",", "\xa0"), "1 000 €")],
+)
+def test_measurements_that_are_written_as_text_are_no_classes(
+    run: Any, tmp_path: Path, write: Any, example: str
+) -> None:
+    lines = [f"{i};{write(1000 + 7 * i)}" for i in range(60)]
+    (tmp_path / "homes.csv").write_text("\n".join(["x;price", *lines]) + "\n")
+    for options in ([], ["--kind", "price=number"]):
+        result = run("fit", "homes.csv", "--label", "price", *options)
+        assert (result.exit_code, " ".join(result.stderr.split())) == (
+            1,
+            f"weigh: 'price' has 60 distinct numbers in the first 60 rows, written as text such as "
+            f"'{example}', and a classifier would treat each as a class. To predict numbers, use --learner "
+            "linear. If they are classes, say so: --kind 'price=category'.",
+        )
+    assert run("fit", "homes.csv", "--label", "price", "--learner", "linear").exit_code == 0
+    assert run("predict", "homes.weigh", "homes.csv").output.splitlines()[1] == "1000"

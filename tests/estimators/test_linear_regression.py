@@ -654,3 +654,18 @@ def test_the_scale_of_a_laplace_prior_is_chosen_by_cross_validation() -> None:
             losses[k] += float(np.square(Y[test] - fit.predict(X[test])).sum())
     assert model.model_.fit.l1 == pytest.approx(penalties[np.argmin(losses)], rel=1e-9)
     check_optimality(model, model.model_.fit.l1, atol=0.1)
+
+
+def test_as_many_features_as_rows_need_a_prior():
+    rng = np.random.default_rng(0)
+    table = {"mileage": [f"about {k} km" for k in range(150)] * 2, "x": rng.normal(size=300).tolist()}
+    table["age"] = [f"{k % 149} years" for k in range(300)]
+    y = rng.normal(size=300)
+    columns = {"mileage": "category", "age": "category"}
+    with pytest.warns(errors.ExactFit) as caught:
+        weigh.LinearRegression(columns=columns).fit(table, y)
+    assert [str(each.message) for each in caught] == [
+        "300 rows have 300 features, 150 of them from column 'mileage', so the weights fit these rows "
+        "exactly and say little about others. Use prior=Normal('cv'), or columns={'mileage': 'skip'}."
+    ]
+    weigh.LinearRegression(columns=columns, prior=weigh.Normal("cv")).fit(table, y)

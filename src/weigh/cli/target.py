@@ -50,19 +50,28 @@ def _split_label_kind(label: str | None, kinds: Sequence[str]) -> tuple[str | No
 
 
 def _check_classes(source: Source, *, is_number: bool) -> None:
-    """Raise LabelError if the labels are measurements: fractions, or very many integers."""
+    """Raise LabelError if the labels are measurements: fractions, or very many integers or texts."""
     from weigh import errors
     from weigh.advice import set_kind
+    from weigh.features.label_numbers import detect_label_numbers
     from weigh.source.chunk import to_pylist
 
-    labels: list[Any] = to_pylist(source.prefix().labels)
+    rows = source.prefix().labels
+    labels: list[Any] = to_pylist(rows)
     numbers = {label for label in labels if isinstance(label, int | float) and label == label}
+    # A few texts may be names of classes although they look like fractions.
     has_fractions = any(number != round(number) for number in numbers if math.isfinite(number))
+    found = detect_label_numbers(rows, source.missing, source.number_format) if labels else None
+    written = ""
+    if found is not None:
+        numbers = set(found.numbers[found.fits].tolist())
+        example = next(label for label in labels if isinstance(label, str) and label not in source.missing)
+        written, has_fractions = f", written as text such as {errors.one_line_repr(example)}", False
     are_many = len(numbers) > max(MANY_CLASSES, len(labels) / MANY_CLASSES)
     if numbers and (is_number or has_fractions or are_many):
         raise errors.LabelError(
-            f"{source.label!r} has {len(numbers):,} distinct numbers in the first {len(labels):,} rows, and "
-            "a classifier would treat each as a class.",
+            f"{source.label!r} has {len(numbers):,} distinct numbers in the first {len(labels):,} rows"
+            f"{written}, and a classifier would treat each as a class.",
             hint=(
                 f"To predict numbers, use --learner {REGRESSION}. If they are classes, say so: ",
                 set_kind(str(source.label), "category"),

@@ -22,6 +22,7 @@ from weigh.features.blocks import Floats
 from weigh.features.kinds import Count
 from weigh.features.schema import Schema
 from weigh.immutable import add_docstring_note, make_read_only
+from weigh.learn.single_row_classes import warn_of_single_row_classes
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.decision import Decision
 from weigh.model.evidence.evidence import Explained
@@ -219,6 +220,10 @@ class BaseClassifier(ClassifierMixin, BaseLearner):
         if y is not None and not isinstance(y, str):
             y = _check_labels(y)
         return rows_of(X, y, sample_weight, missing=missing)
+
+    def _set_fitted_attributes(self, source: Source, **attributes: Any) -> None:
+        super()._set_fitted_attributes(source, **attributes)
+        warn_of_single_row_classes(source, attributes.get("classes_", ()))
 
     def predict(self, X: Any, decision: Decision | None = None) -> Any:
         """Return one label per row; `decision` can set costs, another class prior and an 'unsure' option."""

@@ -23,6 +23,7 @@ from weigh.features.derived_columns import add_derived_columns
 from weigh.features.inference.odd_cells import CellReader
 from weigh.features.kind_registry import Derived, Lag, kind_from_json
 from weigh.features.kinds import Flag, Kind, Products, Value
+from weigh.features.label_numbers import read_labels
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_exact_counts, check_magnitude, check_non_negative
 from weigh.features.words import Block
@@ -80,6 +81,7 @@ class Schema(Immutable):
     made: Mapping[str, kd.Kind] = field(default_factory=dict)
     readings: Mapping[str, Reading] = field(default_factory=dict)
     dialect: Mapping[str, Any] = field(default_factory=dict, compare=False)  # of the file, as it was read
+    label_reading: NumberReading | None = None  # of a regression whose labels are written as text
 
     @cached_property
     def column_groups(self) -> tuple[ColumnGroup, ...]:
@@ -190,6 +192,8 @@ class Schema(Immutable):
         readers = source.chunk_readers(self.kinds_to_read(source), max_rows)
         if not (self.named and source.named):
             readers = (reader.then(_name_columns, self) for reader in readers)
+        if self.label_reading is not None:
+            readers = (reader.then(_read_chunk_labels, self) for reader in readers)
         if self._cell_reader.numeric or not isinstance(source, MemorySource):
             readers = self._cell_reader.read(readers, is_training=is_training)
         if self.dates:
@@ -200,6 +204,11 @@ class Schema(Immutable):
             readers = (ChunkReader(chunk.n_rows, chunk.slice, 0, chunk.n_rows) for chunk in chunks)
         return readers
 
+    def read_labels(self, labels: Any) -> Any:
+        """Return labels as numbers where this schema says how their texts are written."""
+        reading = self.label_reading
+        return labels if reading is None else read_labels(labels, reading, self.missing)
+
     def first_rows(self, source: Source) -> Chunk:
         """Return the first rows of a source, read once, with their columns renamed to this schema's names."""
         source = self.align_source(source)
@@ -208,7 +217,7 @@ class Schema(Immutable):
             # The source knows the format of its numbers.
             rows = source.prefix(kinds=kinds)
         rows = rows if self.named and source.named else _name_columns(rows, self)
-        rows = self._cell_reader.convert(rows)
+        rows = self._cell_reader.convert(_read_chunk_labels(rows, self))
         if self.dates:
             rows = self._date_reader(None).add_parts(rows)
         return next(add_derived_columns([rows], self.made)) if self.made else rows
@@ -228,7 +237,8 @@ class Schema(Immutable):
 
     @cached_property
     def _number_formats(self) -> Mapping[str, NumberFormat]:
-        return {name: each.format for name, each in self.readings.items() if isinstance(each, NumberReading)}
+        readings = [*self.readings.items(), *([(self.label, self.label_reading)] if self.label else [])]
+        return {str(name): each.format for name, each in readings if isinstance(each, NumberReading)}
 
     def _date_reader(self, source: Source | None) -> DateReader:
         # Imported here because most tables have no dates.
@@ -245,7 +255,7 @@ class Schema(Immutable):
     def align_source(self, source: Source, learner: str = "weigh") -> Source:
         """Check a source, after adding columns that its format omits because they are empty."""
         source = source.with_columns(self.names)
-        if self.readings:
+        if self._number_formats:
             source = source.with_number_formats(self._number_formats)
         self.check(source, learner)
         return source
@@ -332,7 +342,8 @@ class Schema(Immutable):
             **({"dialect": dict(self.dialect)} if self.dialect else {}),
         }
         readings = [[name, reading.to_json()] for name, reading in self.readings.items()]
-        return {**data, "readings": readings} if readings else data
+        data |= {"readings": readings} if readings else {}
+        return data if self.label_reading is None else {**data, "label_reading": self.label_reading.to_json()}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Schema:
@@ -354,7 +365,11 @@ class Schema(Immutable):
         readings = _readings_from_json(data.get("readings", []), names, kinds)
         dialect = check_dialect(data.get("dialect", {}))
         missing = tuple(data["missing"])
-        return cls(names, kinds, bool(data["named"]), data["label"], missing, made, readings, dialect)
+        label_reading = reading_from_json(data["label_reading"]) if "label_reading" in data else None
+        if isinstance(label_reading, FlagReading):
+            raise ValueError("the labels are flags")
+        named, label = bool(data["named"]), data["label"]
+        return cls(names, kinds, named, label, missing, made, readings, dialect, label_reading)
 
 
 def _readings_from_json(data: object, names: Sequence[str], kinds: Sequence[kd.Kind]) -> dict[str, Reading]:
@@ -387,6 +402,10 @@ def _warn_of_extra_columns(names: Sequence[str]) -> None:
         ),
         names,
     )
+
+
+def _read_chunk_labels(chunk: Chunk, schema: Schema) -> Chunk:
+    return replace(chunk, labels=schema.read_labels(chunk.labels))
 
 
 def _name_columns(chunk: Chunk, schema: Schema) -> Chunk:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from weigh import errors
-from weigh.advice import Step
+from weigh.advice import Setting, Step, Text
 from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints, Mask
 from weigh.features.columns import to_numbers
 from weigh.features.row_hashes import add_label_hashes, add_target_hashes, hash_features
@@ -320,15 +320,7 @@ def numeric_targets(chunk: Chunk) -> Floats:
     try:
         numbers = to_numbers(chunk.labels, "label")
     except errors.ColumnError as cause:
-        label = errors.one_line_repr(_first_non_numeric(chunk))
-        raise errors.LabelError(
-            f"A regression predicts numbers, but the label {label} is not a number.",
-            hint=(
-                "For classes ",
-                Step("classifiers", "use LogisticRegression, NaiveBayes or Perceptron"),
-                ".",
-            ),
-        ) from cause
+        raise _non_numeric_error(chunk) from cause
     is_missing = np.isnan(numbers)
     if is_missing.any():
         raise missing_labels_error(chunk, is_missing, " (NaN)")
@@ -340,11 +332,30 @@ def numeric_targets(chunk: Chunk) -> Floats:
     return np.ascontiguousarray(numbers)
 
 
-def _first_non_numeric(chunk: Chunk) -> Any:
-    """Return the first label that is not a number."""
-    for label in to_pylist(chunk.labels):
-        try:
-            float(label)
-        except (TypeError, ValueError, OverflowError):
-            return label
-    return None
+def _non_numeric_error(chunk: Chunk) -> errors.LabelError:
+    """Return the error for labels of which some are not numbers."""
+    labels = to_pylist(chunk.labels)
+    is_odd = [not _is_number(label) for label in labels]
+    odd = labels[is_odd.index(True)] if any(is_odd) else None
+    hint: Text = (
+        "For classes ",
+        Step("classifiers", "use LogisticRegression, NaiveBayes or Perceptron"),
+        ".",
+    )
+    if isinstance(odd, str) and 2 * sum(is_odd) < len(labels):
+        hint = (
+            "If it means that the label is missing, say so: ",
+            Setting("missing", odd),
+            ". ",
+            errors.DROP_MISSING_LABELS,
+        )
+    label = errors.one_line_repr(odd)
+    message = f"A regression predicts numbers, but the label {label} is not a number."
+    return errors.LabelError(message, hint=hint)
+
+
+def _is_number(label: Any) -> bool:
+    try:
+        return not np.isnan(float(label))
+    except (TypeError, ValueError, OverflowError):
+        return label is None

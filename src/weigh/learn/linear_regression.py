@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.advice import Setting
+from weigh.advice import Call, Setting, set_kind
+from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats
+from weigh.features.label_numbers import detect_label_numbers
 from weigh.features.schema import Schema
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
@@ -46,6 +48,8 @@ from weigh.priors.conversion import WeightPrior
 from weigh.priors.location_scale import Laplace, Normal
 from weigh.source.base import Source
 
+MIN_NOTED_FEATURES = 100  # fewer features than rows are no surprise in a small table
+
 
 @dataclass(frozen=True)
 class LinearTask:
@@ -70,6 +74,9 @@ class LinearTask:
         scale = resolve_regression_scale(values["scale"], source, prior)
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
             warn_unlike_regression_scales(schema, source)
+        labels = source.prefix().labels
+        found = None if labels is None else detect_label_numbers(labels, schema.missing, source.number_format)
+        schema = schema if found is None else replace(schema, label_reading=found.reading)
         return cls(schema, **select_fields(cls, values | {"scale": scale}))
 
     @property
@@ -93,6 +100,8 @@ class LinearTask:
         else:
             data, moments = compress_dataset(self.schema, dataset, self.bias)
         setup = self.set_up(data, moments)
+        if moments is None and self.prior is None:
+            _warn_of_exact_fit(setup)
         fit = self._fit_absolute_loss(setup) if self.is_absolute else self._fit_squared_loss(setup, moments)
         return self._build_model(setup, fit, moments)
 
@@ -192,6 +201,22 @@ class LinearTask:
         terms = setup.build_terms(table)
         rows = setup.data.training_rows
         return RegressionModel(self.schema, intercept, terms, fit, certificate, posterior, training_rows=rows)
+
+
+def _warn_of_exact_fit(setup: ProblemSetup) -> None:
+    """Warn if the columns of a named table have as many features as rows; of a matrix that is known."""
+    X, data = setup.problem.X, setup.data
+    if not data.schema.named or X.width < max(MIN_NOTED_FEATURES, X.n_rows - setup.problem.has_intercept):
+        return
+    name, features = max(data.column_features, key=lambda column: len(column[1]))
+    warn(
+        errors.ExactFit(
+            f"{X.n_rows:,} rows have {X.width:,} features, {len(features):,} of them from column {name!r}, "
+            "so the weights fit these rows exactly and say little about others.",
+            hint=("Use ", Setting("prior", Call("Normal", "cv")), ", or ", set_kind(name, "skip"), "."),
+        ),
+        [name],
+    )
 
 
 def _explained_fraction(

@@ -27,7 +27,7 @@ from weigh.model.linear import read_floats
 from weigh.priors.exact import check_level
 from weigh.priors.quantiles import student_critical_value, student_two_sided_p
 from weigh.result import Result, Section, Table, TabularResult
-from weigh.text import format_coefficient, format_count, format_float, format_quantity
+from weigh.text import format_coefficient, format_count, format_float, format_p_value, format_quantity
 
 MAX_DISPLAY_WEIGHTS = 40  # printed and plotted
 MAX_LISTED_WEIGHTS = 100_000  # in a summary: a sparse matrix may have millions of columns
@@ -274,7 +274,7 @@ class Summary(TabularResult):
         if len(shown) > MAX_DISPLAY_WEIGHTS:
             bias = self.lines[:1] if self.has_bias else ()
             shown = (*bias, *self._strongest()[: MAX_DISPLAY_WEIGHTS - len(bias)])
-        rows = [[line.feature, *map(format_coefficient, _numbers(line)[: len(header) - 1])] for line in shown]
+        rows = [[line.feature, *_format_numbers(line)[: len(header) - 1]] for line in shown]
         n_hidden = len(self.lines) - len(shown) + self.n_unlisted
         return Table([header, *rows], indent="  ", widths=(32,), n_hidden=n_hidden)
 
@@ -377,6 +377,8 @@ def _fit_facts(
     return facts
 
 
-def _numbers(line: WeightSummary) -> list[float | None]:
+def _format_numbers(line: WeightSummary) -> list[str]:
     """Return the numbers of a line in the order of the table's columns."""
-    return [line.weight, line.error, line.ratio, line.tails, line.low, line.high]
+    p = "" if line.tails is None else format_p_value(line.tails)
+    before, after = (line.weight, line.error, line.ratio), (line.low, line.high)
+    return [*map(format_coefficient, before), p, *map(format_coefficient, after)]

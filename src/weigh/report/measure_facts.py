@@ -11,7 +11,13 @@ import numpy as np
 
 from weigh import errors
 from weigh.judge.metrics.evaluation import Evaluation
-from weigh.judge.metrics.evaluation_format import EQUIVALENT_MEASURES, EQUIVALENT_TITLES, MEASURE_TITLES
+from weigh.judge.metrics.evaluation_format import (
+    EQUIVALENT_MEASURES,
+    EQUIVALENT_TITLES,
+    MEASURE_TITLES,
+    MIN_COMPARABLE_ROWS,
+    most_frequent_class,
+)
 from weigh.judge.metrics.regression import REGRESSION_TITLES as NUMBER_TITLES
 from weigh.judge.metrics.regression import RegressionEvaluation
 from weigh.judge.metrics.training_overlap import TrainingOverlap
@@ -145,7 +151,6 @@ def format_number(value: float) -> str:
     return format_float(value).replace("-", "−")
 
 
-MIN_COMPARABLE_ROWS = 10  # with fewer rows, no baseline is computed
 MAX_LABEL_LENGTH = 60
 MAX_LISTED_LABELS = 3
 
@@ -184,14 +189,9 @@ def only_label(evaluation: Evaluation) -> str:
 
 
 def constant_accuracy(evaluation: Evaluation) -> float | None:
-    """Return the accuracy of always predicting the most frequent label, even one unknown to the model.
-
-    None if there are too few rows or a single label.
-    """
-    if evaluation.n < MIN_COMPARABLE_ROWS or only_label(evaluation):
-        return None
-    n_unseen = max((rows for _, rows in evaluation.unseen), default=0)
-    return max(float(evaluation.confusion.support().max()), float(n_unseen)) / evaluation.weight
+    """Return the accuracy of always predicting the most frequent label; None if it says little."""
+    baseline = most_frequent_class(evaluation)
+    return None if baseline is None else baseline[1]
 
 
 def check_known_labels(evaluation: Evaluation) -> None:

@@ -6,10 +6,11 @@ import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
+from weigh.judge.metrics.evaluation_format import MIN_COMPARABLE_ROWS
 from weigh.report.data_checks import AuditFacts, MisleadingColumns, UnfamiliarityFacts, identifier_advice
 from weigh.report.facts import format_share
 from weigh.report.learning_curve_facts import LearningCurveFacts
-from weigh.report.measure_facts import MIN_COMPARABLE_ROWS, SHARE_MEASURES, MeasureFact, format_number
+from weigh.report.measure_facts import SHARE_MEASURES, MeasureFact, format_number
 from weigh.report.model_facts import ModelFacts
 from weigh.report.probability_facts import CalibrationFacts
 from weigh.report.quality_facts import QualityFacts

@@ -12,6 +12,7 @@ from sklearn.utils import _safe_indexing
 
 from weigh import errors
 from weigh.features.columns import is_missing, to_objects
+from weigh.features.label_numbers import detect_label_numbers, read_labels
 from weigh.learn.dataset import numeric_targets
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist
@@ -69,7 +70,9 @@ class LabelledRows:
 
     def with_numeric_labels(self) -> LabelledRows:
         """Return the same rows with their labels as floats; raises if a label is not a number."""
-        return replace(self, labels=numeric_targets(Chunk({}, len(self), labels=self.labels)))
+        found = detect_label_numbers(self.labels)
+        labels = self.labels if found is None else read_labels(self.labels, found.reading)
+        return replace(self, labels=numeric_targets(Chunk({}, len(self), labels=labels)))
 
     def to_matrix(self) -> Any:
         """Return the rows as one matrix with NaN for missing values, or None if a column is not numeric."""

@@ -178,7 +178,12 @@ def test_the_rows_of_a_spreadsheet_cannot_be_copied(run, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--label", "y", "--time", "id"], 2, "Give one of --label, --time and --group."),
+        (
+            ["--label", "y", "--time", "id"],
+            2,
+            "Give one of --label, --time and --group: each decides alone which rows are for the test. "
+            "--label takes the same share of every class, --time the latest rows, --group whole groups.",
+        ),
         (["--time", "y"], 1, "has 'a, \"b\"\\r\\nc' in column 'y', which is no number and no date such as"),
         (["--group", "ids"], 1, "days.csv has no column 'ids'"),
     ],

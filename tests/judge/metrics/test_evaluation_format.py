@@ -198,3 +198,21 @@ def test_the_ten_worst_ranked_of_many_classes_follow_their_mean():
     worst = sorted(row.roc_area.value for row in result.per_class)[:10]
     assert shown == pytest.approx(worst, abs=5e-5)
     assert lines[start + 12] == ""
+
+
+def test_the_most_frequent_class_is_the_baseline_of_the_accuracy():
+    labels = ["ham"] * 9 + ["spam"] * 3
+    model = Fixed(["ham", "spam"], labels, [[0.9, 0.1]] * 9 + [[0.1, 0.9]] * 3)
+    line = "Always predicting ham, the most frequent class, has the accuracy 0.7500."
+    assert line in str(evaluate(model, [[0]] * 12, labels)).split("\n")
+    assert "Always" not in str(evaluate(model, [[0]] * 12, ["ham"] * 12))  # there is nothing to compare
+    unknown = "Always predicting eggs, the most frequent class, has the accuracy 0.6667."
+    assert unknown in str(evaluate(model, [[0]] * 12, ["eggs"] * 8 + ["spam"] * 4)).split("\n")
+
+
+def test_a_class_with_a_no_break_space_is_shown_as_it_is_written():
+    labels = ["1\xa0234 €", "2\xa0345 €"] * 6
+    model = Fixed(["1\xa0234 €", "2\xa0345 €"], labels, [[0.9, 0.1], [0.1, 0.9]] * 6)
+    text = str(evaluate(model, [[0]] * 12, labels))
+    assert "1\xa0234 €" in text
+    assert "\\xa0" not in text

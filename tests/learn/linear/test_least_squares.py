@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.learn.linear.designs import centred, law, make_problem, to_sparse
+from weigh.learn.linear import least_squares
 from weigh.learn.linear.least_squares import (
     fit_least_squares,
     fit_least_squares_from_moments,
@@ -148,3 +149,32 @@ def test_without_features_the_intercept_is_the_mean() -> None:
     assert (float(result.b), result.objective) == (3.0, 7.0)
     assert float(solve_least_squares(make_problem(np.full((3, 1), 7.0), y)).b) == 3.0
     assert float(solve_least_squares(make_problem(np.zeros((1, 1)), y[:1])).b) == 1.0
+
+
+def test_wide_rows_give_the_solution_of_the_singular_value_decomposition(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # A category of nearly as many levels as rows, beside numbers on other scales.
+    draw = np.random.default_rng(3)
+    levels = draw.integers(0, 300, 320)
+    X = np.column_stack([np.eye(300)[levels], draw.normal(size=(320, 40)) * np.logspace(-3, 5, 40)])
+    problem = make_problem(X, draw.normal(size=320))
+    fast = fit_least_squares(problem)
+    monkeypatch.setattr(least_squares, "_MIN_WIDE_ROWS", 10**6)
+    slow = fit_least_squares(problem)
+    assert fast.rank == slow.rank < 340
+    np.testing.assert_allclose(fast.w, slow.w, rtol=1e-6, atol=1e-9 * np.abs(slow.w).max())
+    assert fast.squared_error == pytest.approx(slow.squared_error, rel=1e-9)
+    assert fast.gap < 1e-15
+
+
+def test_rows_of_doubtful_rank_are_decomposed_by_svd() -> None:
+    draw = np.random.default_rng(3)
+    A = draw.normal(size=(310, 400))
+    A[0] = A[1] + 1e-6 * A[0]
+    assert least_squares._decompose_wide(A[:200]) is None  # few rows
+    assert least_squares._decompose_wide(A) is None
+    decomposition = least_squares._decompose_wide(A[1:])
+    assert decomposition is not None
+    U, s, V = decomposition
+    np.testing.assert_allclose(U * s @ V.T, A[1:], atol=1e-9)

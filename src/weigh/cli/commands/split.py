@@ -80,7 +80,10 @@ def command(
     from weigh.cli.splitting.row_copies import RowCopier
 
     if sum(option is not None for option in (label, time, group)) > 1:
-        raise click.UsageError("Give one of --label, --time and --group.")
+        raise click.UsageError(
+            "Give one of --label, --time and --group: each decides alone which rows are for the test. "
+            "--label takes the same share of every class, --time the latest rows, --group whole groups."
+        )
     if drop_missing_labels and label is None:
         raise click.UsageError("--drop-missing-labels needs --label COLUMN.")
     for path, option in ((train, "--train"), (test, "--test")):

@@ -16,6 +16,7 @@ from weigh.text import (
     format_coefficient,
     format_count,
     format_float,
+    format_p_value,
     format_percent,
     format_quantity,
     text_table,
@@ -230,13 +231,19 @@ def _weight_table(weights: list[dict[str, Any]], n_unlisted: int) -> str:
     keys = ["weight", "error", "tails", "low", "high"] if has_errors else ["weight"]
     by_strength = sorted(range(len(weights)), key=lambda at: -_strength(weights[at]))
     shown = sorted(by_strength[:MAX_WEIGHTS])
-    rows = [[format_coefficient(weights[at][key]) for key in keys] for at in shown]
+    rows = [[_format_cell(key, weights[at][key]) for key in keys] for at in shown]
     widths = [max(map(len, column)) for column in zip(heads, *rows, strict=True)]
     room = max(MIN_NAME_WIDTH, LINE_WIDTH - sum(width + 2 for width in widths))
     names = [truncate(weights[at]["feature"], room) for at in shown]
     table = text_table([["feature", *heads], *([name, *row] for name, row in zip(names, rows, strict=True))])
     others = len(weights) - len(rows) + n_unlisted
     return table + (f"\n… and {others:,} smaller ones" if others else "")
+
+
+def _format_cell(key: str, number: float | None) -> str:
+    if number is None or key != "tails":
+        return format_coefficient(number)
+    return format_p_value(number)
 
 
 def _strength(line: dict[str, Any]) -> float:

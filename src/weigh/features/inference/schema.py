@@ -44,7 +44,7 @@ def infer_schema(
     lists values that mean missing, in addition to those of the source.
     """
     if isinstance(columns, Schema):
-        return replace(columns, label=source.label or columns.label)
+        return replace(columns, label=source.label or columns.label, label_reading=None)
     names = source.names if source.named else NumberedNames(source.width, source.start)
     stated, derived = _parse_kinds(columns, names, source.named)
     markers = tuple(dict.fromkeys([*missing, *source.missing]))

@@ -76,6 +76,8 @@ def _source_batches(
     for chunk in _source_chunks(predictor, source, size):
         stop = start + chunk.n_rows
         labels = chunk.labels if y is None else _slice_rows(y, start, stop)
+        if y is not None and predictor.schema is not None:
+            labels = predictor.schema.read_labels(np.array(to_python_list(labels), dtype=object))
         if labels is None:
             raise _missing_labels_error()
         if row_count(labels) != chunk.n_rows:

@@ -12,7 +12,7 @@ from weigh.judge.metrics.confusion_matrix import UNSEEN_NAME, confusion_section
 from weigh.judge.metrics.losses import UNSEEN
 from weigh.judge.metrics.training_overlap import TrainingOverlap
 from weigh.result import Section, Table
-from weigh.text import format_count, format_quantity, truncate, use_minus_sign
+from weigh.text import escape_control_characters, format_count, format_quantity, truncate, use_minus_sign
 
 if TYPE_CHECKING:
     from weigh.judge.metrics.evaluation import ClassMetrics, Evaluation
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX_LISTED_CLASSES = 10
 MIN_RELIABLE_ROWS = 30
+MIN_COMPARABLE_ROWS = 10  # with fewer rows, a baseline says little
 LOSS_NAMES = ("squared", "brier", "log_loss")
 TRUNCATED_INTERVAL_NOTE = "A few rows dominate the {}: the interval, cut off at 0, is rough."
 NAME_WIDTH = 24
@@ -121,6 +122,28 @@ def _format_areas(*measures: Measure) -> list[str]:
     return [f"{number:.4f}" for area in measures for number in (area.value, area.low, area.high)]
 
 
+def most_frequent_class(evaluation: Evaluation) -> tuple[Any, float] | None:
+    """Return the most frequent label, even one unknown to the model, and the accuracy of predicting only it.
+
+    None if there are too few rows or a single label.
+    """
+    shares = dict(zip(evaluation.classes, evaluation.confusion.support().tolist(), strict=True))
+    shares |= dict(evaluation.unseen)
+    if evaluation.n < MIN_COMPARABLE_ROWS or sum(share > 0 for share in shares.values()) < 2:
+        return None
+    label = max(shares, key=lambda each: shares[each])
+    return label, shares[label] / evaluation.weight
+
+
+def _baseline_notes(evaluation: Evaluation) -> list[str]:
+    baseline = most_frequent_class(evaluation)
+    if baseline is None:
+        return []
+    label, accuracy = baseline
+    name = truncate(_class_name(label), NAME_WIDTH)
+    return [f"Always predicting {name}, the most frequent class, has the accuracy {_format_share(accuracy)}."]
+
+
 def _notes(evaluation: Evaluation) -> list[str]:
     has_losses = any(measure.name == "log_loss" for measure in evaluation.measures)
     methods = ["exact (Clopper-Pearson) for shares"]
@@ -128,7 +151,8 @@ def _notes(evaluation: Evaluation) -> list[str]:
     with_student += ["the logits of areas"] if _has_ranking(evaluation) else []
     methods += [f"Student's for {' and '.join(with_student)}"] if with_student else []
     overlap = TrainingOverlap(evaluation.is_training_data, evaluation.training_share)
-    notes = [*overlap.notes(), f"Intervals of {100 * evaluation.level:g}%: {', '.join(methods)}."]
+    notes = [*overlap.notes(), *_baseline_notes(evaluation)]
+    notes.append(f"Intervals of {100 * evaluation.level:g}%: {', '.join(methods)}.")
     notes += evaluation.omitted
     notes += evaluation.note_advice()
     effective_rows = evaluation.weight**2 / float(evaluation.confusion.squares.sum())
@@ -188,8 +212,9 @@ def _class_rows(evaluation: Evaluation) -> tuple[str, list[list[str]]]:
 
 
 def _class_name(value: Any) -> str:
+    # A no-break space, as in a French number, is no reason for a repr.
     name = str(value)
-    return name if name and name.isprintable() else repr(value)
+    return name if name and escape_control_characters(name) == name else repr(value)
 
 
 def _format_share(number: float) -> str:

@@ -158,7 +158,14 @@ class CsvSource(FileSource):
         return source
 
     def with_number_formats(self, formats: Mapping[str, NumberFormat]) -> Source:
-        """Return the same file with the numbers of these columns parsed as written."""
+        """Return the same file with the numbers of these columns parsed as written.
+
+        Labels of such a format are returned as text: "1.234" may be a whole number.
+        """
+        label = self.label
+        if label is not None and formats.get(label, PLAIN_NUMBERS) != PLAIN_NUMBERS:
+            others = {name: each for name, each in formats.items() if name != label}
+            return self.with_storage({label: "string"}).with_number_formats(others)
         own = {
             name: each
             for name, each in formats.items()
