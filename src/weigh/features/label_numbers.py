@@ -22,7 +22,7 @@ def detect_label_numbers(
     """
     if is_numeric(labels):
         return None
-    codes, values = encode_column(labels, "label")
+    codes, values = encode_column(labels, "")
     row_counts = count_rows(codes, values)
     known = [at for at, value in enumerate(values) if row_counts[at] and not is_missing(value, missing)]
     if not any(isinstance(values[at], str) for at in known):
@@ -37,7 +37,7 @@ def read_labels(labels: Any, reading: NumberReading, missing: Collection[object]
     """
     if labels is None or is_numeric(labels):
         return labels
-    codes, values = encode_column(labels, "label")
+    codes, values = encode_column(labels, "")
     numbers, fits = reading.convert(values)
     index: dict[Any, int] = {}
     lookup = np.full(len(values) + 1, -1, dtype=np.int32)  # the code -1 of a missing label is the last

@@ -23,7 +23,7 @@ def warn_of_single_row_classes(source: Source, classes: Sequence[Any]) -> None:
     labels = source.prefix().labels
     if labels is None:
         return
-    codes, values = encode_column(labels, "label")
+    codes, values = encode_column(labels, "")
     row_counts = count_rows(codes, values)
     n_single = int((row_counts == 1).sum())
     if n_single < MIN_CLASSES or 2 * n_single <= len(codes):

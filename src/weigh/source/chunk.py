@@ -216,6 +216,7 @@ class Chunk:
     `cell_counts` are those of number columns that a file parsed, if any of their cells are missing or odd.
     `file` is the name of one of several files and the number of rows before it.
     `encoded` is a schema with its blocks of these rows, for rows that are used more than once.
+    `unreadable` are columns that the first rows of a source leave out, with the reasons: they may be skipped.
     """
 
     columns: Mapping[str, Column]
@@ -228,6 +229,7 @@ class Chunk:
     cell_counts: Mapping[str, CellCounts] = field(default_factory=dict, kw_only=True)
     file: tuple[str, int] | None = field(default=None, kw_only=True)
     encoded: tuple[Any, Any] | None = field(default=None, kw_only=True)
+    unreadable: Mapping[str, Exception] = field(default_factory=dict, kw_only=True)
 
     def row_number(self, i: int) -> int:
         """Return the number of row i in the source."""
@@ -285,6 +287,7 @@ class Chunk:
             row_numbers=None if self.row_numbers is None else self.row_numbers[start:stop],
             cell_counts=counts,
             file=self.file,
+            unreadable=self.unreadable,
         )
 
     def with_names(self, names: Sequence[str]) -> Chunk:

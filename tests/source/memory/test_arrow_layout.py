@@ -90,7 +90,7 @@ def test_a_damaged_array_is_refused_as_column_label_and_text(name: str) -> None:
 
 def test_the_message_names_the_column() -> None:
     with pytest.raises(ColumnError) as caught:
-        rows({"colour": dictionary([0, 5], WORDS)}).prefix()
+        next(rows({"colour": dictionary([0, 5], WORDS)}).chunks())
     assert str(caught.value) == (
         "Column 'colour' is damaged: Dictionary indices invalid: Invalid: Value at position 1 out of bounds: "
         "5 (should be in [0, 1]). Build the array again from its values."
@@ -128,7 +128,7 @@ def test_a_sound_array_is_read(name: str) -> None:
 def test_a_slice_is_checked_with_its_own_offsets() -> None:
     array = strings([0, 10**9, 2, 3, 4])
     with pytest.raises(ColumnError, match="is damaged"):
-        rows({"c": array}).prefix()
+        next(rows({"c": array}).chunks())
     assert rows({"c": array.slice(2)}).prefix().columns["c"].to_pylist() == ["y", "z"]
 
 

@@ -20,7 +20,7 @@ ISO_TIMES = ["2020-01-02T03:04:05", "1969-01-01T00:00:00.25", None]
 
 
 def converted(column: Any) -> list[object]:
-    values = rows({"c": column}).prefix().columns["c"]
+    values = next(rows({"c": column}).chunks()).columns["c"]
     result: list[object] = values.to_pylist() if hasattr(values, "to_pylist") else values.tolist()
     return result
 
@@ -83,7 +83,7 @@ def test_lists_of_strings_stay_lists(kind: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "column", [pa.array([{"z": 1}]), pa.array([[1, 2]]), pa.array([b"\xff"]), pl.Series([{"z": 1}])]
+    "column", [pa.array([[{"z": 1}]]), pa.array([[1, 2]]), pa.array([b"\xff"]), pl.Series([[{"z": 1}]])]
 )
 def test_columns_without_a_reading_are_refused_by_name(column: Any) -> None:
     with pytest.raises(ColumnError, match="Column 'c' "):
@@ -92,10 +92,11 @@ def test_columns_without_a_reading_are_refused_by_name(column: Any) -> None:
 
 def test_the_error_for_a_nested_column_says_what_to_do() -> None:
     with pytest.raises(ColumnError) as caught:
-        converted(pa.array([{"z": 1}]))
+        converted(pa.array([[{"z": 1}]]))
     assert str(caught.value) == (
-        "Column 'c' is of Arrow type struct<z: int64>, which cannot be read as a category, number "
-        "or text. Extract the parts you need into columns of their own, or skip the column."
+        "Column 'c' is of Arrow type list<item: struct<z: int64>>, which cannot be read as a category, "
+        "number or text. Extract the parts you need into columns of their own, or skip the column: columns={'c': "
+        "'skip'}."
     )
 
 

@@ -84,7 +84,7 @@ def test_masked_entries_are_missing() -> None:
 
 def read_error(data: Any, kind: type[Exception] = DataError) -> str:
     with pytest.raises(kind) as caught:
-        rows(data).prefix()
+        next(rows(data).chunks())
     return str(caught.value)
 
 

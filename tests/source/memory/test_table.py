@@ -123,7 +123,7 @@ def test_prefix_returns_the_first_rows_and_does_not_affect_progress() -> None:
 
 
 def test_skipped_columns_are_omitted() -> None:
-    source = rows({"a": [1], "s": pa.array([{"z": 1}])})
+    source = rows({"a": [1], "s": pa.array([[{"z": 1}]])})
     assert list(source.prefix(kinds={"s": "skip"}).columns) == ["a"]
 
 

@@ -74,8 +74,13 @@ def _infer_from_rows(
     kinds: list[Kind] = []
     readings: dict[str, Reading] = {}
     for name in schema.names:
-        column = prefix.columns[name]
         kind, reading = known.get(name), None
+        if name in prefix.unreadable:
+            if not isinstance(kind, Skip):
+                raise prefix.unreadable[name]
+            kinds.append(kind)
+            continue
+        column = prefix.columns[name]
         if not source.named:
             kind = kind or infer_bare_kind(column, name, number_kind)
         elif kind is None:
@@ -131,11 +136,18 @@ def _parse_kinds(
                     f"The derived column {name!r} has the name of an existing column. Choose another name."
                 )
             derived[name] = kind
+        elif isinstance(kind, Skip) and name not in known and (fields := _list_fields(name, names)):
+            stated |= dict.fromkeys(fields, kind)
         elif name not in known and split_part_name(name)[0] not in known:
             raise errors.unknown_column_error(name, names[:50], "The table")
         else:
             stated[name] = kind
     return stated, derived
+
+
+def _list_fields(name: str, names: Sequence[str]) -> list[str]:
+    """Return the columns that are the fields of a nested column."""
+    return [] if isinstance(names, NumberedNames) else [each for each in names if each.startswith(f"{name}.")]
 
 
 def _check_width(source: Source) -> None:

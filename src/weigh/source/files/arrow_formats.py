@@ -6,7 +6,7 @@ import copy
 import io
 import os
 from abc import abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from contextlib import closing, contextmanager
 from itertools import chain, islice
 from pathlib import Path
@@ -46,6 +46,8 @@ from weigh.source.files.text_files import (
 from weigh.source.memory.arrow_layout import check_layout
 from weigh.source.memory.columns import arrow_converter, conversion_errors
 from weigh.source.missing import Marker, MarkerReplacer
+from weigh.source.nested_columns import Path as FieldPath
+from weigh.source.nested_columns import flatten_types, nest_types, read_field
 from weigh.source.paths import READ_ERRORS
 
 
@@ -56,6 +58,21 @@ class ArrowFileSource(FileSource):
         super().__init__(path, missing)
         self._markers = MarkerReplacer(missing)
         self._empty: frozenset[str] = frozenset()  # columns without values in the first rows
+        self._paths: dict[str, FieldPath] = {}  # where the columns are; those of structs are nested
+
+    def flatten_types(self, types: Iterable[tuple[str, Any]]) -> dict[str, Any]:
+        """Return the columns of a file with their types, the fields of structs as columns of their own."""
+        fields = list(flatten_types(types))
+        self.check_unique_columns([".".join(path) for path, _ in fields])
+        self._paths = {".".join(path): path for path, _ in fields}
+        return {".".join(path): arrow_type for path, arrow_type in fields}
+
+    def flatten_batch(self, batch: Any, names: Iterable[str]) -> Any:
+        """Return these columns of a batch as it is stored."""
+        import pyarrow as pa
+
+        columns = {name: read_field(batch, self._paths[name]) for name in names}
+        return pa.record_batch(list(columns.values()), names=list(columns))
 
     def _with_missing(self, missing: tuple[Marker, ...]) -> Source:
         source = copy.copy(self)
@@ -70,7 +87,7 @@ class ArrowFileSource(FileSource):
         progress = self.bytes_read
         batch = self.first_batch(self.arrow_types(kinds), n)
         self.bytes_read = progress
-        return self._chunk(batch, 0)
+        return self._chunk(batch, 0, may_skip=kinds is None)
 
     def first_batch(self, types: dict[str, Any], n: int) -> Any:
         """Return the first n rows of the columns in `types` as one batch."""
@@ -111,14 +128,22 @@ class ArrowFileSource(FileSource):
             if kinds.get(name) != "skip" or name == self.label
         }
 
-    def _chunk(self, batch: Any, first_row: int) -> Chunk:
-        columns = {}
+    def _chunk(self, batch: Any, first_row: int, *, may_skip: bool = False) -> Chunk:
+        columns, unreadable = {}, {}
         for name, column in zip(batch.schema.names, batch.columns, strict=True):
-            with conversion_errors(name):
-                column = arrow_converter(name, column.type)(column)
-                columns[name] = self._markers.apply(column) if self._markers else column
+            try:
+                columns[name] = self._convert_column(name, column)
+            except ColumnError as error:
+                if not may_skip or name == self.label:
+                    raise
+                unreadable[name] = error
         labels = None if self.label is None else columns.pop(self.label)
-        return Chunk(columns, batch.num_rows, labels=labels, first_row=first_row)
+        return Chunk(columns, batch.num_rows, labels=labels, first_row=first_row, unreadable=unreadable)
+
+    def _convert_column(self, name: str, column: Any) -> Any:
+        with conversion_errors(name):
+            column = arrow_converter(name, column.type)(column)
+            return self._markers.apply(column) if self._markers else column
 
 
 def _holds_text(arrow_type: Any) -> bool:
@@ -166,13 +191,14 @@ class JsonLinesSource(ArrowFileSource):
         if self.bytes_total == 0:
             raise SourceError(f"{path} is empty.", path)
         head = self._first_rows(None, PREFIX_ROWS)  # Arrow infers the types from them
-        self._head = head if head.nbytes <= MAX_CACHED_HEAD_BYTES else None
-        schema = head.schema
-        if not schema.names:
+        if not head.schema.names:
             raise SourceError(f"{self.path} has no rows with fields.", self.path)
-        self.check_unique_columns(schema.names)
-        self._empty = frozenset(field.name for field in schema if str(field.type) == "null")
-        self.set_columns({field.name: frozen_type(field.type) for field in schema}, label)
+        self.check_unique_columns(head.schema.names)
+        types = self.flatten_types((field.name, field.type) for field in head.schema)
+        head = self.flatten_batch(head, types)
+        self._head = head if head.nbytes <= MAX_CACHED_HEAD_BYTES else None
+        self._empty = frozenset(name for name, each in types.items() if str(each) == "null")
+        self.set_columns({name: frozen_type(each) for name, each in types.items()}, label)
 
     def iter_batches(self, types: dict[str, Any], size: int) -> Generator[Any, None, None]:
         """Yield one batch per block."""
@@ -223,8 +249,11 @@ class JsonLinesSource(ArrowFileSource):
 
         try:
             read_options = json.ReadOptions(block_size=sum(map(len, lines)) + 1, use_threads=False)
+            nested = None
+            if schema is not None:
+                nested = pa.schema(nest_types({self._paths[field.name]: field.type for field in schema}))
             parse_options = json.ParseOptions(
-                explicit_schema=schema,
+                explicit_schema=nested,
                 unexpected_field_behavior="infer" if schema is None else "ignore",
             )
             table = json.read_json(pa.BufferReader(b"".join(lines)), read_options, parse_options)
@@ -232,7 +261,8 @@ class JsonLinesSource(ArrowFileSource):
             table.validate(full=True)
         except (pa.ArrowException, *READ_ERRORS, LookupError) as error:
             raise self._translate_error(error, schema) from error
-        return table.combine_chunks().to_batches()[0]
+        batch = table.combine_chunks().to_batches()[0]
+        return batch if schema is None else self.flatten_batch(batch, schema.names)
 
     def _lines(self, *, track_progress: bool = False) -> Iterator[bytes]:
         """Yield the lines that are not blank, updating `bytes_read` if requested."""
@@ -323,14 +353,15 @@ class ParquetSource(ArrowFileSource):
         self.check_unique_columns([name for name, _ in types])
         if self.n_rows <= 0:
             raise SourceError(f"{path} has columns but no rows.", path)
-        self.set_columns(dict(types), label)
+        self.set_columns(self.flatten_types(types), label)
 
     def iter_batches(self, types: dict[str, Any], size: int) -> Generator[Any, None, None]:
         """Yield batches of at most `size` rows."""
         first_row = 0
         with self._open_file() as file:
             with self._damaged_file_errors():
-                reader = file.iter_batches(batch_size=size, columns=list(types))
+                roots = list(dict.fromkeys(self._paths[name][0] for name in types))
+                reader = file.iter_batches(batch_size=size, columns=roots)
             while True:
                 with self._damaged_file_errors():
                     batch = next(reader, None)
@@ -370,7 +401,8 @@ class ParquetSource(ArrowFileSource):
         import pyarrow as pa
 
         columns = [
-            self._cast_column(name, batch.column(name), arrow_type) for name, arrow_type in types.items()
+            self._cast_column(name, read_field(batch, self._paths[name]), arrow_type)
+            for name, arrow_type in types.items()
         ]
         return pa.record_batch(columns, names=list(types))
 

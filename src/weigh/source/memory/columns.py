@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from weigh.advice import set_kind
 from weigh.errors import ColumnError, WeighError, first_line, quote_names
 from weigh.source.chunk import Column
 from weigh.source.values import (
@@ -421,7 +422,8 @@ def _unsupported_type(name: str, arrow_type: Any) -> ArrowConverter:
             raise complex_data_error(name)
         raise ColumnError(
             f"Column {name!r} is of Arrow type {arrow_type}, which cannot be read as a category, number "
-            f"or text. Extract the parts you need into columns of their own, or skip the column."
+            f"or text. Extract the parts you need into columns of their own, or skip the column:",
+            hint=(set_kind(name, "skip"), "."),
         )
 
     return raise_error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,18 +11,19 @@ from numpy.typing import NDArray
 from weigh.errors import DataError
 from weigh.source.base import check_unique_names
 from weigh.source.memory.columns import (
+    LazyColumn,
     LazyTable,
-    arrow_column,
     base_type_names,
     check_equal_lengths,
     fill_mask,
     lazy_column,
     numpy_column,
-    pandas_column,
 )
+from weigh.source.nested_columns import flatten_dicts, flatten_types, is_struct, read_field
 from weigh.source.values import array_from_list
 
 TEXT_COLUMN = "text"
+MAX_INSPECTED = 100  # values of a column in which a dict is looked for
 
 
 def table_from_mapping(data: Mapping[Any, Any]) -> LazyTable:
@@ -40,8 +41,33 @@ def table_from_mapping(data: Mapping[Any, Any]) -> LazyTable:
             f"The dict mixes single values ({scalar!r}) and sequences ({sequence!r}). Give a list "
             f"of one dict for one row, or a sequence for every column."
         )
-    columns = {name: lazy_column(name, value) for name, value in zip(names, data.values(), strict=True)}
+    columns = _flatten_columns(zip(names, data.values(), strict=True), "The dict")
     return LazyTable(columns, check_equal_lengths(columns, "The dict"), True, description="The dict")
+
+
+def _flatten_columns(columns: Iterable[tuple[str, Any]], description: str) -> dict[str, LazyColumn]:
+    """Return columns of values; the fields of structs and of dicts become columns of their own."""
+    pairs = [pair for name, values in columns for pair in _flatten_column(name, values)]
+    check_unique_names([name for name, _ in pairs], description)
+    return {name: lazy_column(name, values) for name, values in pairs}
+
+
+def _flatten_column(name: str, values: Any) -> Iterator[tuple[str, Any]]:
+    if hasattr(values, "type") and is_struct(values.type):
+        import pyarrow as pa
+
+        table = pa.table({name: values})
+        for path, _ in flatten_types([(name, values.type)]):
+            yield ".".join(path), read_field(table, path)
+        return
+    if isinstance(values, list | tuple) and any(isinstance(value, Mapping) for value in values):
+        values = array_from_list(values)
+    if getattr(getattr(values, "dtype", None), "kind", "") == "O" and not hasattr(values, "cat"):
+        objects = np.asarray(values)
+        if objects.ndim == 1 and any(isinstance(value, Mapping) for value in objects[:MAX_INSPECTED]):
+            yield from flatten_dicts(name, objects)
+            return
+    yield name, values
 
 
 def is_scalar(value: object) -> bool:
@@ -56,9 +82,8 @@ def table_from_dicts(data: Sequence[Mapping[Any, Any]]) -> LazyTable:
     """Convert a list of dicts, one per row; absent keys are missing values."""
     names = list(dict.fromkeys(key for row in data for key in row))
     check_unique_names([str(name) for name in names], "The list of dicts")
-    columns = {
-        str(name): numpy_column(str(name), array_from_list([row.get(name) for row in data])) for name in names
-    }
+    values = ((str(name), array_from_list([row.get(name) for row in data])) for name in names)
+    columns = _flatten_columns(values, "The list of dicts")
     return LazyTable(columns, len(data), True, description="The list of dicts")
 
 
@@ -212,19 +237,15 @@ def table_from_pandas(frame: Any) -> LazyTable:
     """Convert a pandas DataFrame; the index is not a column."""
     names = [str(name) for name in frame.columns]
     check_unique_names(names, "The DataFrame")
-    columns = {
-        name: pandas_column(name, series) for name, (_, series) in zip(names, frame.items(), strict=True)
-    }
+    series = (each for _, each in frame.items())
+    columns = _flatten_columns(zip(names, series, strict=True), "The DataFrame")
     return LazyTable(columns, len(frame), True, description="The DataFrame")
 
 
 def table_from_arrow(table: Any) -> LazyTable:
     """Convert an Arrow table or record batch."""
     check_unique_names(table.schema.names, "The table")
-    columns = {
-        name: arrow_column(name, column)
-        for name, column in zip(table.schema.names, table.columns, strict=True)
-    }
+    columns = _flatten_columns(zip(table.schema.names, table.columns, strict=True), "The table")
     return LazyTable(columns, table.num_rows, True)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,21 @@ class TableSource(MemorySource):
         weights = None if self._weights is None else self._weights[start:stop]
         labels = self._read_labels(start, stop)
         return Chunk(columns, stop - start, labels=labels, weights=weights, first_row=start)
+
+    def _read_prefix(self, n: int, kinds: ColumnKinds | None) -> Chunk:
+        """Read the first rows; columns that cannot be read may be skipped later."""
+        try:
+            return super()._read_prefix(n, kinds)
+        except DataError:
+            if kinds is not None or not self.named:
+                raise
+        unreadable: dict[str, Exception] = {}
+        for name in self.names:
+            try:
+                self._read_column(self._table.columns[name], 0, min(n, self.n_rows))
+            except DataError as error:
+                unreadable[name] = error
+        return replace(super()._read_prefix(n, dict.fromkeys(unreadable, "skip")), unreadable=unreadable)
 
     def with_label(self, name: str) -> Source:
         """Return the same rows with column `name` as the label."""
