@@ -669,3 +669,22 @@ def test_as_many_features_as_rows_need_a_prior():
         "exactly and say little about others. Use prior=Normal('cv'), or columns={'mileage': 'skip'}."
     ]
     weigh.LinearRegression(columns=columns, prior=weigh.Normal("cv")).fit(table, y)
+
+
+def test_columns_with_missing_numbers_are_named_and_can_count_as_the_mean():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(50, 5, 60), rng.normal(size=60)
+    y = 3 * a + b + rng.normal(size=60)
+    a[:7], b[9] = np.nan, np.nan
+    with pytest.warns(errors.MissingNumbers) as caught:
+        weigh.LinearRegression().fit({"a": a, "b": b}, y)
+    assert [str(each.message) for each in caught] == [
+        "8 numbers are missing and count as zero, in 'a' (7), 'b' (1). To count them as the column's mean "
+        "instead, use columns={'a': weigh.Number(scale='unit'), 'b': weigh.Number(scale='unit')}."
+    ]
+    unit = weigh.Number(scale="unit")
+    advised = weigh.LinearRegression(columns={"a": unit, "b": unit}).fit({"a": a, "b": b}, y)
+    filled = {name: np.where(np.isnan(x), np.nanmean(x), x) for name, x in (("a", a), ("b", b))}
+    expected = weigh.LinearRegression().fit(filled, y)
+    np.testing.assert_allclose(advised.coef_, expected.coef_, rtol=1e-9)
+    np.testing.assert_allclose(advised.predict({"a": a, "b": b}), expected.predict(filled), rtol=1e-9)

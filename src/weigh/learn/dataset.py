@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -30,6 +31,7 @@ MAX_CACHED_BYTES = 256 << 20  # a file whose features need more is read again fo
 
 Progress = Callable[[int], None]
 LabelCheck = Callable[[Collection[Label]], None]
+MissingCounts = Counter[str]  # missing numbers by column; those of a bare array have no name
 Targets = Any  # label codes (Ints) for classification, numbers (Floats) for regression
 
 
@@ -80,7 +82,7 @@ class _ChunkBlocks(NamedTuple):
     targets: Targets
     labels: list[Label]
     weights: Floats | None
-    n_missing: int
+    n_missing: MissingCounts
     rows: TrainingRows
 
 
@@ -111,7 +113,7 @@ class SourceDataset:
         self.labels: dict[Label, int] = {}  # code by label, in order of appearance
         self.n_rows = 0
         self.is_weighted = False
-        self.n_missing = 0  # missing numbers, treated as zero
+        self.n_missing = MissingCounts()  # they are treated as zero
         self.training_rows = TrainingRows()
         self._class_totals = np.zeros(0)  # total weight by label code
         self._cached_chunks: list[EncodedChunk] | None = []
@@ -152,7 +154,7 @@ class SourceDataset:
             encoded = self._encode_blocks(chunk, grow=True)
             self.n_rows += len(encoded.targets)
             self.is_weighted = self.is_weighted or encoded.weights is not None
-            self.n_missing += chunk.n_missing
+            self.n_missing.update(chunk.n_missing)
             self.training_rows = self.training_rows.plus(chunk.rows)
             self._count_labels(encoded)
             n_bytes += encoded.n_bytes
@@ -229,12 +231,23 @@ class SourceDataset:
                 weighted = CategoryBlock(targets, labels).where(mask)
                 targets, labels = weighted.codes, weighted.levels
         encoded = self._schema.encode(chunk)
-        n_missing = sum(block.count_missing(mask) for block in encoded if isinstance(block, DenseBlock))
+        n_missing = self._count_missing(chunk, encoded, mask)
         rows = (
             self._hash_rows(encoded, chunk.n_rows, mask, targets, labels) if hashes_rows else TrainingRows()
         )
         blocks = self.feature_index.prepare_blocks(encoded, mask)
         return _ChunkBlocks(blocks, targets, labels, weights, n_missing, rows)
+
+    def _count_missing(self, chunk: Chunk, blocks: list[Any], mask: Mask | None) -> MissingCounts:
+        dense = [block for block in blocks if isinstance(block, DenseBlock)]
+        total = sum(block.count_missing(mask) for block in dense)
+        if not total or not self._schema.named:
+            return MissingCounts({"": total} if total else {})
+        names = [name for block in dense for name in block.names if name in chunk.columns]
+        numbers = {name: to_numbers(chunk.columns[name], name, self._schema.missing) for name in names}
+        is_used = slice(None) if mask is None else mask
+        counts = {name: int(np.isnan(column[is_used]).sum()) for name, column in numbers.items()}
+        return MissingCounts({name: count for name, count in counts.items() if count} or {"": total})
 
     def _hash_rows(
         self, blocks: list[Any], n_rows: int, mask: Mask | None, targets: Targets, labels: list[Label]

@@ -46,7 +46,7 @@ def test_a_matrix_is_used_without_a_copy() -> None:
     assert isinstance(result.X, DenseMatrix)
     assert np.shares_memory(result.X.array, X)
     assert result.feature_names == ["x0", "x1"]
-    assert (result.weights, result.classes, result.n_missing) == (None, [], 0)
+    assert (result.weights, result.classes, result.n_missing) == (None, [], {})
 
 
 def test_mixed_columns_become_named_sparse_features() -> None:

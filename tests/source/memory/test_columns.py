@@ -95,8 +95,8 @@ def test_the_error_for_a_nested_column_says_what_to_do() -> None:
         converted(pa.array([[{"z": 1}]]))
     assert str(caught.value) == (
         "Column 'c' is of Arrow type list<item: struct<z: int64>>, which cannot be read as a category, "
-        "number or text. Extract the parts you need into columns of their own, or skip the column: columns={'c': "
-        "'skip'}."
+        "number or text. Extract the parts you need into columns of their own, or skip the column: "
+        "columns={'c': 'skip'}."
     )
 
 

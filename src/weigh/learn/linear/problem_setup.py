@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.advice import Setting
+from weigh.advice import Call, Setting, Text
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats, Longs
 from weigh.features.kinds import Kind, Products, Value
@@ -37,6 +37,7 @@ NUMBER_KINDS: dict[str | None, tuple[type[Kind], ...]] = {
     "unit": (Value,),
     "auto": (Value, Products),
 }
+MAX_NAMED_COLUMNS = 8
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,15 +208,23 @@ def _constant_features(X: Matrix) -> tuple[Floats, Longs]:
 
 
 def _warn_missing_numbers(data: TrainingData) -> None:
-    if data.n_missing:
-        one = "1 number is missing and counts as zero. Fill it in"
-        many = f"{data.n_missing:,} numbers are missing and count as zero. Fill them in"
-        warn(
-            errors.MissingNumbers(
-                f"{one if data.n_missing == 1 else many} first (for example with the column's mean), or "
-                "leave such rows out."
-            )
-        )
+    total, names = data.n_missing.total(), [name for name in data.n_missing if name]
+    if not total:
+        return
+    one = "1 number is missing and counts as zero"
+    many = f"{total:,} numbers are missing and count as zero"
+    hint: Text = (
+        f"Fill {'it' if total == 1 else 'them'} in first (for example with the column's mean), or leave "
+        "such rows out."
+    )
+    where = ""
+    if names:
+        counts = [f"{name!r} ({data.n_missing[name]:,})" for name in names[:MAX_NAMED_COLUMNS]]
+        others = f" and {len(names) - MAX_NAMED_COLUMNS:,} more" if len(names) > MAX_NAMED_COLUMNS else ""
+        where = f", in {', '.join(counts)}{others}"
+        mean = {name: Call("Number", scale="unit") for name in names[:MAX_NAMED_COLUMNS]}
+        hint = ("To count them as the column's mean instead, use ", Setting("columns", mean), ".")
+    warn(errors.MissingNumbers(f"{one if total == 1 else many}{where}.", hint=hint), names)
 
 
 def _offset_index(data: TrainingData, offset: str, owner: str) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from weigh import algebra
 from weigh.features.blocks import Floats, Longs, Mask
 from weigh.features.schema import Schema
-from weigh.learn.dataset import EncodedChunk, Progress, SourceDataset, make_feature_index
+from weigh.learn.dataset import EncodedChunk, MissingCounts, Progress, SourceDataset, make_feature_index
 from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.linear.matrix import DenseMatrix, Matrix, SparseMatrix, binary_features
 from weigh.learn.linear.moments import Moments
@@ -35,7 +35,7 @@ class TrainingData:
     y: Any
     weights: Floats | None
     classes: list[Any]
-    n_missing: int
+    n_missing: MissingCounts
     chunks: list[EncodedChunk]  # keeps the memory that the matrix may be a view of
     training_rows: TrainingRows | None = None
     is_binary: Mask | None = None  # features of 0 and 1; None if the matrix has the rows themselves
