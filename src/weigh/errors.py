@@ -28,6 +28,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── ExtraColumns         columns that a model was not trained on are ignored
     ├── FlatColumns          a number column is constant within a class
     ├── FrozenScales         later batches are standardised as the first one
+    ├── LeakingColumns       whether a column has a value nearly tells the class
     ├── LittleText           too little text to bound the rate of false alarms
     ├── MissingNumbers       a regression treats missing numbers as zero
     ├── NotOptimal           a solver stopped before it reached its tolerance
@@ -231,6 +232,10 @@ class UnlikeScales(WeighWarning):
 
 class FrozenScales(WeighWarning):
     """Later batches are standardised with the means and standard deviations of the first one."""
+
+
+class LeakingColumns(WeighWarning):
+    """Whether a column has a value nearly tells the class; it may come from the outcome."""
 
 
 class LittleText(WeighWarning):

@@ -22,6 +22,7 @@ from weigh.features.blocks import Floats
 from weigh.features.kinds import Count
 from weigh.features.schema import Schema
 from weigh.immutable import add_docstring_note, make_read_only
+from weigh.learn.leaking_columns import warn_of_leaking_columns
 from weigh.learn.single_row_classes import warn_of_single_row_classes
 from weigh.model.counts.count_table import canonical_order_key
 from weigh.model.decision import Decision
@@ -138,6 +139,11 @@ class BaseLearner(ThreadSafeEstimator):
             raise errors.parameter_error(type(self).__name__, "label", must, label)
         return label
 
+    def _further_labels(self, X: Any, y: Any, label: str | None, default: str | None) -> Any:
+        """Return the labels of further rows; without any, the name of the label column of training."""
+        y = self._labels(y, label)
+        return default if y is None and getattr(X, "label", None) is None else y
+
     def _set_fitted_attributes(self, source: Source, **attributes: Any) -> None:
         """Set attributes, and those that scikit-learn expects of every fitted estimator, at once."""
         if source.named:
@@ -223,7 +229,9 @@ class BaseClassifier(ClassifierMixin, BaseLearner):
 
     def _set_fitted_attributes(self, source: Source, **attributes: Any) -> None:
         super()._set_fitted_attributes(source, **attributes)
-        warn_of_single_row_classes(source, attributes.get("classes_", ()))
+        if "classes_" in attributes:
+            warn_of_single_row_classes(source, attributes["classes_"])
+            warn_of_leaking_columns(source, self.schema_)
 
     def predict(self, X: Any, decision: Decision | None = None) -> Any:
         """Return one label per row; `decision` can set costs, another class prior and an 'unsure' option."""

@@ -83,12 +83,13 @@ class CountingClassifier(ProbabilisticClassifier):
         The first call infers the kinds of the columns. New classes and categories may appear later; `classes`
         declares classes that may have no rows yet.
         """
-        y, is_first = self._labels(y, label), not hasattr(self, "model_")
+        is_first = not hasattr(self, "model_")
         if is_first:
-            source = self._source(X, y, sample_weight, self._missing_markers())
+            source = self._source(X, self._labels(y, label), sample_weight, self._missing_markers())
             model = run(self._task(source), source, threads=self.threads)
         else:
-            source = self._source(X, self._label_or_default(X, y), sample_weight, self.model_.schema.missing)
+            y = self._further_labels(X, y, label, self.model_.label)
+            source = self._source(X, y, sample_weight, self.model_.schema.missing)
             self.model_.schema.align_source(source, type(self).__name__)
             source = source.with_storage(self.model_.storage)
             model = self.model_.uncalibrated.merge(
@@ -100,9 +101,6 @@ class CountingClassifier(ProbabilisticClassifier):
             self._set_fitted_attributes(source)
         return self
 
-    def _label_or_default(self, X: Any, y: Any) -> Any:
-        return self.model_.label if y is None and getattr(X, "label", None) is None else y
-
     def _replace_model(self, model: Any) -> None:
         self.__dict__.update(model_=model, classes_=model.labels)
 
@@ -110,8 +108,8 @@ class CountingClassifier(ProbabilisticClassifier):
     def forget(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> Self:
         """Remove rows that were learned; the result equals a model that never saw them."""
         check_is_fitted(self)
-        y = self._labels(y, label)
-        source = self._source(X, self._label_or_default(X, y), sample_weight, self.model_.schema.missing)
+        y = self._further_labels(X, y, label, self.model_.label)
+        source = self._source(X, y, sample_weight, self.model_.schema.missing)
         self.model_.schema.align_source(source, type(self).__name__)
         self._replace_model(self.model_.uncalibrated.forget(source))
         return self

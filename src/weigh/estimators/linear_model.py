@@ -170,7 +170,7 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         Without `classes`, later calls may add new ones, whose weights start at zero. The vocabulary and the
         idf of weighted text are those of the first call.
         """
-        self._partial_fit_online(X, self._labels(y, label), classes, sample_weight)
+        self._partial_fit_online(X, y, classes, sample_weight, label)
         return self
 
     def _is_online(self) -> bool:

@@ -112,14 +112,16 @@ class OnlineClassifier(BaseClassifier):
             source = source.with_storage(before.storage())
         self._set_training(self._online_task(source, before).train(source, before), source)
 
-    def _partial_fit_online(self, X: Any, y: Any, classes: Any, sample_weight: Any) -> None:
+    def _partial_fit_online(
+        self, X: Any, y: Any, classes: Any, sample_weight: Any, label: str | None
+    ) -> None:
         """Make one pass over further rows in their order; on an error nothing is learned."""
         before = self._training
         if before is None:
-            source = self._source(X, y, sample_weight, self._missing_markers())
+            source = self._source(X, self._labels(y, label), sample_weight, self._missing_markers())
         else:
-            label = before.schema.label if y is None and getattr(X, "label", None) is None else y
-            source = self._source(X, label, sample_weight, before.schema.missing)
+            y = self._further_labels(X, y, label, before.schema.label)
+            source = self._source(X, y, sample_weight, before.schema.missing)
             before.schema.align_source(source, type(self).__name__)
             source = source.with_storage(before.storage())
         declared = () if classes is None else tuple(check_classes(classes))

@@ -265,6 +265,13 @@ class Model(BaseModel):
         """Return the index of each row's best class."""
         return best_class(scores, self.tie)
 
+    def leads(self, scores: Floats) -> Floats:
+        """Return the difference between the two highest scores of each row."""
+        if scores.shape[1] < 2:
+            return scores[:, 0]
+        top_two = np.partition(scores, -2, axis=1)[:, -2:]
+        return np.asarray(top_two[:, 1] - top_two[:, 0])
+
     def linear(self) -> Any:
         """Return the linear model that makes the same decisions, if there is one."""
         raise errors.Unsupported(f"A {type(self).__name__} is not a linear function of its features.")

@@ -88,13 +88,6 @@ class ScoreOnlyModel(Model):
         """Return the index of each row's best class; only exactly equal scores tie."""
         return best_class(scores, self.tie, 0.0)
 
-    def leads(self, scores: Floats) -> Floats:
-        """Return the difference between the two highest scores of each row."""
-        if scores.shape[1] < 2:
-            return scores[:, 0]
-        top_two = np.partition(scores, -2, axis=1)[:, -2:]
-        return np.asarray(top_two[:, 1] - top_two[:, 0])
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PerceptronModel(ScoreOnlyModel, LinearModel):

@@ -13,7 +13,7 @@ from weigh.deduplicated_warnings import warn
 from weigh.errors import DataError, LabelError, UnlabelledRows
 from weigh.source.base import CHUNK_ROWS, ChunkReader, ColumnKinds, Source
 from weigh.source.cells import NumberFormat
-from weigh.source.chunk import Chunk, Column, DictionaryColumn, is_arrow, to_pylist
+from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn, is_arrow, to_pylist
 from weigh.source.missing import Marker
 
 Mask = NDArray[np.bool_]
@@ -171,6 +171,8 @@ def is_missing_row(column: Column) -> NDArray[np.bool_]:
         # The last entry is that of the code -1.
         is_missing_value = np.array([*(value is None or value != value for value in column.values), True])
         return np.asarray(is_missing_value[column.codes], dtype=bool)
+    if isinstance(column, TextColumn):
+        return np.asarray(column.sizes < 0)
     if is_arrow(column):
         return np.asarray(column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False), dtype=bool)
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":

@@ -110,6 +110,7 @@ def command(
     """
     from weigh import errors
     from weigh.cli.output.fit_summary import format_fit_summary, summarise_fit
+    from weigh.learn.leaking_columns import warn_of_leaking_columns
     from weigh.learn.single_row_classes import warn_of_single_row_classes
 
     if output == "-":
@@ -128,7 +129,9 @@ def command(
         if hold_out is not None:
             source, test_rows = _hold_out(source, hold_out, seed, learner == "linear")
         model, calibration = _fit_model(learner, source, settings, kinds, missing, threads)
-        warn_of_single_row_classes(source, getattr(model, "classes", ()))
+        if hasattr(model, "classes"):
+            warn_of_single_row_classes(source, model.classes)
+            warn_of_leaking_columns(source, model.schema)
     replaced = os.path.exists(target)
     model.save(target)
     notes = list(dict.fromkeys(to_command_line(each.message) for each in caught))

@@ -121,7 +121,7 @@ class ClassPredictor:
     def _confidences(self, verdicts: Sequence[Any], scores: Any, shares: Any) -> list[float]:
         """Return the probability or lead of each verdict; 'unsure' has that of the best class."""
         if not self._model.has_probabilities:
-            leads: list[float] = self._model.leads(scores).tolist()  # type: ignore[attr-defined]
+            leads: list[float] = self._model.leads(scores).tolist()
             return leads
         index = {label: at for at, label in enumerate(self._model.classes)}
         codes = np.array([index.get(verdict, -1) for verdict in verdicts], dtype=np.intp)
