@@ -23,7 +23,6 @@ from weigh.features.derived_columns import add_derived_columns
 from weigh.features.inference.odd_cells import CellReader
 from weigh.features.kind_registry import Derived, Lag, kind_from_json
 from weigh.features.kinds import Flag, Kind, Products, Value
-from weigh.features.label_numbers import read_labels
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_exact_counts, check_magnitude, check_non_negative
 from weigh.features.words import Block
@@ -206,8 +205,12 @@ class Schema(Immutable):
 
     def read_labels(self, labels: Any) -> Any:
         """Return labels as numbers where this schema says how their texts are written."""
-        reading = self.label_reading
-        return labels if reading is None else read_labels(labels, reading, self.missing)
+        if self.label_reading is None:
+            return labels
+        # Imported here because few labels are numbers written as text.
+        from weigh.features.label_numbers import read_labels
+
+        return read_labels(labels, self.label_reading, self.missing)
 
     def first_rows(self, source: Source) -> Chunk:
         """Return the first rows of a source, read once, with their columns renamed to this schema's names."""

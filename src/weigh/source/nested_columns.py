@@ -67,6 +67,15 @@ def read_field(batch: Any, path: Path) -> Any:
     return pc.struct_field(column, list(path[1:]))
 
 
+def flatten_array(name: str, values: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the fields of an Arrow array of structs."""
+    import pyarrow as pa
+
+    table = pa.table({name: values})
+    for path, _ in flatten_types([(name, values.type)]):
+        yield ".".join(path), read_field(table, path)
+
+
 def flatten_dicts(name: str, values: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
     """Yield an array of Python values, or one for each key if all values are dicts or missing."""
     yield from _flatten_dicts((name,), values)

@@ -19,7 +19,6 @@ from weigh.source.memory.columns import (
     lazy_column,
     numpy_column,
 )
-from weigh.source.nested_columns import flatten_dicts, flatten_types, is_struct, read_field
 from weigh.source.values import array_from_list
 
 TEXT_COLUMN = "text"
@@ -53,21 +52,26 @@ def _flatten_columns(columns: Iterable[tuple[str, Any]], description: str) -> di
 
 
 def _flatten_column(name: str, values: Any) -> Iterator[tuple[str, Any]]:
-    if hasattr(values, "type") and is_struct(values.type):
-        import pyarrow as pa
+    if str(getattr(values, "type", "")).startswith("struct<"):
+        # Imported here because few columns are nested.
+        from weigh.source.nested_columns import flatten_array
 
-        table = pa.table({name: values})
-        for path, _ in flatten_types([(name, values.type)]):
-            yield ".".join(path), read_field(table, path)
-        return
-    if isinstance(values, list | tuple) and any(isinstance(value, Mapping) for value in values):
-        values = array_from_list(values)
-    if getattr(getattr(values, "dtype", None), "kind", "") == "O" and not hasattr(values, "cat"):
-        objects = np.asarray(values)
-        if objects.ndim == 1 and any(isinstance(value, Mapping) for value in objects[:MAX_INSPECTED]):
-            yield from flatten_dicts(name, objects)
-            return
-    yield name, values
+        yield from flatten_array(name, values)
+    elif _holds_dicts(values):
+        from weigh.source.nested_columns import flatten_dicts
+
+        yield from flatten_dicts(name, array_from_list(list(values)))
+    else:
+        yield name, values
+
+
+def _holds_dicts(values: Any) -> bool:
+    """Whether one of the first values of a list, array or Series of Python values is a dict."""
+    dtype = getattr(values, "dtype", None)
+    is_object = isinstance(dtype, np.dtype) and dtype.kind == "O" and np.ndim(values) == 1
+    if not is_object and not isinstance(values, list | tuple):
+        return False
+    return any(isinstance(value, Mapping) for value in values[:MAX_INSPECTED])
 
 
 def is_scalar(value: object) -> bool:
