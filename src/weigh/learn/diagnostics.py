@@ -10,6 +10,7 @@ from weigh import errors
 from weigh.advice import Call, Setting, set_kind
 from weigh.deduplicated_warnings import warn
 from weigh.features.dates.kind import split_part_name
+from weigh.features.kinds import Number
 from weigh.features.schema import Schema
 from weigh.model.counts.sufficient_statistics import LIMB_BITS, NumberCounts, limbs_to_integer
 from weigh.model.distributions.gaussian import Gaussian
