@@ -240,7 +240,7 @@ class Softmax:
     """Rows of words and class numbers of softmax regression with an intercept, C = 1."""
 
     X: Any
-    y: Floats
+    y: Any
 
 
 def make_newsgroups(weighting: str, rows: int) -> Softmax:

@@ -30,9 +30,9 @@ MAX_FIXED_POINT_RESIDUE = 1e-8  # weight Ã— value is rounded to a multiple of 2â
 class MultinomialLeaveOneOut(LeaveOneOutTerm):
     """The log-probabilities of words, each without the words of its row.
 
-    Native code subtracts whole counts. Fractional counts, negative pseudo-counts, complements and a
-    vocabulary limited by `max_words` need the general method, and so do the few rows that contain nearly all
-    words of a class.
+    Native code subtracts whole counts. Fractional counts, weighted words, negative pseudo-counts,
+    complements and a vocabulary limited by `max_words` need the general method, and so do the few rows that
+    contain nearly all words of a class.
     """
 
     def __init__(self, distribution: Multinomial) -> None:
@@ -41,9 +41,9 @@ class MultinomialLeaveOneOut(LeaveOneOutTerm):
     @cached_property
     def _is_native(self) -> bool:
         distribution, kind = self._distribution, self._distribution.part.kind
-        has_limit = isinstance(kind, BagOfWordsKind) and kind.max_words is not None
+        is_special = isinstance(kind, BagOfWordsKind) and (kind.max_words is not None or kind.is_weighted)
         is_whole = distribution.table.dtype != np.float64
-        return is_whole and not distribution.complement and not has_limit and not self._has_negative_pseudo
+        return is_whole and not distribution.complement and not is_special and not self._has_negative_pseudo
 
     @cached_property
     def _has_negative_pseudo(self) -> bool:
@@ -138,7 +138,7 @@ class _MultinomialCounts:
         counts = self.words.counts(entries.indices)
         before = self._smoothed_counts(entries.indices, counts)
         counts[np.arange(len(row)), rows.classes[row]] -= rows.weights[row] * entries.entry_values()
-        if rows.has_fractional_weights and self._words.lookup.weighting is not None:
+        if rows.has_fractional_weights and self.words.lookup.weighting is not None:
             counts[np.abs(counts) < MAX_FIXED_POINT_RESIDUE] = 0.0
         after = self._smoothed_counts(entries.indices, counts)
         stays, entering = self.words.update_vocabulary(entries, counts)
