@@ -14,6 +14,8 @@ import weigh
 from tests.contract import test_results as examples
 from weigh.apps.mail.filter import Filter
 
+pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
+
 TEXTS = {"text": ["free money", "lunch at noon", "free lunch"], "label": ["spam", "ham", "ham"]}
 NUMBERS, LABEL = examples.NUMBERS, examples.LABEL
 

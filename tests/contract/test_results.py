@@ -32,6 +32,8 @@ from weigh.priors.display import PriorDisplay
 from weigh.result import Result, to_json
 from weigh.source.mail import RawMessage, read
 
+pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
+
 EVIL = "<script>alert(1)</script>\x1b[31m\u202e"
 A, B = "<b>a</b>\x9b2J", "a & b, a long name that goes on and on and on, beyond the forty signs of a column"
 LABEL, NO, YES = "<i>label</i>\x07", f"<u>no</u>\n{INJECTED}", f"yes & no\r{INJECTED}"

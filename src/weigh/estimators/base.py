@@ -227,11 +227,13 @@ class BaseClassifier(ClassifierMixin, BaseLearner):
             y = _check_labels(y)
         return rows_of(X, y, sample_weight, missing=missing)
 
-    def _set_fitted_attributes(self, source: Source, **attributes: Any) -> None:
-        super()._set_fitted_attributes(source, **attributes)
-        if "classes_" in attributes:
-            warn_of_single_row_classes(source, attributes["classes_"])
-            warn_of_leaking_columns(source, self.schema_)
+    def _warn_of_labels(self, source: Source, schema: Schema, classes: Any) -> None:
+        """Warn of labels that are hardly classes, and of columns that come from them.
+
+        Before the model is set: a warning may be an error.
+        """
+        warn_of_single_row_classes(source, classes)
+        warn_of_leaking_columns(source, schema)
 
     def predict(self, X: Any, decision: Decision | None = None) -> Any:
         """Return one label per row; `decision` can set costs, another class prior and an 'unsure' option."""

@@ -61,6 +61,7 @@ class CountingClassifier(ProbabilisticClassifier):
         source = self._source(X, y, sample_weight, self._missing_markers())
         model = run(self._task(source), source, threads=self.threads)
         attributes = self._finish(model, source)
+        self._warn_of_labels(source, model.schema, model.labels)
         self._set_fitted_attributes(source, classes_=model.labels, **attributes)
         return self
 

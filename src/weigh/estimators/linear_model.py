@@ -151,6 +151,7 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
             self._fit_online(source)
             return self
         model = run(self._task(source), source)
+        self._warn_of_labels(source, model.schema, model.labels)
         self._set_fitted_attributes(source, _fitted=model, classes_=model.labels)
         return self
 

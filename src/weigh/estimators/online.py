@@ -110,7 +110,9 @@ class OnlineClassifier(BaseClassifier):
         """Train on all rows, continuing from `before` if given."""
         if before is not None:
             source = source.with_storage(before.storage())
-        self._set_training(self._online_task(source, before).train(source, before), source)
+        training = self._online_task(source, before).train(source, before)
+        self._warn_of_labels(source, training.schema, training.state.classes)
+        self._set_training(training, source)
 
     def _partial_fit_online(
         self, X: Any, y: Any, classes: Any, sample_weight: Any, label: str | None

@@ -52,6 +52,7 @@ class Threshold(ProbabilisticClassifier):
         y = self._labels(y, label)
         source = self._source(X, y, sample_weight, self._missing_markers())
         model = run(ThresholdTask.for_source(source, **self._parameters()), source, threads=1)
+        self._warn_of_labels(source, model.schema, model.labels)
         self._set_fitted_attributes(source, model_=model, classes_=model.labels)
         return self
 

@@ -22,7 +22,7 @@ from weigh.advice import Call, set_kind
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
 from weigh.features.kinds import Category, Number
 from weigh.features.schema import ColumnGroup
-from weigh.immutable import Immutable
+from weigh.immutable import Immutable, ImmutablePart
 from weigh.model.counts.count_table import CountTable, RowClasses
 from weigh.model.counts.sufficient_statistics import ExactSum, NumberCounts
 from weigh.model.counts.value_grid import GridCounts, cell_bounds, cell_centres, round_to_centres
@@ -81,7 +81,7 @@ def _check_stated_shape(part: ColumnGroup, grid: GridCounts) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class NormalComponent:
+class NormalComponent(ImmutablePart):
     """The normal distribution of a number or of its logarithm; zeros are left out if asked."""
 
     distribution: Gaussian
@@ -110,7 +110,7 @@ class NormalComponent:
 
 
 @dataclass(frozen=True, eq=False)
-class ZeroComponent:
+class ZeroComponent(ImmutablePart):
     """The probability that the number is zero."""
 
     distribution: Categorical
@@ -126,7 +126,7 @@ class ZeroComponent:
 
 
 @dataclass(frozen=True, eq=False)
-class BinComponent:
+class BinComponent(ImmutablePart):
     """The probabilities of the bins of a histogram; `limits` are the smallest and the largest number."""
 
     distribution: Categorical
