@@ -240,7 +240,7 @@ FRAMES: dict[str, dict[str, list[str]]] = {
         "measures": ["name", "value", "low", "high"],
         "largest": ["row", "true", "predicted", "error"],
     },
-    "TuningResult": {"trials": ["settings_max_iter", "accuracy"]},
+    "TuningResult": {"trials": ["settings_max_iter", "loss", "accuracy"]},
     "Verification": {"checks": ["name", "ok", "compared", "differing"]},
     "Summary": {"weights": ["feature", "weight", "error", "ratio", "tails", "low", "high"]},
 }
