@@ -145,7 +145,7 @@ def test_leaving_out_equals_refitting_on_larger_tables(columns: str, prior: floa
     y = rng.integers(0, 3, 120).tolist()
     words = np.array(["a1", "b1", "c1", "d1", "e1", "f1", "g1", "h1"])
     kinds: dict[str, Any] = {
-        "own": weigh.Number(),
+        "own": weigh.Number(spread="own"),
         "shared": weigh.Number(spread="shared"),
         "bins": weigh.Number(bins=(-1.0, 0.0, 1.0)),
         "text": weigh.Text(min_count=2),

@@ -9,6 +9,7 @@ from weigh.features.blocks import Mask
 from weigh.features.columns import encode_column
 from weigh.features.kinds import Skip
 from weigh.features.schema import Schema
+from weigh.features.text_kinds import BagOfWordsKind
 from weigh.source.base import Source
 from weigh.source.selected_rows import is_missing_row
 
@@ -21,8 +22,10 @@ MIN_AREA = 0.95
 
 def warn_of_leaking_columns(source: Source, schema: Schema) -> None:
     """Warn if whether a column of a named table has a value nearly tells the class."""
-    rows = source.prefix() if source.named else None
-    if rows is None or rows.labels is None or rows.n_rows < MIN_ROWS:
+    if not source.named or all(isinstance(kind, BagOfWordsKind | Skip) for kind in schema.kinds):
+        return  # the first texts would be read again
+    rows = source.prefix()
+    if rows.labels is None or rows.n_rows < MIN_ROWS:
         return
     codes, labels = encode_column(rows.labels, "")
     for name, kind in zip(schema.names, schema.kinds, strict=True):

@@ -16,7 +16,7 @@ from weigh.learn.class_prior import check_class_prior
 from weigh.learn.diagnostics import warn_zero_variance_columns
 from weigh.learn.redundancy import warn_dependent_columns
 from weigh.learn.row_sample import RowSample, sample_rows
-from weigh.model.counts.bayes_counts import BayesCounter, BayesCounts, count_rows
+from weigh.model.counts.bayes_counts import BayesCounter, BayesCounts
 from weigh.model.distributions.prior_settings import check_priors_fit_columns
 from weigh.model.naive_bayes import BayesModel
 from weigh.parameters.learners import NAIVE_BAYES
@@ -49,9 +49,11 @@ class BayesTask:
             schema = choose_shapes(schema)
         return cls(schema, values["prior"], values["class_prior"], values["complement"])
 
-    def count(self, chunk: Chunk) -> BayesCounts:
+    def count(self, chunk: Chunk) -> SampledCounts:
         """Count one chunk."""
-        return count_rows([chunk], self.schema)
+        counter = self.counter()
+        counter.add(chunk)
+        return counter.counts()
 
     def counter(self) -> SampledCounter:
         """Return an empty counter, which samples the rows if there are columns to compare."""

@@ -30,6 +30,7 @@ MAX_BINS = 8
 MIN_BIN_ROWS = 5
 MIN_SHARE = 0.5  # of the information of the column that carries less
 MIN_ENTROPY = 0.02  # nats per row
+MIN_RANK_VARIANCE = 0.02  # of ranks between -1/2 and 1/2; different numbers have 1/12
 MIN_EFFECT = 0.01  # mean change of the probability of the predicted class
 MAX_FALSE_ALARMS = 0.01  # per table, if all columns are independent within the classes
 
@@ -161,7 +162,7 @@ def _discretise_columns(schema: Schema, chunk: Chunk, classes: Ints) -> list[_Di
             columns.append(_pool_levels(name, block))
     columns = [column for column in columns if column.n_levels > 1]
     order = {name: place for place, name in enumerate(schema.names)}
-    columns.sort(key=lambda column: order[_table_column(column.name)])
+    columns.sort(key=lambda column: order.get(_table_column(column.name), len(order)))
     ends = np.cumsum([column.n_levels for column in columns])
     return columns[: int(np.searchsorted(ends, MAX_TOTAL_LEVELS, side="right"))]
 
@@ -226,11 +227,28 @@ def _measure_shares(
     share = unbiased / np.maximum(least, 1e-300)
     both = is_number[:, None] & is_number
     share[both] = (1 - np.exp(-2 * unbiased / np.maximum(n, 1.0)))[both]
-    limit = NormalDist().inv_cdf(1 - 2 * MAX_FALSE_ALARMS / (len(columns) * (len(columns) - 1)))
+    p_value = 2 * MAX_FALSE_ALARMS / (len(columns) * (len(columns) - 1))
+    limit = NormalDist().inv_cdf(1 - p_value)
+    arrangements = np.array([_log_arrangements(column.codes, classes, weights) for column in columns])
     share[_normal_score(2 * information, freedom) <= limit] = 0.0
+    share[np.minimum.outer(arrangements, arrangements) <= -math.log(p_value)] = 0.0
     # A column that hardly varies within the classes carries little evidence to count twice.
     share[least < MIN_ENTROPY * n] = 0.0
-    return np.maximum(share, _squared_rank_correlations(columns, weights, limit)), np.diag(entropy)
+    if _log_arrangements(np.arange(len(classes)), classes, weights) > -math.log(p_value):
+        share = np.maximum(share, _squared_rank_correlations(columns, classes, weights, limit))
+    return share, np.diag(entropy)
+
+
+def _log_arrangements(codes: Any, classes: Ints, weights: Floats) -> float:
+    """Return the logarithm of the number of ways to arrange the values of a column within the classes.
+
+    Chance gives each of them the same probability, so no association is less probable than that.
+    """
+    total = 0.0
+    for c in np.unique(classes):
+        counts = np.bincount(codes[(classes == c) & (codes >= 0)], weights[(classes == c) & (codes >= 0)])
+        total += math.lgamma(counts.sum() + 1) - sum(math.lgamma(n + 1) for n in counts.tolist() if n > 1)
+    return total
 
 
 def _sum_information(indicators: Floats, starts: Any, classes: Ints, weights: Floats) -> tuple[Floats, ...]:
@@ -266,7 +284,9 @@ def _normal_score(statistic: Floats, freedom: Floats) -> Floats:
     return np.where(freedom > 0, score, -np.inf)
 
 
-def _squared_rank_correlations(columns: Sequence[_DiscreteColumn], weights: Floats, limit: float) -> Floats:
+def _squared_rank_correlations(
+    columns: Sequence[_DiscreteColumn], classes: Ints, weights: Floats, limit: float
+) -> Floats:
     """Return the squared rank correlations within classes, zero if chance may explain them."""
     none = np.full(len(weights), np.nan)
     ranks = np.column_stack([none if c.ranks is None else c.ranks for c in columns])
@@ -275,8 +295,10 @@ def _squared_rank_correlations(columns: Sequence[_DiscreteColumn], weights: Floa
     products = ranks.T @ (ranks * weights[:, None])
     squares = (ranks**2).T @ (known * weights[:, None])
     n = known.T.astype(np.float64) @ (known * weights[:, None])
-    scale = squares * squares.T
-    r2 = np.where(scale > 0, products**2 / np.where(scale > 0, scale, 1.0), 0.0).clip(0.0, 1.0)
-    # Fisher's transformation is nearly normal with variance 1 / (n - 3).
-    score = np.arctanh(np.minimum(np.sqrt(r2), 1 - 1e-12)) * np.sqrt(np.maximum(n - 3, 0.0))
+    varies = squares > MIN_RANK_VARIANCE * n
+    scale = np.where(varies & varies.T, squares * squares.T, np.inf)
+    r2 = (products**2 / np.where(scale > 0, scale, np.inf)).clip(0.0, 1.0)
+    # Fisher's transformation is nearly normal; every class takes a degree of freedom for its mean.
+    freedom = np.maximum(n - len(np.unique(classes)) - 2, 0.0)
+    score = np.arctanh(np.minimum(np.sqrt(r2), 1 - 1e-12)) * np.sqrt(freedom)
     return np.where(score > limit, r2, 0.0)

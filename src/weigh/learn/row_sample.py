@@ -12,7 +12,7 @@ import numpy.typing as npt
 from weigh.features.row_hashes import Hashes, add_label_hashes, hash_features
 from weigh.features.schema import Schema
 from weigh.model.counts.bayes_counts import CountedRows
-from weigh.source.chunk import Chunk, Column, DictionaryColumn, ListColumn, TextColumn
+from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn, select_rows
 
 Values = npt.NDArray[Any]
 
@@ -99,11 +99,9 @@ def _take(column: Column, rows: npt.NDArray[np.int64]) -> Values:
             return _to_objects(DictionaryColumn(column.codes[rows], column.values).to_pylist())
         case TextColumn():
             return _to_objects(column[rows].to_pylist())
-        case ListColumn():
-            is_taken = np.zeros(len(column), dtype=bool)
-            is_taken[rows] = True
-            return _to_objects(column.select(is_taken).to_pylist())[np.argsort(np.argsort(rows))]
-    return _to_objects(column.take(rows).to_pylist())
+    is_taken = np.zeros(len(column), dtype=bool)
+    is_taken[rows] = True
+    return _to_objects(select_rows(column, is_taken).to_pylist())[np.argsort(np.argsort(rows))]
 
 
 def _to_objects(values: list[Any]) -> Values:
