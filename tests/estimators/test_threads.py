@@ -234,7 +234,12 @@ def test_the_method_of_a_regression_may_change_while_it_predicts() -> None:
 
 def test_an_estimator_has_no_attribute_for_its_lock() -> None:
     learner = weigh.NaiveBayes().fit(FLAGS, Y)
-    assert vars(learner).keys() - learner.get_params() == {"model_", "classes_", "n_features_in_"}
+    assert vars(learner).keys() - learner.get_params() == {
+        "model_",
+        "classes_",
+        "n_features_in_",
+        "calibration_",
+    }
     assert lock_of(learner) is lock_of(learner)
     assert lock_of(learner) is not lock_of(copy.copy(learner))
 

@@ -12,6 +12,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pytest
 from sklearn.datasets import load_digits
 
 import weigh
@@ -19,6 +20,7 @@ import weigh
 PROGRAM = """
 import json
 import numpy as np
+import pytest
 from weigh.engines import run
 from weigh.learn import BayesTask
 from weigh.source import rows
@@ -63,6 +65,7 @@ def test_twenty_one_thousand_classes_fit_in_bounded_memory() -> None:
     assert facts["predict"] < 600
 
 
+@pytest.mark.filterwarnings("ignore::weigh.errors.OddClasses")
 def test_scores_of_many_classes_are_computed_in_chunks() -> None:
     n_classes = 21_000
     values, labels = np.arange(n_classes, dtype=np.float64)[:, None], np.arange(n_classes)

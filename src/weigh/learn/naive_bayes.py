@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from weigh import errors
+from weigh.features.columns import encode_column
 from weigh.features.inference.schema import infer_schema
 from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Kind, Number
@@ -23,6 +24,7 @@ from weigh.parameters.learners import NAIVE_BAYES
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 
+MAX_SHAPED_CLASSES = 256  # the counts of a number's shape take memory for each class
 MAX_COLUMNS = 2_000  # wider tables are not sampled
 
 
@@ -45,7 +47,8 @@ class BayesTask:
         if not schema.column_groups:
             raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
         check_priors_fit_columns(schema.column_groups, values["prior"], values["complement"])
-        if not isinstance(columns, Schema):
+        has_numbers = any(isinstance(group.kind, Number) for group in schema.column_groups)
+        if has_numbers and not isinstance(columns, Schema) and _has_few_classes(source):
             schema = choose_shapes(schema)
         return cls(schema, values["prior"], values["class_prior"], values["complement"])
 
@@ -119,6 +122,12 @@ class SampledCounter:
     def counts(self) -> SampledCounts:
         """Return the counts and the sample."""
         return SampledCounts(self._counter.counts(), self._sample)
+
+
+def _has_few_classes(source: Source) -> bool:
+    """Whether the classes of the first rows are few enough to count each number's values in each of them."""
+    labels = source.prefix().labels
+    return labels is None or len(encode_column(labels, "")[1]) <= MAX_SHAPED_CLASSES
 
 
 def choose_shapes(schema: Schema) -> Schema:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from weigh.features.row_hashes import Hashes, add_label_hashes, hash_features
 from weigh.features.schema import Schema
 from weigh.model.counts.bayes_counts import CountedRows
-from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn, select_rows
+from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn, is_arrow
 
 Values = npt.NDArray[Any]
 
@@ -99,9 +99,12 @@ def _take(column: Column, rows: npt.NDArray[np.int64]) -> Values:
             return _to_objects(DictionaryColumn(column.codes[rows], column.values).to_pylist())
         case TextColumn():
             return _to_objects(column[rows].to_pylist())
+    if is_arrow(column):
+        # One by one: Arrow cannot select rows of all its types.
+        return _to_objects([column[row].as_py() for row in rows.tolist()])
     is_taken = np.zeros(len(column), dtype=bool)
     is_taken[rows] = True
-    return _to_objects(select_rows(column, is_taken).to_pylist())[np.argsort(np.argsort(rows))]
+    return _to_objects(column.select(is_taken).to_pylist())[np.argsort(np.argsort(rows))]
 
 
 def _to_objects(values: list[Any]) -> Values:
