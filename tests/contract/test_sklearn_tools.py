@@ -86,6 +86,7 @@ def test_a_column_transformer_feeds_the_learner(mails: pd.DataFrame) -> None:
     assert pipeline[-1].schema_.names == ("origin", "links")
 
 
+@pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
 @pytest.mark.filterwarnings("ignore::weigh.errors.FlatColumns")
 def test_one_against_the_rest_learns_several_labels_per_row() -> None:
     X, y = load_digits(return_X_y=True)

@@ -117,10 +117,12 @@ def test_a_comma_before_three_digits_everywhere_separates_thousands() -> None:
 
 def test_the_minority_of_a_mixture_of_units_is_odd() -> None:
     with pytest.warns(errors.OddCells, match=re.escape("3 of 303 cells are not numbers")):
-        assert fit_values([f"${text}" for text in PLAIN_TEXTS] + ["€5.00", "€6.00", "7%"]) == Number()
+        assert fit_values([f"${text}" for text in PLAIN_TEXTS] + ["€5.00", "€6.00", "7%"]) == Number(
+            shape="auto"
+        )
     with pytest.warns(errors.OddCells, match=re.escape("It looks like a number in another format or unit")):
-        assert fit_values([f"{text} %" for text in PLAIN_TEXTS] + ["0.45"]) == Number()
-    assert fit_values([f"${text}" for text in PLAIN_TEXTS] + ["5.00"] * 100) == Number()
+        assert fit_values([f"{text} %" for text in PLAIN_TEXTS] + ["0.45"]) == Number(shape="auto")
+    assert fit_values([f"${text}" for text in PLAIN_TEXTS] + ["5.00"] * 100) == Number(shape="auto")
 
 
 def fit_values(values: Sequence[Any]) -> Any:
@@ -344,7 +346,7 @@ def test_odd_values_of_every_type_are_missing_in_memory() -> None:
     odd = [dt.date(2024, 1, 5), "n/a", dt.datetime(2024, 1, 5, 12), "-"]
     values: list[Any] = [k / 2 for k in range(1_000)] + odd
     with pytest.warns(errors.OddCells, match="4 of 1,004 cells are not numbers") as caught:
-        assert fit_values(values) == Number()
+        assert fit_values(values) == Number(shape="auto")
     examples = "'2024-01-05' (row 1,000), 'n/a' (row 1,001), '2024-01-05T12:00:00' (row 1,002) and 1 more"
     assert examples in str(caught[0].message)
 

@@ -106,7 +106,7 @@ def test_a_mostly_empty_number_can_be_learned_from_selected_rows(tmp_path) -> No
     path = tmp_path / "t.csv"
     path.write_text("x,z,y\n" + "".join(f"{k if k % 20 == 0 else ''},{k / 2},{k % 2}\n" for k in range(400)))
     source = SelectedRows(weigh.open(path, "y"), np.arange(400) % 4 == 0)
-    assert weigh.NaiveBayes().fit(source).model_.schema.kinds == [weigh.Number(), weigh.Number()]
+    assert weigh.NaiveBayes().fit(source).model_.schema.kinds == [weigh.Number(shape="auto")] * 2
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])

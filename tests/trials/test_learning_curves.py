@@ -36,6 +36,7 @@ SCORING = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
 @pytest.mark.parametrize(
     ("learner", "loss"),
     [

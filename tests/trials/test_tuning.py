@@ -204,6 +204,7 @@ def test_any_learner_is_tuned_on_a_file_and_on_a_mapping_as_on_a_frame(tmp_path)
         assert weigh.tune(weigh.NaiveBayes({"x": "category"}), rows, "y", grid=grid).to_dict() == expected
 
 
+@pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
 def test_the_grid_may_come_second_as_before() -> None:
     grid, nb = {"prior": [1, 50]}, weigh.NaiveBayes("flag")
     expected = weigh.tune(nb, X[:300], Y[:300], grid=grid).to_dict()

@@ -218,9 +218,12 @@ def _measure_shares(
     for start, column in zip(starts, columns, strict=False):
         known = np.flatnonzero(column.codes >= 0)
         indicators[known, start + column.codes[known]] = 1.0
+    is_number = np.array([column.ranks is not None for column in columns])
+    if is_number.any():
+        # Equal rows with measurements are copies of one observation rather than several.
+        weights = np.ones(len(classes))
     information, entropy, freedom, n = _sum_information(indicators, starts[:-1], classes, weights)
     least = np.minimum(entropy, entropy.T)
-    is_number = np.array([column.ranks is not None for column in columns])
     unbiased = np.maximum(information - freedom / 2, 0.0)
     # Where one column determines the other, the bias is not that of independent columns.
     unbiased = np.where(information >= least * (1 - 1e-9), least, unbiased)

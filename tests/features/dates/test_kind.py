@@ -251,6 +251,7 @@ def tables(folder: Any, zone: str | None) -> dict[str, Any]:
     }
 
 
+@pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
 @pytest.mark.parametrize("zone", [None, "+02:00", "Europe/Berlin"])
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
 def test_all_storages_give_the_same_model(learner, zone, tmp_path):
