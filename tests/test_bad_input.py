@@ -984,12 +984,6 @@ def _() -> object:
     return weigh.compare(["naive-bayes", "perceptron"], PETS, "pet", loss="log_loss")
 
 
-@case("Rows with weights in a trial")
-def _() -> object:
-    path = write_file("1 2.0 |a x\n-1 1.0 |a y\n", "pets.vw")
-    return weigh.compare(["naive-bayes"], weigh.open(path))
-
-
 @case("A loss without bias and variance")
 def _() -> object:
     return weigh.bias_variance("naive-bayes", PETS, "pet", loss="log_loss")

@@ -76,13 +76,13 @@ def test_documented_errors_use_the_notation_of_their_interface(
 
 
 def fit_flat_column() -> None:
-    weigh.NaiveBayes(columns="number").fit(
+    weigh.NaiveBayes(columns=weigh.Number(spread="own")).fit(
         {"a": [0.1] * 25 + [j * 0.7 for j in range(25)]}, ["x"] * 25 + ["y"] * 25
     )
 
 
 def fit_one_iteration() -> None:
-    weigh.LogisticRegression(max_iter=1).fit({"a": [1.0, 5.0, 2.0, 3.0]}, ["x", "x", "y", "y"])
+    weigh.LogisticRegression(max_iter=1, scale=None).fit({"a": [1.0, 5.0, 2.0, 3.0]}, ["x", "x", "y", "y"])
 
 
 @pytest.mark.parametrize(

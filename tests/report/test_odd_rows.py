@@ -193,7 +193,8 @@ def test_a_few_wrong_labels_are_reported() -> None:
     table = {"x": x.tolist(), "y": np.where(x > 5, "high", "low").tolist()}
     wrong = {**table, "y": ["high" if at < 5 else label for at, label in enumerate(table["y"])]}
     n_wrong = sum(a != b for a, b in zip(wrong["y"], table["y"], strict=True))
-    facts = weigh.report_on(weigh.NaiveBayes().fit(wrong, "y"), table, train=wrong).facts
+    nb = weigh.NaiveBayes(columns=weigh.Number(spread="own")).fit(wrong, "y")
+    facts = weigh.report_on(nb, table, train=wrong).facts
     assert facts.audit is not None
     assert facts.audit.sentence.endswith(f"; {n_wrong} labels look wrong rather than hard to predict.")
 

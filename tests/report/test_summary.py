@@ -108,7 +108,8 @@ def test_a_model_no_better_than_the_baseline_doubts_no_label() -> None:
 def test_many_doubtful_labels_indicate_a_poor_fit() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 1000)
-    table = {"x": (y + rng.normal(0, 0.6, 1000)).tolist(), "y": [f"c{v}" for v in y]}
+    labels = np.where(rng.random(1000) < 0.15, 1 - y, y)
+    table = {"x": (6 * y + rng.normal(0, 0.6, 1000)).tolist(), "y": [f"c{v}" for v in labels]}
     facts = weigh.report_on(weigh.NaiveBayes().fit(table, "y"), table, train=table).facts
     assert facts.audit is not None
     assert "so many suggest a poor fit of the model rather than wrong labels" in facts.audit.sentence

@@ -75,7 +75,7 @@ def test_rows_with_zero_weight_are_not_mistakes(spam_model: Any) -> None:
 
 
 def test_training_rows_add_what_the_model_does_not_store() -> None:
-    model = weigh.Perceptron().fit(tables.mails(), "kind")
+    model = weigh.Perceptron(scale=None).fit(tables.mails(), "kind")
     without = weigh.report_on(model, tables.mails(60, 1)).facts.schema
     with_training = weigh.report_on(model, tables.mails(60, 1), train=tables.mails()).facts.schema
     assert without is not None

@@ -127,7 +127,10 @@ class SampledCounter:
 def _has_few_classes(source: Source) -> bool:
     """Whether the classes of the first rows are few enough to count each number's values in each of them."""
     labels = source.prefix().labels
-    return labels is None or len(encode_column(labels, "")[1]) <= MAX_SHAPED_CLASSES
+    try:
+        return labels is None or len(encode_column(labels, "")[1]) <= MAX_SHAPED_CLASSES
+    except errors.ColumnError:
+        return False  # labels that are no classes are refused when they are counted
 
 
 def choose_shapes(schema: Schema) -> Schema:

@@ -109,11 +109,8 @@ def _add_readings(schema: Schema, source: Source) -> Schema:
         return schema
     skipped = {name: "skip" for name, kind in pairs if isinstance(kind, Skip)}
     columns = _drop_unused_values(source.prefix(kinds=skipped or None)).columns
-    found = {
-        name: find_reading(kind, columns[name], name, source.number_format)
-        for name, kind in numeric
-        if name in columns
-    }
+    numeric = [(name, kind) for name, kind in numeric if name in columns]  # others cannot be read
+    found = {name: find_reading(kind, columns[name], name, source.number_format) for name, kind in numeric}
     for name, kind in numeric:
         if isinstance(kind, Number):
             warn_of_outliers(source, columns[name], name, found[name], schema.missing)
