@@ -89,7 +89,7 @@ def test_a_saved_model_predicts_with_few_modules(model_file: Path) -> None:
     row = {"size": 1.0, "colour": "red", "body": "money", "known": True}
     program = f"import sys, weigh; weigh.load(sys.argv[1]).predict({row})"
     loaded = own_modules_after(program, str(model_file))
-    assert len(loaded) <= 72, loaded
+    assert len(loaded) <= 74, loaded
     others = (
         "perceptron",
         "logistic",
@@ -108,7 +108,7 @@ COMMAND = "import sys; from weigh.cli.main import run_for_exit_code; run_for_exi
 @pytest.mark.parametrize("arguments", [["--help"], ["--version"]])
 def test_the_list_of_commands_imports_no_command(arguments: list[str]) -> None:
     loaded = own_modules_after(COMMAND, *arguments)
-    assert len(loaded) <= 10, loaded
+    assert len(loaded) <= 11, loaded
     assert libraries_after(COMMAND, *arguments) == {"click"}
 
 
@@ -116,7 +116,7 @@ def test_predicting_the_rows_of_a_small_csv_file_loads_few_modules(model_file: P
     data = tmp_path / "new.csv"
     data.write_text("size,colour,body,known\n1.0,red,money,yes\n2.0,blue,at noon,no\n")
     loaded = own_modules_after(COMMAND, "predict", str(model_file), str(data))
-    assert len(loaded) <= 92, loaded
+    assert len(loaded) <= 97, loaded
     assert libraries_after(COMMAND, "predict", str(model_file), str(data)) == {"click", "numpy"}
 
 
@@ -125,7 +125,7 @@ def test_filtering_a_message_loads_few_modules(tmp_path: Path) -> None:
     weigh.MailStore.open(store, create=True).learn([b"Subject: prize\n\nfree money"], "spam")
     message.write_bytes(b"Subject: hello\n\nlunch at noon?")
     loaded = own_modules_after(COMMAND, "mail", "filter", "--store", str(store), str(message))
-    assert len(loaded) <= 43, loaded
+    assert len(loaded) <= 45, loaded
 
 
 @pytest.mark.parametrize("method", ["temperature", "platt", "isotonic"])
