@@ -1,7 +1,7 @@
 #!/bin/bash
 # attack: the mail commands use a ledger with 1,000 overwritten bytes without any message
 # now: status, explain, learn and unlearn refuse and name the file, the bytes and the way out; filter passes the message on as 'unsure, error' (-q: 3); check exits 1; rebuild repairs
-# test: tests/cli/mail/test_check.py::test_commands_refuse_a_damaged_ledger_and_say_what_to_do
+# test: tests/cli/commands/mail/test_check.py::test_commands_refuse_a_damaged_ledger_and_say_what_to_do
 ulimit -v 4000000
 mkdir junk kept
 python - <<'PY'
