@@ -219,6 +219,9 @@ class Schema(Immutable):
         if any(is_text(rows.columns.get(name)) for name in self._cell_reader.numeric):
             # The source knows the format of its numbers.
             rows = source.prefix(kinds=kinds)
+        for name, kind in kinds.items():
+            if name in rows.unreadable and not isinstance(kind, kd.Skip):
+                raise rows.unreadable[name]
         rows = rows if self.named and source.named else _name_columns(rows, self)
         rows = self._cell_reader.convert(_read_chunk_labels(rows, self))
         if self.dates:

@@ -110,7 +110,8 @@ class _Comparison:
         """Yield the loss of each candidate, from simple to complex."""
         everywhere, is_zero = np.ones(len(self.x), dtype=bool), self.x == 0
         yield from self._normal_candidates("normal", everywhere, False)
-        if self._lowest_cell > 0 and np.log(self.x).std() > MIN_LOG_DEVIATION:
+        # Beside the largest number, a small one may be zero.
+        if self._lowest_cell > 0 and self.x.min() > 0 and np.log(self.x).std() > MIN_LOG_DEVIATION:
             yield from self._normal_candidates("log-normal", everywhere, True)
         if self._kind.shape == "zero-inflated" or (is_zero.any() and (~is_zero).sum() > 1):
             yield from self._normal_candidates("zero-inflated", ~is_zero, False)
