@@ -182,7 +182,7 @@ class Number(Kind):
         return self.shape not in (None, "normal")
 
     @property
-    def is_unstated(self) -> bool:
+    def has_default_distribution(self) -> bool:
         """Whether nothing is stated about the distribution."""
         stated = self.shape, self.spread, self.bins
         return stated == (None, None, None) and self.floor == NUMBER.defaults["floor"]

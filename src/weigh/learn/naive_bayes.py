@@ -147,4 +147,4 @@ def choose_shapes(schema: Schema) -> Schema:
 
 
 def _choose_shape(kind: Kind) -> Kind:
-    return replace(kind, shape="auto") if isinstance(kind, Number) and kind.is_unstated else kind
+    return replace(kind, shape="auto") if isinstance(kind, Number) and kind.has_default_distribution else kind
