@@ -19,6 +19,7 @@ from weigh.learn.linear.newton import name_diverging_features
 from weigh.learn.linear.path import LogisticPathSolver
 from weigh.learn.linear.penalties import ColumnPriors
 from weigh.learn.linear.posterior import LaplaceApproximation
+from weigh.learn.linear.prior_scale import can_choose_prior_scale, choose_prior_scale
 from weigh.learn.linear.problem import (
     Problem,
     Solution,
@@ -38,7 +39,12 @@ from weigh.learn.linear.problem_setup import (
     warn_unless_optimal,
 )
 from weigh.learn.linear.training_data import TrainingData, load_training_data
-from weigh.learn.scaling import resolve_regression_scale, warn_unlike_regression_scales
+from weigh.learn.scaling import (
+    centres_missing_numbers,
+    has_column_names,
+    resolve_regression_scale,
+    warn_unlike_regression_scales,
+)
 from weigh.model.fit import Fit
 from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import to_class_columns
@@ -66,17 +72,27 @@ class LogisticTask:
     folds: int
     tol: float
     max_iter: int
+    chooses_prior_scale: bool = False
 
     @classmethod
     def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> LogisticTask:
         """Return the task for a source: check the parameters and infer the kinds of the columns."""
         values = EXACT_PARAMETERS.check(parameters)
-        schema = linear_schema(source, columns, missing=values["missing"], whole_numbers=True)
         prior = parameters.get("prior", EXACT_PARAMETERS.defaults["prior"])
         scale = resolve_regression_scale(values["scale"], source, prior)
+        schema = linear_schema(
+            source,
+            columns,
+            missing=values["missing"],
+            whole_numbers=True,
+            weighs_text=scale == "auto",
+            centres_missing=centres_missing_numbers(values["scale"], prior),
+        )
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
             warn_unlike_regression_scales(schema, source)
-        return cls(schema, **select_fields(cls, values | {"scale": scale}))
+        # The prior of a bare array is that of scikit-learn on the same array.
+        chooses_scale = isinstance(prior, str) and has_column_names(source)
+        return cls(schema, **select_fields(cls, values | {"scale": scale}), chooses_prior_scale=chooses_scale)
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:
         """Fit the model to the rows of a source."""
@@ -109,6 +125,16 @@ class LogisticTask:
             n_outputs=1 if len(data.classes) == 2 else len(data.classes),
         )
 
+    def _resolve_prior(self, setup: ProblemSetup) -> tuple[Floats, Floats, str, str]:
+        """Return l1 and l2 per feature, the prior as text, and how its scale was chosen."""
+        if self.chooses_prior_scale and can_choose_prior_scale(setup.problem):
+            l1, l2 = setup.priors.penalties()
+            n_classes = len(setup.data.classes)
+            scale = choose_prior_scale(setup.problem, l2, n_classes, self.max_iter)
+            return l1, l2 / scale**2, format_prior(Normal(scale)), "cross-validation"
+        l1, l2, scale_by = self._resolve_penalties(setup)
+        return l1, l2, format_prior(self.prior), scale_by
+
     def _resolve_penalties(self, setup: ProblemSetup) -> tuple[Floats, Floats, str]:
         """Return l1 and l2 per feature, and how their scale was chosen."""
         prior_to_tune = setup.priors.prior_to_tune
@@ -131,7 +157,7 @@ class LogisticTask:
 
     def _build_model(self, setup: ProblemSetup, class_frequencies: Floats) -> LogisticModel:
         classes = setup.data.classes
-        l1, l2, scale_by = self._resolve_penalties(setup)
+        l1, l2, prior, scale_by = self._resolve_prior(setup)
         problem = setup.problem.with_penalties(l1, l2)
         solution = solve_logistic_regression(problem, len(classes), self.tol, self.max_iter)
         solution = absorb_constants(setup, solution)
@@ -144,7 +170,7 @@ class LogisticTask:
         loss = solution.objective - problem.penalty(solution.w)
         fit = Fit(
             "log",
-            format_prior(self.prior),
+            prior,
             common_value(l1),
             common_value(l2),
             problem.total_weight,

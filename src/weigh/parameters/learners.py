@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from weigh.parameters import (
     SCALES,
+    AutomaticWeightPriors,
     CellPrior,
     ClassPriors,
     ClassWeights,
@@ -252,7 +253,14 @@ LOGISTIC_REGRESSION = ParameterTable(
     "logistic",
     "LogisticRegression",
     (
-        _WEIGHT_PRIOR,
+        replace(
+            _WEIGHT_PRIOR,
+            allowed=AutomaticWeightPriors(),
+            default="auto",
+            details='"auto" is Normal(1), and for exact fits of tables with column names and at least 50 '
+            "rows the scale out of 0.1, 0.3, 1, 3, 10 and 30 that predicts held-out rows best, if it does so "
+            f"significantly better than 1. {_WEIGHT_PRIOR.details}",
+        ),
         Parameter(
             "method",
             "minimise the objective, or update row by row, for files of any size",
