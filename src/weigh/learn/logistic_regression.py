@@ -125,15 +125,17 @@ class LogisticTask:
             n_outputs=1 if len(data.classes) == 2 else len(data.classes),
         )
 
-    def _resolve_prior(self, setup: ProblemSetup) -> tuple[Floats, Floats, str, str]:
-        """Return l1 and l2 per feature, the prior as text, and how its scale was chosen."""
+    def _resolve_prior(
+        self, setup: ProblemSetup
+    ) -> tuple[Floats, Floats, WeightPrior | ColumnPriors | None, str]:
+        """Return l1 and l2 per feature, the prior, and how its scale was chosen."""
         if self.chooses_prior_scale and can_choose_prior_scale(setup.problem):
             l1, l2 = setup.priors.penalties()
             n_classes = len(setup.data.classes)
             scale = choose_prior_scale(setup.problem, l2, n_classes, self.max_iter)
-            return l1, l2 / scale**2, format_prior(Normal(scale)), "cross-validation"
+            return l1, l2 / scale**2, Normal(scale), "cross-validation"
         l1, l2, scale_by = self._resolve_penalties(setup)
-        return l1, l2, format_prior(self.prior), scale_by
+        return l1, l2, self.prior, scale_by
 
     def _resolve_penalties(self, setup: ProblemSetup) -> tuple[Floats, Floats, str]:
         """Return l1 and l2 per feature, and how their scale was chosen."""
@@ -170,7 +172,7 @@ class LogisticTask:
         loss = solution.objective - problem.penalty(solution.w)
         fit = Fit(
             "log",
-            prior,
+            format_prior(prior),
             common_value(l1),
             common_value(l2),
             problem.total_weight,
@@ -180,7 +182,7 @@ class LogisticTask:
             classes=len(classes),
             is_centred=setup.centre is None,
             lost=loss,
-            units=None if setup.scaling is None else setup.priors.common_standardised_penalties(l1, l2),
+            units=None if setup.scaling is None else _standardised_penalties(prior, setup, l1, l2),
             scaling=setup.scaling,
             r2=None if not null_objective else 1 - loss / null_objective,
         )
@@ -199,6 +201,15 @@ class LogisticTask:
             posterior,
             training_rows=setup.data.training_rows,
         )
+
+
+def _standardised_penalties(
+    prior: WeightPrior | ColumnPriors | None, setup: ProblemSetup, l1: Floats, l2: Floats
+) -> tuple[float, float] | None:
+    """Return the l1 and l2 of all features per standard deviation, or None if they differ."""
+    if isinstance(prior, Normal) and not prior.is_scale_automatic:
+        return prior.penalty()  # without the rounding of products and quotients
+    return setup.priors.common_standardised_penalties(l1, l2)
 
 
 def solve_logistic_regression(
