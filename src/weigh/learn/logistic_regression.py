@@ -55,7 +55,8 @@ from weigh.source.base import Source
 
 EXACT_PARAMETERS = LOGISTIC_REGRESSION.for_method("exact")
 DEFAULT_PRIOR = Normal(1.0)  # for columns that a mapping does not name
-N_SCALES, MIN_SCALE_RATIO = 20, 1e-3  # number of penalty scales in cross-validation, and last / first
+N_SCALES = 20  # of penalties in cross-validation
+MIN_L1_RATIO, MIN_L2_RATIO = 1e-3, 1e-8  # last / first scale; classes that a plane separates have small l2
 TUNING_TOLERANCE = 1e-4  # a duality gap small enough to select a scale
 
 
@@ -154,7 +155,8 @@ class LogisticTask:
         l1, l2 = setup.priors.unit_penalties()
         n_classes, tol = len(setup.data.classes), max(self.tol, TUNING_TOLERANCE)
         solver = LogisticPathSolver(setup.problem, l1, l2, n_classes, tol, self.max_iter)
-        scale = solver.select_scale(solver.make_scales(N_SCALES, MIN_SCALE_RATIO), self.folds)
+        scales = solver.make_scales(N_SCALES, MIN_L1_RATIO if l1.any() else MIN_L2_RATIO)
+        scale = solver.select_scale(scales, self.folds)
         return l1 * scale, l2 * scale, "cross-validation"
 
     def _build_model(self, setup: ProblemSetup, class_frequencies: Floats) -> LogisticModel:
