@@ -153,7 +153,8 @@ NAIVE_BAYES = ParameterTable(
             None,
             '"auto" fits a temperature and uses it where it lowers the leave-one-out log loss by more than '
             "its standard error, never with fewer than 50 rows or without a prior, and a temperature below 1 "
-            "only with 200 rows or more. For the others see `weigh.calibrate`. `partial_fit`, `forget` and `merge` drop the calibration with a warning.",
+            "only with 200 rows or more. For the others see `weigh.calibrate`. `partial_fit`, "
+            "`forget` and `merge` drop the calibration with a warning.",
         ),
     ),
 )
