@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <iterator>
+#include <limits>
 #include <numeric>
 
 namespace weigh {
@@ -10,6 +12,8 @@ namespace {
 
 constexpr int kDroppedBits = 42;  // of the 52 bits of the fraction
 constexpr std::size_t kFirstSlots = 512;
+constexpr std::int32_t kSkipped = std::numeric_limits<std::int32_t>::max();
+constexpr std::int64_t kRangePerRow = 4;  // counts of a range for each row, at most
 
 // Numbers the cells in the order of their first occurrence, by open addressing.
 class CellIndexer {
@@ -56,17 +60,74 @@ private:
     Slot last_;
 };
 
-CellCounts sort_cells(const std::vector<std::int32_t>& cells, const std::vector<double>& counts, std::size_t classes) {
-    std::vector<std::size_t> order(cells.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return cells[a] < cells[b]; });
-    CellCounts sorted{std::vector<std::int32_t>(cells.size()), std::vector<double>(classes * cells.size())};
+// The counts of some rows of a cell-major table, in their given order; `cell_of(k)` is the cell of row k.
+template <class CellOf>
+CellCounts select_cells(const std::vector<std::size_t>& order, const std::vector<double>& counts, std::size_t classes,
+                        CellOf cell_of) {
+    CellCounts selected{std::vector<std::int32_t>(order.size()), std::vector<double>(classes * order.size())};
     for (std::size_t k = 0; k < order.size(); ++k) {
-        sorted.cells[k] = cells[order[k]];
+        selected.cells[k] = cell_of(order[k]);
         for (std::size_t c = 0; c < classes; ++c)
-            sorted.counts[c * order.size() + k] = counts[order[k] * classes + c];
+            selected.counts[c * order.size() + k] = counts[order[k] * classes + c];
     }
-    return sorted;
+    return selected;
+}
+
+// Counts in an array with one row for every cell in the range of the numbers, and one for zero before it: numbers of
+// one sign and similar size, such as ages and prices, have few.
+template <class Weight>
+CellCounts count_range(std::span<const std::int32_t> cells, std::int32_t first, std::size_t n_cells, Codes classes,
+                       std::size_t n_classes, Weight weight) {
+    std::vector<double> counts((n_cells + 1) * n_classes);
+    std::vector<bool> is_used(n_cells + 1);
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (cells[i] == kSkipped) continue;
+        const std::size_t k = cells[i] == 0 ? 0 : static_cast<std::size_t>(cells[i] - first) + 1;
+        is_used[k] = true;
+        counts[k * n_classes + static_cast<std::size_t>(classes[i])] += weight(i);
+    }
+    std::vector<std::size_t> order;
+    const auto n_used = static_cast<std::size_t>(std::count(is_used.begin(), is_used.end(), true));
+    order.reserve(n_used);
+    if (first > 0 && is_used[0]) order.push_back(0);
+    for (std::size_t k = 1; k <= n_cells; ++k)
+        if (is_used[k]) order.push_back(k);
+    if (first < 0 && is_used[0]) order.push_back(0);
+    return select_cells(order, counts, n_classes,
+                        [first](std::size_t k) { return k == 0 ? 0 : first + static_cast<std::int32_t>(k) - 1; });
+}
+
+template <class Weight>
+CellCounts count_sparse(std::span<const std::int32_t> cells, Codes classes, std::size_t n_classes, Weight weight) {
+    CellIndexer indexer;
+    std::vector<double> counts;  // one row per cell
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+        if (cells[i] == kSkipped) continue;
+        const std::size_t k = indexer.index(cells[i]);
+        if ((k + 1) * n_classes > counts.size()) counts.resize((k + 1) * n_classes);
+        counts[k * n_classes + static_cast<std::size_t>(classes[i])] += weight(i);
+    }
+    const auto& found = indexer.cells();
+    std::vector<std::size_t> order(found.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return found[a] < found[b]; });
+    return select_cells(order, counts, n_classes, [&](std::size_t k) { return found[k]; });
+}
+
+template <class Weight>
+CellCounts count_rows(std::span<const std::int32_t> cells, Codes classes, std::size_t n_classes, Weight weight) {
+    std::int32_t first = kSkipped, last = -kSkipped;
+    for (const std::int32_t cell : cells) {
+        if (cell == 0 || cell == kSkipped) continue;
+        first = std::min(first, cell);
+        last = std::max(last, cell);
+    }
+    const std::int64_t n_cells = std::int64_t{last} - first + 1;
+    const bool has_one_sign = first <= last && (first > 0 || last < 0);
+    // A range with far more cells than rows takes longer to clear than looking up the cells.
+    if (has_one_sign && n_cells * static_cast<std::int64_t>(n_classes) <= kRangePerRow * std::ssize(cells))
+        return count_range(cells, first, static_cast<std::size_t>(n_cells), classes, n_classes, weight);
+    return count_sparse(cells, classes, n_classes, weight);
 }
 
 }  // namespace
@@ -79,15 +140,25 @@ std::int32_t grid_cell(double value) {
 }
 
 CellCounts count_cells(Codes classes, std::size_t n_classes, Strided<double> values, std::span<const double> weights) {
-    CellIndexer indexer;
-    std::vector<double> counts;  // one row per cell
-    for (std::size_t i = 0; i < values.size; ++i) {
-        if (classes[i] < 0 || !std::isfinite(values[i])) continue;
-        const std::size_t k = indexer.index(grid_cell(values[i]));
-        if ((k + 1) * n_classes > counts.size()) counts.resize((k + 1) * n_classes);
-        counts[k * n_classes + static_cast<std::size_t>(classes[i])] += weights.empty() ? 1.0 : weights[i];
+    std::vector<std::int32_t> cells(values.size);
+    for (std::size_t i = 0; i < values.size; ++i)
+        cells[i] = classes[i] < 0 || !std::isfinite(values[i]) ? kSkipped : grid_cell(values[i]);
+    if (weights.empty()) return count_rows(cells, classes, n_classes, [](std::size_t) { return 1.0; });
+    return count_rows(cells, classes, n_classes, [weights](std::size_t i) { return weights[i]; });
+}
+
+CellUnion unite_cells(std::span<const std::int32_t> first, std::span<const std::int32_t> second) {
+    CellUnion both{{}, std::vector<std::size_t>(first.size()), std::vector<std::size_t>(second.size())};
+    both.cells.reserve(first.size() + second.size());
+    std::size_t a = 0, b = 0;
+    while (a < first.size() || b < second.size()) {
+        const bool takes_first = b == second.size() || (a < first.size() && first[a] <= second[b]);
+        const std::int32_t cell = takes_first ? first[a] : second[b];
+        if (takes_first) both.first[a++] = both.cells.size();
+        if (b < second.size() && second[b] == cell) both.second[b++] = both.cells.size();
+        both.cells.push_back(cell);
     }
-    return sort_cells(indexer.cells(), counts, n_classes);
+    return both;
 }
 
 }  // namespace weigh

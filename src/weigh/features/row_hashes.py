@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -60,19 +61,19 @@ def hash_values(values: Sequence[Any], key: int) -> Hashes:
 def _add_block(block: Any, names: Sequence[str], hashes: Hashes) -> None:
     match block:
         case CategoryBlock():
-            key = int(_column_keys(names)[0])
+            key = _column_key(names[0])
             # The last entry is that of the code -1.
             missing = np.array([(key + MISSING_KEY) & MASK], dtype=np.uint64)
             hashes += np.concatenate([hash_values(block.levels, key), missing])[block.codes]
         case NumberBlock():
-            _core.add_matrix_hashes(block.values[:, None], _column_keys(names), 0, hashes)
+            _core.add_matrix_hashes(block.values[:, None], None, _column_key(names[0]), hashes)
         case DenseBlock():
             keys, first = _keys_or_start(block.names)
             _core.add_matrix_hashes(block.matrix, keys, first, hashes)
         case SparseBlock():
             _add_sparse_block(block, hashes)
         case TextBlock():
-            key = int(_column_keys(names)[0])
+            key = _column_key(names[0])
             _core.add_text_hashes(block.documents, key, hashes)
             _add_unknown_rows(block.known, key, hashes)
 
@@ -98,3 +99,8 @@ def _keys_or_start(names: Sequence[str]) -> tuple[Hashes | None, int]:
 
 def _column_keys(names: Sequence[str]) -> Hashes:
     return hash_values(list(names), 0)
+
+
+@lru_cache(maxsize=1024)
+def _column_key(name: str) -> int:
+    return int(_column_keys([name])[0])

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from weigh import errors
 from weigh.priors import exact
 from weigh.priors.beta import Beta
-from weigh.priors.dirichlet import Dirichlet
+from weigh.priors.dirichlet import Dirichlet, ProportionalDirichlet
 from weigh.priors.exact import Number
 
 Prior = Number | Beta | Dirichlet | None
@@ -43,6 +43,13 @@ def pseudo_counts(prior: Prior, values: Sequence[Hashable]) -> list[Fraction]:
     if isinstance(prior, Beta | Dirichlet):
         return [b - 1 for b in prior.parameters_for(values)]
     return [_pseudo_count(prior)] * len(values)
+
+
+def pseudo_count_array(prior: Prior, values: Sequence[Hashable]) -> NDArray[np.float64]:
+    """Return the pseudo-counts as floats; the last is that of a value neither seen nor named."""
+    if isinstance(prior, ProportionalDirichlet):
+        return np.append(prior.pseudo_counts_for(values), 0.0)
+    return np.array([float(a) for a in (*pseudo_counts(prior, values), unseen_pseudo_count(prior))])
 
 
 def dirichlet_parameters(prior: Prior, values: Sequence[Hashable]) -> list[Fraction]:
