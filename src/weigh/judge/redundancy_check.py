@@ -7,6 +7,7 @@ with and without the feature are compared row by row, so their difference is kno
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -35,11 +36,12 @@ NO_DIFFERENCE = "no clear difference"
 class RedundantFeature(Facts):
     """A feature, or words of a column, that repeat another one, and the predictions without them.
 
-    `kind` is that of the column. `share` is the part of its information that the other has too. `confidence_change` is how much the
-    probability of the predicted class changes without it on average; words are averaged over the rows that
-    change.
-    `low` and `high` are the confidence interval of the change of the log loss; `verdict` is "helps" if all of
-    it is below zero, "hurts" if all of it is above, and otherwise "no clear difference".
+    `kind` is that of the column. `share` is the part of its information that the other has too.
+    `confidence_change` is how much the probability of the predicted class changes without it on average; for
+    words, over the rows that change. `low` and `high` are the confidence interval of the change of the log
+    loss, `accuracy_low` and `accuracy_high` that of the accuracy. The `verdict` is "helps" if the log loss
+    surely falls, "hurts" if it surely rises, "mixed" if it falls and so does the accuracy, and otherwise
+    "no clear difference".
     """
 
     column: str
@@ -53,24 +55,19 @@ class RedundantFeature(Facts):
     accuracy_without: float
     low: float
     high: float
+    accuracy_low: float
+    accuracy_high: float
 
     @property
     def verdict(self) -> str:
         """Whether leaving the feature out helps."""
-        return "helps" if self.high < 0 else "hurts" if self.low > 0 else NO_DIFFERENCE
+        if self.high < 0:
+            return "mixed" if self.accuracy_high < 0 else "helps"
+        return "hurts" if self.low > 0 else NO_DIFFERENCE
 
     _json = (
-        *(
-            "column",
-            "kind",
-            "features",
-            "repeats",
-            "share",
-            "are_words",
-            "confidence_change",
-            "log_loss_without",
-        ),
-        *("accuracy_without", "low", "high", "verdict"),
+        *("column", "kind", "features", "repeats", "share", "are_words", "confidence_change"),
+        *("log_loss_without", "accuracy_without", "low", "high", "accuracy_low", "accuracy_high", "verdict"),
     )
 
 
@@ -217,12 +214,7 @@ class _AblationTest:
         ]
         pairs = list(zip(self._full, without, strict=True))
         change = np.concatenate([after.losses - before.losses for before, after in pairs])
-        mean = float(np.average(change, weights=self._weights))
-        variance = float(np.average((change - mean) ** 2, weights=self._weights))
-        n = float(self._weights.sum())
-        half_width = student_critical_value(max(n - 1, 1.0), self._level) * np.sqrt(
-            variance / max(n - 1, 1.0)
-        )
+        gain = np.concatenate([after.is_right.astype(float) - before.is_right for before, after in pairs])
         first = candidates[0]
         return RedundantFeature(
             first.column,
@@ -234,9 +226,17 @@ class _AblationTest:
             self._confidence_change(pairs, first.are_words),
             self._mean([after.losses for after in without]),
             self._mean([after.is_right for after in without]),
-            float(mean - half_width),
-            float(mean + half_width),
+            *self._interval(change),
+            *self._interval(gain),
         )
+
+    def _interval(self, change: Floats) -> tuple[float, float]:
+        """Return Student's interval of a mean change."""
+        mean = float(np.average(change, weights=self._weights))
+        variance = float(np.average((change - mean) ** 2, weights=self._weights))
+        freedom = max(float(self._weights.sum()) - 1.0, 1.0)
+        half_width = student_critical_value(freedom, self._level) * math.sqrt(variance / freedom)
+        return mean - half_width, mean + half_width
 
     def _confidence_change(self, pairs: Sequence[tuple[Outcomes, Outcomes]], are_words: bool) -> float:
         changes = []

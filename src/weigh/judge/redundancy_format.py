@@ -53,8 +53,15 @@ def format_test(check: RedundancyCheck, feature: RedundantFeature, names: str = 
     digits = _count_digits(check.log_loss, feature.log_loss_without)
     return (
         f"Leaving out {names or format_features(feature)}: log loss {feature.log_loss_without:.{digits}f} "
-        f"instead of {check.log_loss:.{digits}f} ({feature.verdict})"
+        f"instead of {check.log_loss:.{digits}f} ({_format_verdict(check, feature)})"
     )
+
+
+def _format_verdict(check: RedundancyCheck, feature: RedundantFeature) -> str:
+    if feature.verdict != "mixed":
+        return feature.verdict
+    digits = _count_digits(check.accuracy, feature.accuracy_without)
+    return f"mixed: accuracy {feature.accuracy_without:.{digits}f} instead of {check.accuracy:.{digits}f}"
 
 
 def _count_digits(first: float, second: float) -> int:
