@@ -79,7 +79,7 @@ def warn_dependent_columns(model: BayesModel, sample: RowSample) -> None:
             "Some columns repeat each other, so naive Bayes counts the same evidence twice and is "
             f"overconfident: {listed}{more}{rows}. Without {it} the probabilities change by "
             f"{100 * effect:.2g} points on average.",
-            hint=("Try ", set_kind(_table_column(pairs[0].second), "skip"), ", or calibrate the model."),
+            hint=("Try ", set_kind(table_column(pairs[0].second), "skip"), ", or calibrate the model."),
         ),
         [name for pair in pairs for name in (pair.first, pair.second)],
     )
@@ -90,29 +90,18 @@ def _mean_change(
 ) -> float:
     """Return the mean change of the predicted class's probability if some columns were left out."""
     full = model.predict_proba(chunk)
-    without = model.predict_proba(_leave_out(chunk, features))
+    without = model.predict_proba(leave_out_columns(chunk, features))
     rows, predicted = np.arange(chunk.n_rows), full.argmax(axis=1)
     return float(np.average(np.abs(full - without)[rows, predicted], weights=counts))
 
 
-def _leave_out(chunk: Chunk, features: Sequence[str]) -> Chunk:
+def leave_out_columns(chunk: Chunk, features: Sequence[str]) -> Chunk:
     """Return the rows without some columns: what is missing is no evidence."""
     missing = np.full(chunk.n_rows, None, dtype=object)
-    return replace(chunk, columns={**chunk.columns, **{_table_column(each): missing for each in features}})
+    return replace(chunk, columns={**chunk.columns, **{table_column(each): missing for each in features}})
 
 
-def log_loss_without(model: BayesModel, chunk: Chunk, features: Sequence[str]) -> tuple[float, float]:
-    """Return the mean change of the log loss of labelled rows if columns were left out, and its error."""
-    codes, labels = encode_labels(chunk)
-    places = {label: place for place, label in enumerate(model.classes)}
-    classes = np.array([places.get(label, -1) for label in labels], dtype=np.int64)[codes]
-    rows = np.flatnonzero(classes >= 0)
-    full, without = model.log_proba(chunk), model.log_proba(_leave_out(chunk, features))
-    change = (full - without)[rows, classes[rows]]
-    return float(change.mean()), float(change.std() / math.sqrt(max(1, len(rows))))
-
-
-def _table_column(feature: str) -> str:
+def table_column(feature: str) -> str:
     """Return the column of a feature, which may be a part of a date."""
     return split_part_name(feature)[0] or feature
 
@@ -162,7 +151,7 @@ def _discretise_columns(schema: Schema, chunk: Chunk, classes: Ints) -> list[_Di
             columns.append(_pool_levels(name, block))
     columns = [column for column in columns if column.n_levels > 1]
     order = {name: place for place, name in enumerate(schema.names)}
-    columns.sort(key=lambda column: order.get(_table_column(column.name), len(order)))
+    columns.sort(key=lambda column: order.get(table_column(column.name), len(order)))
     ends = np.cumsum([column.n_levels for column in columns])
     return columns[: int(np.searchsorted(ends, MAX_TOTAL_LEVELS, side="right"))]
 
@@ -222,7 +211,7 @@ def _measure_shares(
     share[both] = (1 - np.exp(-2 * unbiased / np.maximum(n, 1.0)))[both]
     p_value = 2 * MAX_FALSE_ALARMS / (len(columns) * (len(columns) - 1))
     limit = NormalDist().inv_cdf(1 - p_value)
-    share[_normal_score(2 * information, freedom) <= limit] = 0.0
+    share[normal_score(2 * information, freedom) <= limit] = 0.0
     # Chance gives each arrangement the same probability, so no association is less probable than that.
     arrangements = _core.log_arrangements(*rows)
     share[np.minimum.outer(arrangements, arrangements) <= -math.log(p_value)] = 0.0
@@ -238,7 +227,7 @@ def _log_orders(classes: Ints) -> float:
     return sum(math.lgamma(n + 1) for n in np.bincount(classes).tolist())
 
 
-def _normal_score(statistic: Floats, freedom: Floats) -> Floats:
+def normal_score(statistic: Floats, freedom: Floats) -> Floats:
     """Return a chi-squared statistic as a standard normal one, approximately (Wilson and Hilferty)."""
     k = np.maximum(freedom, 1.0)
     score = (np.cbrt(np.maximum(statistic, 0.0) / k) - (1 - 2 / (9 * k))) / np.sqrt(2 / (9 * k))
