@@ -8,9 +8,7 @@ wrong labels. It is estimated together with the model's own errors:
 
 where a wrong label is any of the other classes. The three parameters maximise their posterior density under
 weak priors, which decide where the data do not: a model that is no surer of any row than of another says
-nothing about labels, and λ is then near zero. It is zero unless a likelihood-ratio test at 5 %
-rejects that, so that classes that merely overlap are seldom taken for wrong labels; small tables with many
-wrong labels may then seem to have none.
+nothing about labels, and λ is then near zero.
 """
 
 from __future__ import annotations
@@ -28,7 +26,6 @@ LOG_SLOPE_MEAN, LOG_SLOPE_DEVIATION = -0.7, 1.5
 INTERCEPT_DEVIATION = 1.0
 RATE_PRIOR = 3.0  # the density of λ is proportional to (1 − λ)³
 STARTS = ((0.001, -1.0), (0.05, -1.0), (0.15, 0.0), (0.03, -4.0))  # of λ and log a
-MIN_GAIN = 1.353  # of the log density over λ = 0: a one-sided likelihood-ratio test at 5 %
 MAX_ITERATIONS = 300
 TOLERANCE = 1e-8
 MAX_LOGIT = 40.0
@@ -72,29 +69,7 @@ class LeadCounts:
         leads = np.exp2((used + 0.5) / BINS_PER_OCTAVE) - 1.0
         differ, agree = self._counts[:, used]
         fits = [_maximise(leads, differ, agree, n_classes, *start) for start in STARTS]
-        density, noise = max(fits, key=lambda fit: fit[0])
-        null_density, no_noise = _fit_without_noise(leads, differ, agree, n_classes)
-        return noise if density - null_density > MIN_GAIN else no_noise
-
-
-def _fit_without_noise(
-    leads: Floats, differ: Floats, agree: Floats, n_classes: int
-) -> tuple[float, LabelNoise]:
-    """Return the log posterior density and the parameters if all labels are right."""
-    best = -math.inf, LabelNoise(0.0, 1.0, 0.0, n_classes)
-    for _, log_slope in STARTS:
-        intercept, before = 0.0, -math.inf
-        for _ in range(MAX_ITERATIONS):
-            log_slope, intercept = _newton_step(leads, agree, differ + agree, log_slope, intercept)
-            right = _sigmoid(math.exp(log_slope) * leads + intercept)
-            density = float(agree @ np.log(right) + differ @ np.log1p(-np.minimum(right, 1 - 1e-16)))
-            density += _log_prior(0.0, log_slope, intercept)
-            if density - before < TOLERANCE * abs(density):
-                break
-            before = density
-        if density > best[0]:
-            best = density, LabelNoise(0.0, math.exp(log_slope), intercept, n_classes)
-    return best
+        return max(fits, key=lambda fit: fit[0])[1]
 
 
 def _maximise(

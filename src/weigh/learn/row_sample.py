@@ -95,6 +95,8 @@ def _take(column: Column, rows: npt.NDArray[np.int64]) -> Values:
     match column:
         case np.ndarray():
             return column[rows]
+        case DictionaryColumn() if len(column.values) < len(rows):
+            return _to_objects([*column.values, None])[column.codes[rows]]  # the last is that of the code -1
         case DictionaryColumn():
             return _to_objects(DictionaryColumn(column.codes[rows], column.values).to_pylist())
         case TextColumn():

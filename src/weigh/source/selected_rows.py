@@ -167,7 +167,7 @@ def _find_labels(source: Source) -> Mask:
 def is_missing_row(column: Column) -> NDArray[np.bool_]:
     """Return which rows of a column are missing: None or NaN."""
     if isinstance(column, DictionaryColumn):
-        if {*map(type, column.values)} <= {str, int, bool}:
+        if column.types <= {str, int, bool}:
             return np.asarray(column.codes < 0)
         # The last entry is that of the code -1.
         is_missing_value = np.array([*(value is None or value != value for value in column.values), True])
