@@ -127,7 +127,9 @@ def _archive(name: str) -> Iterator[tuple[str, str]]:
                 yield member.name, file.read().decode("latin-1")
 
 
-def text_records(sizes: Sequence[int] = (300, N_TEXTS)) -> Iterator[tuple[Half, str, int, float, float, float]]:
+def text_records(
+    sizes: Sequence[int] = (300, N_TEXTS),
+) -> Iterator[tuple[Half, str, int, float, float, float]]:
     """Yield half, name, training texts, false alarms, detections and the largest share of detections."""
     import weigh
 
@@ -151,28 +153,42 @@ def report() -> str:
     return f"{_format_tables(list(table_records()))}\n\n{_format_texts(list(text_records()))}"
 
 
+def _is_more(n_flagged: int, n_rows: int, rate: float) -> bool:
+    """Whether so many false alarms have a probability below 1 %; the rate varies with the training rows."""
+    from scipy.stats import betabinom
+
+    allowed = round(rate * (2 * n_rows + 1))
+    return bool(betabinom.sf(n_flagged - 1, n_rows, allowed, 2 * n_rows + 1 - allowed) < 0.01)
+
+
 def _percent(share: float) -> str:
     return "" if np.isnan(share) else f"{100 * share:.1f} %"
 
 
 def _format_tables(records: list[Any]) -> str:
-    titles = {"same": "false alarms", "moved": "numbers + 3 sd", "unseen": "unseen level", "permuted": "permuted"}
-    rows = [["half", "tables", "stated", *titles.values(), "most false alarms", "tables above stated + 2 se"]]
+    titles = {
+        "same": "false alarms",
+        "moved": "numbers + 3 sd",
+        "unseen": "unseen level",
+        "permuted": "permuted",
+    }
+    rows = [
+        ["half", "tables", "stated", *titles.values(), "most false alarms", "significantly more than stated"]
+    ]
     for half in HALVES:
         chosen = [(name, n, shares) for each, name, n, shares in records if each == half]
         means = [float(np.nanmean([s.get(key, np.nan) for _, _, s in chosen])) for key in ("stated", *titles)]
         worst = max(chosen, key=lambda each: each[2]["same"] - each[2]["stated"])
-        error = [2 * np.sqrt(s["stated"] / (n / 2)) for _, n, s in chosen]
-        above = sum(s["same"] > s["stated"] + e for (_, _, s), e in zip(chosen, error, strict=True))
+        above = sum(_is_more(round(s["same"] * n / 2), n // 2, s["stated"]) for _, n, s in chosen)
         most = f"{worst[0]}: {_percent(worst[2]['same'])} (stated {_percent(worst[2]['stated'])})"
         rows.append([half, str(len(chosen)), *map(_percent, means), most, str(above)])
-    return format_markdown_table(rows)
+    return format_markdown_table(rows[0], rows[1:])
 
 
 def _format_texts(records: list[Any]) -> str:
     rows = [["half", "texts", "training texts", "false alarms", "detections, mean", "detections, largest"]]
     rows += [[half, name, f"{n:,}", *map(_percent, shares)] for half, name, n, *shares in records]
-    return format_markdown_table(rows)
+    return format_markdown_table(rows[0], rows[1:])
 
 
 if __name__ == "__main__":

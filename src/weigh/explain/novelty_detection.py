@@ -197,7 +197,7 @@ class NoveltyDetector:
     @property
     def false_alarm_rate(self) -> float:
         """The share of rows like the training rows that is flagged."""
-        return min(1.0, sum(finder.rate for finder in self._finders))
+        return min(1.0, float(sum(finder.rate for finder in self._finders)))
 
     def flag_rows(self, chunk: Chunk) -> Iterator[UnfamiliarRow]:
         """Yield the flagged rows of a chunk in the schema's names, and count its columns."""

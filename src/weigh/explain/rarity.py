@@ -241,7 +241,7 @@ class ClassTails:
 
     def is_outside(self, x: float) -> bool:
         """Whether a number is outside the range of the values."""
-        return x > self._high[-1] or x < self._low[0]
+        return bool(x > self._high[-1] or x < self._low[0])
 
     def neighbours(self, x: float) -> tuple[float, float]:
         """Return the values next to a number."""
@@ -255,7 +255,7 @@ class ClassTails:
         is_above, is_below = x > self._high[-1], x < self._low[0]
         above[is_above] = self._beyond(x[is_above] - self.last, 1)
         below[is_below] = self._beyond(self.first - x[is_below], -1)
-        return np.minimum(self.n, 2 * np.minimum(above, below))
+        return np.asarray(np.minimum(self.n, 2 * np.minimum(above, below)))
 
     def leave_one_out_tails(self) -> Floats:
         """Return the tails of the values themselves, each by the counts without it."""
@@ -266,7 +266,7 @@ class ClassTails:
                 rest = np.arange(len(self.counts)) != end
                 others = ClassTails(self._low[rest], self._high[rest], self.counts[rest])
                 tails[end] = others.tails(self.centres[[end]])[0]
-        return np.maximum(tails, 0.0)
+        return np.asarray(np.maximum(tails, 0.0))
 
     def _beyond(self, distance: Floats, side: int) -> Floats:
         """Return the tail at a distance beyond the last value of a side."""

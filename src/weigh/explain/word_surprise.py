@@ -16,7 +16,7 @@ from weigh.features.blocks import Floats, SparseBlock
 from weigh.features.words import TextBlock, as_sparse_block
 from weigh.model.distributions.bernoulli import Bernoulli
 
-# Chosen on five sets of texts for at most 1 % of false alarms; benchmarks/quality/unfamiliar_rows.py has others.
+# Chosen for about 1 % of false alarms on five sets of texts (benchmarks/quality/unfamiliar_rows.py).
 TEXT_CORRELATION = 0.03
 MAX_DEVIATIONS = 3.0
 UNREPEATED_LENGTH = 20.0  # words: in longer texts, √(length / 20) occurrences of a word are in the same text
@@ -49,7 +49,7 @@ class WordSurprise:
         return mean, max(0.0, float(share @ surprise**2) - mean**2)
 
     def _surprise(self, counts: Floats) -> Floats:
-        return np.log(self._total) - np.log(counts + 0.5)
+        return np.asarray(np.log(self._total) - np.log(counts + 0.5))
 
     def find(self, block: SparseBlock | TextBlock) -> list[tuple[int, str, str]]:
         """Return row, first word and reason of each text with surprising words."""
