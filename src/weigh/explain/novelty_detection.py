@@ -67,8 +67,9 @@ class UnfamiliarRow(Facts):
 class Unfamiliar(TabularResult):
     """The result of `unfamiliar`: flagged rows, and how each column compares with training.
 
-    `false_alarm_rate` is the share of rows from the source of the training rows that is flagged at most
-    (for texts: about). It is 1 %, or more if there are too few training rows to state that.
+    `false_alarm_rate` is the largest share, on average, of rows from the source of the training rows that is
+    flagged. It is 1 %, or more if there are too few training rows. For texts it is not a bound but a
+    measurement on sets of texts (benchmarks/RESULTS.md): sets of very different texts have more.
     `columns` are the columns with enough rows for a test (20); `shifted` those with a significant (p < 0.001)
     and large enough (effect ≥ 0.1) difference.
     """
@@ -155,12 +156,12 @@ class Unfamiliar(TabularResult):
 def summarise_flagged_rows(flagged: int, n_rows: int, rate: float) -> str:
     """Return a sentence with the number of flagged rows and the rate of false alarms."""
     rows = format_quantity(flagged, "row")
-    return f"{rows} of {n_rows:,} unlike the training rows (false alarms: {format_rate(rate)} of rows)."
+    return f"{rows} of {n_rows:,} unlike the training rows (false alarms: {format_rate(rate)})."
 
 
 def format_rate(rate: float) -> str:
     """Format the rate of false alarms as a rounded percentage."""
-    return f"about {100 * rate:.2g} %"
+    return f"up to {100 * rate:.2g} %"
 
 
 def unfamiliar(model: Any, rows: Any) -> Unfamiliar:

@@ -39,8 +39,8 @@ class Diagnosis(Result):
 
     - The gap is wide if G − B/10 is significantly positive, narrow if it is significantly negative.
     - A `rival` is the best of the other learners on the same folds with a validation loss R significantly
-      below 0.95 V, or the first of several that do not differ significantly. A classifier that is evaluated alone is compared with naive Bayes, logistic regression, a
-      perceptron and a decision tree.
+      below 0.95 V, or the first of several that do not differ significantly. A classifier that is evaluated
+      alone is compared with naive Bayes, logistic regression, a perceptron and a decision tree.
     - The training loss is high if T − B/2 is significantly positive, low if it is significantly negative. It
       is also high if the rival's R is significantly below T.
     - The learner is `unbeaten` if other learners were evaluated with as many rows, and none has a validation
