@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 import tarfile
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,15 +36,15 @@ def synthetic_table(kind: str, n: int, seed: int = 0) -> tuple[pd.DataFrame, Any
     rng = np.random.default_rng([seed, n, KINDS.index(kind)])
     shape = (n, 40 if kind == "few rows, many columns" else 6)
     z = rng.normal(size=shape)
-    columns: Any = {
+    makers: dict[str, Callable[[], Any]] = {
         "normal": lambda: z,
         "log-normal": lambda: np.exp(2 * z),
         "Cauchy": lambda: rng.standard_cauchy(shape),
         "zero-inflated": lambda: np.where(rng.random(shape) < 0.7, 0.0, np.exp(z)),
         "rare levels": lambda: np.char.add("v", rng.zipf(1.6, shape).clip(max=10_000).astype(str)),
         "few rows, many columns": lambda: np.exp(z),
-    }[kind]()
-    frame = pd.DataFrame(columns, columns=[f"x{j}" for j in range(shape[1])])
+    }
+    frame = pd.DataFrame(makers[kind](), columns=[f"x{j}" for j in range(shape[1])])
     return frame, np.where(z[:, 0] + rng.normal(size=n) > 0, "a", "b")
 
 
