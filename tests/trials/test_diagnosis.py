@@ -119,6 +119,14 @@ def test_a_rival_that_is_better_on_held_out_rows_only_makes_it_improvable() -> N
     assert diagnose_means(0.0, 0.3, other=0.11).verdict == "overfitting"
 
 
+def test_an_unbeaten_learner_with_a_low_loss_that_varies_is_not_blamed_on_the_columns() -> None:
+    losses = FinalLosses(around(0.2), around(0.25, 0.2), around(0.5), {"tree": around(0.3)})
+    result = diagnose(losses, "no law", 100, CORRECTION)
+    assert (result.verdict, result.unbeaten) == ("undecided", True)
+    assert result.says == "too variable to decide; no other learner is significantly better"
+    assert len(result.advice) == 1
+
+
 def test_a_rival_that_is_hardly_better_is_not_named() -> None:
     assert diagnose_means(0.1, 0.12, other=0.117).rival is None
     assert diagnose_means(0.1, 0.12, other=0.11).rival == "other"

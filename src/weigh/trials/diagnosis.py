@@ -25,6 +25,7 @@ VERDICT_SENTENCES = {
     "fine": "the loss is low on the training rows and about as low on held-out rows",
     "undecided": "the losses vary too much between folds to decide",
 }
+VARIABLE_AND_UNBEATEN_SENTENCE = "too variable to decide; no other learner is significantly better"
 FINE_AND_UNBEATEN_SENTENCE = "the loss is low on all rows, and no other learner is significantly better"
 UNBEATEN_SENTENCE = "no other learner is significantly better, so the columns may allow no lower loss"
 
@@ -92,8 +93,11 @@ class Diagnosis(Result):
         """The verdict as a sentence."""
         if self.comparison is not None:
             return f"{self.rival} does better: it {self.comparison}"
-        if self.unbeaten and self.verdict in ("undecided", "fine"):
-            return UNBEATEN_SENTENCE if self.verdict == "undecided" else FINE_AND_UNBEATEN_SENTENCE
+        if self.unbeaten and self.verdict == "fine":
+            return FINE_AND_UNBEATEN_SENTENCE
+        if self.unbeaten and self.verdict == "undecided":
+            is_high = self.train.value > HIGH_TRAINING_LOSS * self.baseline.value
+            return UNBEATEN_SENTENCE if is_high else VARIABLE_AND_UNBEATEN_SENTENCE
         return VERDICT_SENTENCES[self.verdict]
 
     def _titled_losses(self) -> list[list[str]]:
