@@ -185,7 +185,7 @@ def learning_curve(
     """Measure training and validation loss against the number of training rows.
 
     The diagnosis of a single classifier of this library compares it with other learners on the same folds:
-    at most 2,000 training rows and a second per fit, of which there are at most 20.
+    one fit per fold with at most 2,000 training rows, without learners whose first fit takes over a second.
 
     Parameters
     ----------
