@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from weigh.explain.distribution_shift import ColumnShift
-from weigh.explain.novelty_detection import Unfamiliar, unfamiliar
+from weigh.explain.novelty_detection import FALSE_ALARM_RATE, Unfamiliar, format_rate, unfamiliar
 from weigh.features.columns import encode_column
 from weigh.features.inference.identifiers import is_nearly_distinct
 from weigh.features.kinds import Category
@@ -176,6 +176,7 @@ class UnfamiliarityFacts:
     sentence: str
     rows: tuple[UnfamiliarRowFact, ...]
     columns: tuple[ColumnShift, ...]
+    false_alarm_rate: float = FALSE_ALARM_RATE
 
     @property
     def rows_title(self) -> str:
@@ -215,10 +216,12 @@ def unfamiliarity_facts(model: Any, data: Any) -> UnfamiliarityFacts:
     are = "differs" if n_strange == 1 else "differ"
     sentence = (
         f"{n_strange:,} of {format_quantity(result.n_rows, 'row')} ({share}) {are} from the training "
-        f"rows{_format_kinds(result)}; {shifts}."
+        f"rows{_format_kinds(result)}; {shifts}. Of rows like the training rows, "
+        f"{format_rate(result.false_alarm_rate)} are flagged by chance."
     )
     sentence += f" {ZERO_BASED_NOTE}" if rows else ""
-    return UnfamiliarityFacts(result.n_rows, n_strange, n_columns, sentence, rows, columns)
+    rate = result.false_alarm_rate
+    return UnfamiliarityFacts(result.n_rows, n_strange, n_columns, sentence, rows, columns, rate)
 
 
 def _format_kinds(result: Unfamiliar) -> str:
