@@ -73,28 +73,55 @@ CellCounts select_cells(const std::vector<std::size_t>& order, const std::vector
     return selected;
 }
 
-// Counts in an array with one row for every cell in the range of the numbers, and one for zero before it: numbers of
-// one sign and similar size, such as ages and prices, have few.
+// The range of the cells of numbers of one sign; empty if `first` is above `last`.
+struct CellRange {
+    std::int32_t first = kSkipped, last = -kSkipped;
+
+    void include(std::int32_t cell) {
+        first = std::min(first, cell);
+        last = std::max(last, cell);
+    }
+
+    std::int64_t size() const { return std::max<std::int64_t>(std::int64_t{last} - first + 1, 0); }
+};
+
+// Numbers every cell in the ranges of the negative and the positive numbers, and zero between them.
+struct RangeIndex {
+    CellRange negative, positive;
+
+    std::int64_t size() const { return negative.size() + 1 + positive.size(); }
+
+    std::size_t index(std::int32_t cell) const {
+        const std::int64_t zero = negative.size();
+        if (cell == 0) return static_cast<std::size_t>(zero);
+        return static_cast<std::size_t>(cell < 0 ? cell - negative.first : zero + 1 + cell - positive.first);
+    }
+
+    std::int32_t cell(std::size_t index) const {
+        const auto at = static_cast<std::int64_t>(index), zero = negative.size();
+        if (at == zero) return 0;
+        return static_cast<std::int32_t>(at < zero ? negative.first + at : positive.first + at - zero - 1);
+    }
+};
+
+// Counts in an array with one row for every cell in the range of the numbers: numbers of similar size, such as ages and
+// prices, have few.
 template <class Weight>
-CellCounts count_range(std::span<const std::int32_t> cells, std::int32_t first, std::size_t n_cells, Codes classes,
+CellCounts count_range(std::span<const std::int32_t> cells, const RangeIndex& range, Codes classes,
                        std::size_t n_classes, Weight weight) {
-    std::vector<double> counts((n_cells + 1) * n_classes);
-    std::vector<bool> is_used(n_cells + 1);
+    const auto n_cells = static_cast<std::size_t>(range.size());
+    std::vector<double> counts(n_cells * n_classes);
+    std::vector<std::uint8_t> is_used(n_cells);
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (cells[i] == kSkipped) continue;
-        const std::size_t k = cells[i] == 0 ? 0 : static_cast<std::size_t>(cells[i] - first) + 1;
-        is_used[k] = true;
+        const std::size_t k = range.index(cells[i]);
+        is_used[k] = 1;
         counts[k * n_classes + static_cast<std::size_t>(classes[i])] += weight(i);
     }
     std::vector<std::size_t> order;
-    const auto n_used = static_cast<std::size_t>(std::count(is_used.begin(), is_used.end(), true));
-    order.reserve(n_used);
-    if (first > 0 && is_used[0]) order.push_back(0);
-    for (std::size_t k = 1; k <= n_cells; ++k)
+    for (std::size_t k = 0; k < n_cells; ++k)
         if (is_used[k]) order.push_back(k);
-    if (first < 0 && is_used[0]) order.push_back(0);
-    return select_cells(order, counts, n_classes,
-                        [first](std::size_t k) { return k == 0 ? 0 : first + static_cast<std::int32_t>(k) - 1; });
+    return select_cells(order, counts, n_classes, [&](std::size_t k) { return range.cell(k); });
 }
 
 template <class Weight>
@@ -116,17 +143,12 @@ CellCounts count_sparse(std::span<const std::int32_t> cells, Codes classes, std:
 
 template <class Weight>
 CellCounts count_rows(std::span<const std::int32_t> cells, Codes classes, std::size_t n_classes, Weight weight) {
-    std::int32_t first = kSkipped, last = -kSkipped;
-    for (const std::int32_t cell : cells) {
-        if (cell == 0 || cell == kSkipped) continue;
-        first = std::min(first, cell);
-        last = std::max(last, cell);
-    }
-    const std::int64_t n_cells = std::int64_t{last} - first + 1;
-    const bool has_one_sign = first <= last && (first > 0 || last < 0);
+    RangeIndex range;
+    for (const std::int32_t cell : cells)
+        if (cell != 0 && cell != kSkipped) (cell < 0 ? range.negative : range.positive).include(cell);
     // A range with far more cells than rows takes longer to clear than looking up the cells.
-    if (has_one_sign && n_cells * static_cast<std::int64_t>(n_classes) <= kRangePerRow * std::ssize(cells))
-        return count_range(cells, first, static_cast<std::size_t>(n_cells), classes, n_classes, weight);
+    if (range.size() * static_cast<std::int64_t>(n_classes) <= kRangePerRow * std::ssize(cells))
+        return count_range(cells, range, classes, n_classes, weight);
     return count_sparse(cells, classes, n_classes, weight);
 }
 

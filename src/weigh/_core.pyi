@@ -974,6 +974,15 @@ def add_matrix_hashes(
     first: int,
     hashes: NDArray[numpy.uint64],
 ) -> None: ...
+def add_code_hashes(
+    codes: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    by_code: Annotated[
+        NDArray[numpy.uint64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    hashes: Annotated[NDArray[numpy.uint64], {"shape": (None,), "order": "C", "device": "cpu"}],
+) -> None: ...
 def add_sparse_hashes(
     indptr: NDArray[numpy.int64],
     indices: NDArray[numpy.int32],
