@@ -87,14 +87,12 @@ class CountTable(ImmutablePart):
         """Return the sum or difference of two tables over the same classes."""
         if self.fixed:
             return CountTable(self.names, self.table + sign * other.table, True)
-        index = {name: j for j, name in enumerate(self.names)}
-        new_names = [name for name in other.names if name not in index]
-        names = [*self.names, *new_names]
-        index.update((name, len(self.names) + j) for j, name in enumerate(new_names))
-        table = np.zeros((len(self.table), len(names)), dtype=np.result_type(self.table, other.table))
+        index = dict(zip(self.names, range(len(self.names)), strict=True))
+        places = [index.setdefault(name, len(index)) for name in other.names]
+        table = np.zeros((len(self.table), len(index)), dtype=np.result_type(self.table, other.table))
         table[:, : len(self.names)] = self.table
-        table[:, [index[name] for name in other.names]] += sign * other.table
-        return CountTable(names, table)
+        table[:, places] += sign * other.table
+        return CountTable(list(index), table)
 
     @property
     def n_classes(self) -> int:
