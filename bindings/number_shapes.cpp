@@ -26,10 +26,15 @@ nb::tuple add_cells(const Vector<std::int32_t>& cells, const Table<const Count>&
     require(counts.shape(0) == other_counts.shape(0), "the tables differ in classes");
     require(counts.shape(1) == cells.shape(0) && other_counts.shape(1) == other_cells.shape(0),
             "cells and counts differ in length");
-    auto both = weigh::unite_cells(span_of(cells), span_of(other_cells));
-    auto sums = weigh::add_cells<Count>({span_of(cells), cells_of(counts)},
-                                        {span_of(other_cells), cells_of(other_counts)}, subtracts, both,
-                                        counts.shape(0));
+    weigh::CellUnion both;
+    std::vector<Count> sums;
+    {
+        const ScopedGilRelease released(counts.size() + other_counts.size());
+        both = weigh::unite_cells(span_of(cells), span_of(other_cells));
+        sums = weigh::add_cells<Count>({span_of(cells), cells_of(counts)},
+                                       {span_of(other_cells), cells_of(other_counts)}, subtracts, both,
+                                       counts.shape(0));
+    }
     const std::size_t n_cells = both.cells.size();
     return nb::make_tuple(to_numpy(std::move(both.cells)), to_numpy(std::move(sums), counts.shape(0), n_cells));
 }
@@ -44,8 +49,13 @@ nb::list compare_shapes(const Vector<double>& centres, const Table<const double>
     const weigh::ShapeSettings settings{has_own_spread, has_shared_spread, is_zero_inflated, has_nonpositive,
                                         has_negative,   floor,             zero_strength,    min_log_deviation,
                                         max_groups,     span_of(bin_numbers), span_of(strengths)};
+    std::vector<weigh::ShapeCandidate> found;
+    {
+        const ScopedGilRelease released(cells.size() * (bin_numbers.size() * strengths.size() + 1));
+        found = weigh::compare_shapes(span_of(centres), cells, counts.shape(0), settings);
+    }
     nb::list candidates;
-    for (const auto& each : weigh::compare_shapes(span_of(centres), cells, counts.shape(0), settings))
+    for (const auto& each : found)
         candidates.append(nb::make_tuple(static_cast<std::int32_t>(each.shape), each.is_log, each.has_shared_spread,
                                          each.bins, each.strength, each.loss));
     return candidates;

@@ -16,18 +16,21 @@ std::vector<std::vector<std::size_t>> rows_by_class(std::span<const std::int32_t
     return rows;
 }
 
-// The counts of the rows of one class by the codes of two columns.
+// The counts of the rows of one class by the codes of two columns; its memory is used for one pair after the other.
 class PairTable {
 public:
-    PairTable(const DiscreteRows& rows, const std::vector<std::size_t>& members, std::size_t a, std::size_t b)
-        : width_(static_cast<std::size_t>(rows.levels[b])), first_(static_cast<std::size_t>(rows.levels[a])),
-          second_(width_), cells_(first_.size() * width_) {
+    void count(const DiscreteRows& rows, const std::vector<std::size_t>& members, std::size_t a, std::size_t b) {
+        const auto height = static_cast<std::size_t>(rows.levels[a]), width = static_cast<std::size_t>(rows.levels[b]);
+        first_.assign(height, 0.0);
+        second_.assign(width, 0.0);
+        cells_.assign(height * width, 0.0);
+        total_ = 0.0;
         const auto* codes_a = rows.codes.data() + a * rows.rows();
         const auto* codes_b = rows.codes.data() + b * rows.rows();
         for (const std::size_t i : members) {
             if (codes_a[i] < 0 || codes_b[i] < 0) continue;
             const auto x = static_cast<std::size_t>(codes_a[i]), y = static_cast<std::size_t>(codes_b[i]);
-            cells_[x * width_ + y] += rows.weights[i];
+            cells_[x * width + y] += rows.weights[i];
             first_[x] += rows.weights[i];
             second_[y] += rows.weights[i];
             total_ += rows.weights[i];
@@ -62,10 +65,18 @@ private:
         return static_cast<double>(std::max<std::ptrdiff_t>(used - 1, 0));
     }
 
-    std::size_t width_;
     std::vector<double> first_, second_, cells_;
     double total_ = 0.0;
 };
+
+// A class of one row has no entropy; with many such classes, tables of their pairs would take most of the time.
+void add_single_row(const DiscreteRows& rows, std::size_t row, std::vector<double>& known) {
+    const std::size_t n = rows.columns();
+    for (std::size_t a = 0; a < n; ++a)
+        for (std::size_t b = 0; b < n; ++b)
+            if (rows.codes[a * rows.rows() + row] >= 0 && rows.codes[b * rows.rows() + row] >= 0)
+                known[a * n + b] += rows.weights[row];
+}
 
 }  // namespace
 
@@ -73,9 +84,18 @@ Association measure_association(const DiscreteRows& rows) {
     const std::size_t n = rows.columns(), pairs = n * n;
     Association sums{std::vector<double>(pairs), std::vector<double>(pairs), std::vector<double>(pairs),
                      std::vector<double>(pairs)};
-    for (const auto& members : rows_by_class(rows.classes, rows.n_classes))
+    PairTable table;
+    for (const auto& members : rows_by_class(rows.classes, rows.n_classes)) {
+        if (members.size() == 1) {
+            add_single_row(rows, members.front(), sums.known);
+            continue;
+        }
         for (std::size_t a = 0; a < n; ++a)
-            for (std::size_t b = a; b < n; ++b) PairTable(rows, members, a, b).add_to(sums, n, a, b);
+            for (std::size_t b = a; b < n; ++b) {
+                table.count(rows, members, a, b);
+                table.add_to(sums, n, a, b);
+            }
+    }
     return sums;
 }
 

@@ -14,7 +14,7 @@ constexpr int kFractionBits = 52;
 constexpr int kExponentMask = 0x7ff;
 constexpr std::int64_t kLimbRadix = std::int64_t{1} << 32;
 constexpr std::size_t kRowsBetweenCarries = std::size_t{1} << 20;  // limbs have room for 2^28 rows
-constexpr int kFixedPointBits = 64;
+constexpr int kFixedPointBits = 64;  // squares fit into 128 bits
 constexpr int kExponentBias = 1075;  // value = significand · 2^(biased exponent − 1075)
 
 // value = ± significand · 2^exponent, exactly.
@@ -161,7 +161,7 @@ void add_fixed(Codes classes, Strided<double> values, std::vector<double>& total
 }
 
 void add_weighted_rows(Codes classes, Strided<double> values, std::span<const double> weights,
-               std::vector<double>& total_weights, LimbTable& sum_x, LimbTable& sum_xx) {
+                       std::vector<double>& total_weights, LimbTable& sum_x, LimbTable& sum_xx) {
     for (std::size_t i = 0; i < values.size; ++i) {
         if (i % kRowsBetweenCarries == kRowsBetweenCarries - 1) sum_x.carry(), sum_xx.carry();
         if (classes[i] < 0 || !std::isfinite(values[i])) continue;

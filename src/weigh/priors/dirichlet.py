@@ -258,18 +258,20 @@ class ProportionalDirichlet(Dirichlet):
     The exact parameters are computed when they are needed: most uses need the pseudo-counts as floats only.
     """
 
+    _names: tuple[Hashable, ...]
     _counts: NDArray[Any]
     _strength: int
 
     def __init__(self, values: Sequence[Hashable], counts: NDArray[Any], strength: int) -> None:
-        self._set(dict.fromkeys(values, Fraction(0)), True, None)
+        self._set({}, True, None)
+        object.__setattr__(self, "_names", tuple(values))
         object.__setattr__(self, "_counts", counts)
         object.__setattr__(self, "_strength", strength)
 
     @property
     def values(self) -> tuple[Hashable, ...]:
         """The values in order."""
-        return tuple(self._given)
+        return self._names
 
     @cached_property
     def _parameters(self) -> dict[Hashable, Fraction]:
@@ -286,7 +288,7 @@ class ProportionalDirichlet(Dirichlet):
             return np.array([float(b - 1) for b in self.parameters_for(values)])
         # Quotients of integers are rounded correctly, like those of fractions.
         shares = self._strength * self._counts.astype(np.float64) / float(self._counts.sum())
-        places = {value: place for place, value in enumerate(self._given)}
+        places = {value: place for place, value in enumerate(self._names)}
         return np.asarray(shares[[places[value] for value in values]])
 
 

@@ -2,9 +2,8 @@
 
 Every candidate predicts the class of each training row from this column alone and without that row. The
 candidate with the smallest sum of log losses is the best, and the simplest one that is nearly as good is
-chosen. The loss compares densities of one number in several
-classes, so that the width of a cell cancels: point masses and densities need no common scale, unlike in the
-marginal likelihood of the numbers themselves.
+chosen. The loss compares densities of one number in several classes, so that the width of a cell cancels:
+point masses and densities need no common scale, unlike in the marginal likelihood of the numbers themselves.
 """
 
 from __future__ import annotations
