@@ -13,7 +13,12 @@ namespace {
 constexpr int kDroppedBits = 42;  // of the 52 bits of the fraction
 constexpr std::size_t kFirstSlots = 512;
 constexpr std::int32_t kSkipped = std::numeric_limits<std::int32_t>::max();
-constexpr std::int64_t kRangePerRow = 4;  // counts of a range for each row, at most
+constexpr std::int64_t kRangePerRow = 8;  // cells of a range for each row, at most
+
+struct IndexedCell {
+    std::int32_t cell;
+    std::size_t index;
+};
 
 // Numbers the cells in the order of their first occurrence, by open addressing.
 class CellIndexer {
@@ -35,7 +40,13 @@ public:
         return static_cast<std::size_t>(slot->index);
     }
 
-    const std::vector<std::int32_t>& cells() const { return cells_; }
+    // The cells in ascending order, and the index of each.
+    std::vector<IndexedCell> sorted() const {
+        std::vector<IndexedCell> found(cells_.size());
+        for (std::size_t k = 0; k < cells_.size(); ++k) found[k] = {cells_[k], k};
+        std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.cell < b.cell; });
+        return found;
+    }
 
 private:
     struct Slot {
@@ -60,19 +71,6 @@ private:
     Slot last_;
 };
 
-// The counts of some rows of a cell-major table, in their given order; `cell_of(k)` is the cell of row k.
-template <class CellOf>
-CellCounts select_cells(const std::vector<std::size_t>& order, const std::vector<double>& counts, std::size_t classes,
-                        CellOf cell_of) {
-    CellCounts selected{std::vector<std::int32_t>(order.size()), std::vector<double>(classes * order.size())};
-    for (std::size_t k = 0; k < order.size(); ++k) {
-        selected.cells[k] = cell_of(order[k]);
-        for (std::size_t c = 0; c < classes; ++c)
-            selected.counts[c * order.size() + k] = counts[order[k] * classes + c];
-    }
-    return selected;
-}
-
 // The range of the cells of numbers of one sign; empty if `first` is above `last`.
 struct CellRange {
     std::int32_t first = kSkipped, last = -kSkipped;
@@ -85,48 +83,47 @@ struct CellRange {
     std::int64_t size() const { return std::max<std::int64_t>(std::int64_t{last} - first + 1, 0); }
 };
 
-// Numbers every cell in the ranges of the negative and the positive numbers, and zero between them.
-struct RangeIndex {
-    CellRange negative, positive;
+// Numbers the cells in the order of their first occurrence, by an array over their range: numbers of similar size, such
+// as ages and prices, have a short one.
+class RangeIndexer {
+public:
+    RangeIndexer(CellRange negative, CellRange positive)
+        : negative_(negative), positive_(positive), zero_(negative.size()),
+          indices_(static_cast<std::size_t>(zero_ + 1 + positive.size()), -1) {}
 
-    std::int64_t size() const { return negative.size() + 1 + positive.size(); }
-
-    std::size_t index(std::int32_t cell) const {
-        const std::int64_t zero = negative.size();
-        if (cell == 0) return static_cast<std::size_t>(zero);
-        return static_cast<std::size_t>(cell < 0 ? cell - negative.first : zero + 1 + cell - positive.first);
+    std::size_t index(std::int32_t cell) {
+        const std::int64_t place = cell == 0  ? zero_
+                                   : cell < 0 ? std::int64_t{cell} - negative_.first
+                                              : zero_ + 1 + cell - positive_.first;
+        std::int32_t& index = indices_[static_cast<std::size_t>(place)];
+        if (index < 0) index = n_cells_++;
+        return static_cast<std::size_t>(index);
     }
 
-    std::int32_t cell(std::size_t index) const {
-        const auto at = static_cast<std::int64_t>(index), zero = negative.size();
-        if (at == zero) return 0;
-        return static_cast<std::int32_t>(at < zero ? negative.first + at : positive.first + at - zero - 1);
+    std::vector<IndexedCell> sorted() const {
+        std::vector<IndexedCell> found;
+        found.reserve(static_cast<std::size_t>(n_cells_));
+        for (std::size_t place = 0; place < indices_.size(); ++place)
+            if (indices_[place] >= 0)
+                found.push_back({cell_at(static_cast<std::int64_t>(place)), static_cast<std::size_t>(indices_[place])});
+        return found;
     }
+
+private:
+    std::int32_t cell_at(std::int64_t place) const {
+        if (place == zero_) return 0;
+        return static_cast<std::int32_t>(place < zero_ ? negative_.first + place : positive_.first + place - zero_ - 1);
+    }
+
+    CellRange negative_, positive_;
+    std::int64_t zero_;
+    std::vector<std::int32_t> indices_;  // −1 if the cell has not occurred
+    std::int32_t n_cells_ = 0;
 };
 
-// Counts in an array with one row for every cell in the range of the numbers: numbers of similar size, such as ages and
-// prices, have few.
-template <class Weight>
-CellCounts count_range(std::span<const std::int32_t> cells, const RangeIndex& range, Codes classes,
-                       std::size_t n_classes, Weight weight) {
-    const auto n_cells = static_cast<std::size_t>(range.size());
-    std::vector<double> counts(n_cells * n_classes);
-    std::vector<std::uint8_t> is_used(n_cells);
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-        if (cells[i] == kSkipped) continue;
-        const std::size_t k = range.index(cells[i]);
-        is_used[k] = 1;
-        counts[k * n_classes + static_cast<std::size_t>(classes[i])] += weight(i);
-    }
-    std::vector<std::size_t> order;
-    for (std::size_t k = 0; k < n_cells; ++k)
-        if (is_used[k]) order.push_back(k);
-    return select_cells(order, counts, n_classes, [&](std::size_t k) { return range.cell(k); });
-}
-
-template <class Weight>
-CellCounts count_sparse(std::span<const std::int32_t> cells, Codes classes, std::size_t n_classes, Weight weight) {
-    CellIndexer indexer;
+template <class Indexer, class Weight>
+CellCounts count_indexed(std::span<const std::int32_t> cells, Indexer indexer, Codes classes, std::size_t n_classes,
+                         Weight weight) {
     std::vector<double> counts;  // one row per cell
     for (std::size_t i = 0; i < cells.size(); ++i) {
         if (cells[i] == kSkipped) continue;
@@ -134,22 +131,25 @@ CellCounts count_sparse(std::span<const std::int32_t> cells, Codes classes, std:
         if ((k + 1) * n_classes > counts.size()) counts.resize((k + 1) * n_classes);
         counts[k * n_classes + static_cast<std::size_t>(classes[i])] += weight(i);
     }
-    const auto& found = indexer.cells();
-    std::vector<std::size_t> order(found.size());
-    std::iota(order.begin(), order.end(), std::size_t{0});
-    std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return found[a] < found[b]; });
-    return select_cells(order, counts, n_classes, [&](std::size_t k) { return found[k]; });
+    const auto order = indexer.sorted();
+    CellCounts sorted{std::vector<std::int32_t>(order.size()), std::vector<double>(n_classes * order.size())};
+    for (std::size_t k = 0; k < order.size(); ++k) {
+        sorted.cells[k] = order[k].cell;
+        for (std::size_t c = 0; c < n_classes; ++c)
+            sorted.counts[c * order.size() + k] = counts[order[k].index * n_classes + c];
+    }
+    return sorted;
 }
 
 template <class Weight>
 CellCounts count_rows(std::span<const std::int32_t> cells, Codes classes, std::size_t n_classes, Weight weight) {
-    RangeIndex range;
+    CellRange negative, positive;
     for (const std::int32_t cell : cells)
-        if (cell != 0 && cell != kSkipped) (cell < 0 ? range.negative : range.positive).include(cell);
+        if (cell != 0 && cell != kSkipped) (cell < 0 ? negative : positive).include(cell);
     // A range with far more cells than rows takes longer to clear than looking up the cells.
-    if (range.size() * static_cast<std::int64_t>(n_classes) <= kRangePerRow * std::ssize(cells))
-        return count_range(cells, range, classes, n_classes, weight);
-    return count_sparse(cells, classes, n_classes, weight);
+    if (negative.size() + positive.size() <= kRangePerRow * std::ssize(cells))
+        return count_indexed(cells, RangeIndexer(negative, positive), classes, n_classes, weight);
+    return count_indexed(cells, CellIndexer(), classes, n_classes, weight);
 }
 
 }  // namespace

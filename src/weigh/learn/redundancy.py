@@ -20,6 +20,7 @@ from weigh.features.kinds import Category, Number
 from weigh.features.schema import Schema
 from weigh.learn.row_sample import RowSample
 from weigh.model.counts.bayes_counts import encode_labels
+from weigh.model.decision import log_softmax
 from weigh.model.naive_bayes import BayesModel
 from weigh.source.chunk import Chunk
 
@@ -89,8 +90,9 @@ def _mean_change(
     model: BayesModel, chunk: Chunk, counts: npt.NDArray[np.int64], features: Sequence[str]
 ) -> float:
     """Return the mean change of the predicted class's probability if some columns were left out."""
-    full = model.predict_proba(chunk)
-    without = model.predict_proba(leave_out_columns(chunk, features))
+    full, without = (
+        np.exp(log_softmax(model.score_chunk(rows))) for rows in (chunk, leave_out_columns(chunk, features))
+    )
     rows, predicted = np.arange(chunk.n_rows), full.argmax(axis=1)
     return float(np.average(np.abs(full - without)[rows, predicted], weights=counts))
 

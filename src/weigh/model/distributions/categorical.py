@@ -27,6 +27,7 @@ from weigh.priors.smoothing import (
     posterior_mean_prior,
     pseudo_count_array,
     pseudo_counts,
+    total_pseudo_count,
     unseen_pseudo_count,
 )
 from weigh.text import format_quantity
@@ -107,7 +108,7 @@ class Categorical(Immutable):
         with np.errstate(divide="ignore", invalid="ignore"):
             log_p = np.log(self.probabilities)
             if self.pseudo_counts[-1] > 0:
-                totals = self.table.sum(axis=1) + float(sum(self.exact_pseudo_counts))
+                totals = self.table.sum(axis=1) + float(total_pseudo_count(self.prior, self.levels))
                 log_unseen = np.log(self.pseudo_counts[-1] / totals)
         # nan: no class has rows or a prior, so the column contributes nothing.
         table = np.nan_to_num(np.vstack([log_p.T, log_unseen]), nan=0.0, neginf=-np.inf)
