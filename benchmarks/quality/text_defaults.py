@@ -76,10 +76,12 @@ def _frame(texts: Sequence[str]) -> Any:
 TFIDF = {"weighting": "tfidf", "norm": "l2"}
 OURS: Mapping[str, Maker] = {
     "weigh NaiveBayes()": partial(FrameLearner, "NaiveBayes"),
+    "weigh NaiveBayes(calibration='auto')": partial(FrameLearner, "NaiveBayes", calibration="auto"),
     "weigh NaiveBayes(complement=True)": partial(FrameLearner, "NaiveBayes", complement=True),
     "weigh Perceptron()": partial(FrameLearner, "Perceptron"),
     "weigh LogisticRegression()": partial(FrameLearner, "LogisticRegression"),
     "weigh Perceptron, tf-idf": partial(FrameLearner, "Perceptron", TFIDF),
+    "weigh LogisticRegression, counts, Normal(1)": partial(FrameLearner, "LogisticRegression", {}, prior=1.0),
     "weigh LogisticRegression, tf-idf": partial(FrameLearner, "LogisticRegression", TFIDF),
     "weigh LogisticRegression, tf-idf, Normal(10)": partial(
         FrameLearner, "LogisticRegression", TFIDF, prior=10.0

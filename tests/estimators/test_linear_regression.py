@@ -470,7 +470,7 @@ def test_missing_numbers_are_treated_as_zero_with_a_warning() -> None:
 def test_missing_markers_may_be_words() -> None:
     table = {"a": [1.0, "?", 3.0, 4.0, 6.0], "y": [1.0, 2.0, 3.0, 4.0, 5.0]}
     with pytest.warns(errors.MissingNumbers):
-        model = weigh.LinearRegression(missing=["?"]).fit(table, "y")
+        model = weigh.LinearRegression(missing=["?"], scale=None).fit(table, "y")
     rows = np.array([[1.0], [0.0], [3.0], [4.0], [6.0]])
     check(model, ridge(0.0, rows=rows, y=np.arange(1.0, 6)))
 
@@ -671,20 +671,39 @@ def test_as_many_features_as_rows_need_a_prior():
     weigh.LinearRegression(columns=columns, prior=weigh.Normal("cv")).fit(table, y)
 
 
-def test_columns_with_missing_numbers_are_named_and_can_count_as_the_mean():
+def test_missing_numbers_of_named_tables_count_as_the_mean_unless_units_are_stated():
     rng = np.random.default_rng(0)
     a, b = rng.normal(50, 5, 60), rng.normal(size=60)
     y = 3 * a + b + rng.normal(size=60)
     a[:7], b[9] = np.nan, np.nan
-    with pytest.warns(errors.MissingNumbers) as caught:
-        weigh.LinearRegression().fit({"a": a, "b": b}, y)
-    assert [str(each.message) for each in caught] == [
-        "8 numbers are missing and count as zero, in 'a' (7), 'b' (1). To count them as the column's mean "
-        "instead, use columns={'a': weigh.Number(scale='unit'), 'b': weigh.Number(scale='unit')}."
-    ]
-    unit = weigh.Number(scale="unit")
-    advised = weigh.LinearRegression(columns={"a": unit, "b": unit}).fit({"a": a, "b": b}, y)
-    filled = {name: np.where(np.isnan(x), np.nanmean(x), x) for name, x in (("a", a), ("b", b))}
+    table = {"a": a, "b": b}
+    filled = {name: np.where(np.isnan(x), np.nanmean(x), x) for name, x in table.items()}
     expected = weigh.LinearRegression().fit(filled, y)
-    np.testing.assert_allclose(advised.coef_, expected.coef_, rtol=1e-9)
-    np.testing.assert_allclose(advised.predict({"a": a, "b": b}), expected.predict(filled), rtol=1e-9)
+    unit = weigh.Number(scale="unit")
+    for learner in (weigh.LinearRegression(), weigh.LinearRegression(columns={"a": unit, "b": unit})):
+        learner.fit(table, y)
+        np.testing.assert_allclose(learner.coef_, expected.coef_, rtol=1e-9)
+        np.testing.assert_allclose(learner.predict(table), expected.predict(filled), rtol=1e-9)
+    for learner in (weigh.LinearRegression(scale=None), weigh.LinearRegression(weigh.Normal(100))):
+        with pytest.warns(errors.MissingNumbers) as caught:
+            learner.fit(table, y)
+        assert str(caught[0].message) == (
+            "8 numbers are missing and count as zero, in 'a' (7), 'b' (1). To count them as the column's "
+            "mean instead, use columns={'a': weigh.Number(scale='unit'), 'b': weigh.Number(scale='unit')}."
+        )
+
+
+def test_standard_errors_of_standardised_numbers_are_in_the_units_of_the_user():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(50, 5, 60), rng.normal(size=60)
+    y = 3 * a + b + rng.normal(size=60)
+    unit = weigh.Number(scale="unit")
+    scaled = weigh.LinearRegression(columns={"a": unit, "b": unit}).fit({"a": a, "b": b}, y)
+    plain = weigh.LinearRegression().fit({"a": a, "b": b}, y)
+    for mine, expected in zip(scaled.summary().lines, plain.summary().lines, strict=True):
+        assert mine.error == pytest.approx(expected.error, rel=1e-9)
+        assert (mine.low, mine.high) == pytest.approx((expected.low, expected.high), rel=1e-9)
+    new = {"a": [10.0, 60.0], "b": [3.0, 0.0]}
+    pairs = zip(scaled.predict(new, return_std=True), plain.predict(new, return_std=True), strict=True)
+    for found, wanted in pairs:
+        np.testing.assert_allclose(found, wanted, rtol=1e-9)

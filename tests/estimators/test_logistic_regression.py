@@ -245,8 +245,8 @@ def held_out_losses(l2s: Any, folds: int) -> Any:
 
 def test_cross_validation_is_a_loop_over_folds() -> None:
     model = fitted(weigh.Normal("cv"), folds=3)
-    size = float(np.square(X).sum(axis=0).mean()) / 4
-    penalties = size * np.geomspace(1e2, 1e-4, 30)
+    size = float(np.square(X - X.mean(axis=0)).sum(axis=0).mean()) / 4
+    penalties = size * np.geomspace(1e2, 1e-6, 20)
     best = penalties[np.argmin(held_out_losses(penalties, 3))]
     assert model.model_.fit.l2 == pytest.approx(best, rel=1e-9)
     assert dict(model.summary().facts)["prior"] == "Normal('cv'), scale by cross-validation"

@@ -33,7 +33,7 @@ each_table = pytest.mark.parametrize("table", TABLES, ids=lambda table: table.na
 OUTSIDE_TASKS = {"columns", "missing", "number", "threads", "calibration", "warm_start", "method"}
 # Fields of tasks that hold a converted value of a parameter, and fields that are no parameters.
 CONVERTED = {"seed": "random_state", "separate": "multiclass", "l2": "prior"}
-NO_PARAMETERS = {"schema", "settings", "warns", "classes"}
+NO_PARAMETERS = {"schema", "settings", "warns", "classes", "chooses_prior_scale"}
 
 
 def signature(callable_: Any) -> dict[str, Any]:

@@ -172,6 +172,8 @@ def _read_weight_prior(allowed: Constraint, text: str) -> Any:
     """Parse a prior of weights: 2, none, normal:2, laplace:cv, penalty:l1=1,l2=2, or JSON by column."""
     if text.startswith("{"):
         return {name: _read_weight_prior(allowed, str(value)) for name, value in _read_json(text).items()}
+    if text.lower() in getattr(allowed, "words", ()):
+        return text.lower()
     word, separator, rest = text.partition(":")
     if word.lower() == "none" and not separator:
         return None
@@ -246,6 +248,7 @@ _READERS: dict[type[Constraint], Callable[[Any, str], Any]] = {
     constraints.CellPrior: _read_count_prior,
     constraints.ClassPriors: _read_class_prior,
     constraints.WeightPriors: _read_weight_prior,
+    constraints.AutomaticWeightPriors: _read_weight_prior,
     constraints.Noise: _read_noise,
     kinds.ReferenceLevel: _read_word,
     kinds.Levels: _read_list,

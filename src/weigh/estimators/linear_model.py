@@ -105,7 +105,7 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
 
     def __init__(
         self,
-        prior: Any = 1.0,
+        prior: Any = "auto",
         method: str = "exact",
         bias: bool = True,
         scale: str | None = "auto",
@@ -187,7 +187,7 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
     def _task(self, source: Source) -> LogisticTask:
         return LogisticTask.for_source(source, **self._parameters())
 
-    def _online_task(self, source: Source, before: Any) -> OnlineLogisticTask:
+    def _online_task(self, source: Source, before: Any, *, is_batch: bool = False) -> OnlineLogisticTask:
         parameters = self._parameters() | {"random_state": self._resolve_seed()}
         return OnlineLogisticTask.for_source(source, **self._continue_from(before, parameters))
 

@@ -47,8 +47,8 @@ class OnlineClassifier(BaseClassifier):
     _training_parameters: tuple[Any, Any]
 
     @abstractmethod
-    def _online_task(self, source: Source, before: Any) -> Any:
-        """Return the task for a source; with a training to continue, it keeps its schema."""
+    def _online_task(self, source: Source, before: Any, *, is_batch: bool = False) -> Any:
+        """Return the task for a source or a batch; with a training to continue, it keeps its schema."""
 
     def _infer_online_columns(self, source: Source) -> dict[str, Any]:
         """Return parameters that state the kinds of the columns; numbers with a scale are among the kinds."""
@@ -127,7 +127,8 @@ class OnlineClassifier(BaseClassifier):
             before.schema.align_source(source, type(self).__name__)
             source = source.with_storage(before.storage())
         declared = () if classes is None else tuple(check_classes(classes))
-        task = replace(self._online_task(source, before), max_iter=1, shuffle=False, classes=declared)
+        task = self._online_task(source, before, is_batch=True)
+        task = replace(task, max_iter=1, shuffle=False, classes=declared)
 
         def check(labels: Any) -> None:
             if declared:

@@ -73,10 +73,11 @@ class Perceptron(OnlineClassifier):
         self.columns = columns
         self.missing = missing
 
-    def _online_task(self, source: Source, before: Any) -> PerceptronTask:
-        """Return the task for a source; with a training to continue, it keeps its schema."""
+    def _online_task(self, source: Source, before: Any, *, is_batch: bool = False) -> PerceptronTask:
+        """Return the task for a source or a batch; with a training to continue, it keeps its schema."""
         parameters = self._parameters() | {"random_state": self._resolve_seed()}
-        return PerceptronTask.for_source(source, **self._continue_from(before, parameters))
+        parameters = self._continue_from(before, parameters)
+        return PerceptronTask.for_source(source, is_batch=is_batch, **parameters)
 
     def infer_columns(self, X: Any, y: Any = None) -> dict[str, Any]:
         """Return parameters that state the kinds of the columns which `fit` would infer from these rows."""

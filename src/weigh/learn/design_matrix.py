@@ -13,9 +13,10 @@ from weigh.features.blocks import ConstantSequence, Floats, Ints
 from weigh.features.columns import encode_column, is_missing
 from weigh.features.inference.schema import infer_schema
 from weigh.features.kind_registry import Derived, Lag
-from weigh.features.kinds import Category, Kind, Number, Products, Value
+from weigh.features.kinds import Category, Kind, Number, Products, Value, number_matrix
 from weigh.features.names import join_names
 from weigh.features.schema import Schema
+from weigh.features.text_kinds import Text
 from weigh.features.width import check_width
 from weigh.learn.dataset import EncodedChunk, SourceDataset, make_feature_index
 from weigh.learn.preprocessing import Standardisation
@@ -28,6 +29,10 @@ from weigh.source.memory.table import rows as rows_of
 from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
 
+# Long texts and repeated words do not dominate; docs/architecture.md has the figures.
+TEXT_WEIGHTING: Mapping[str, Any] = {"weighting": "log-tfidf", "norm": "l2"}
+MIN_WEIGHTED_ROWS = 50  # fewer texts hardly tell which words are rare
+
 
 def linear_schema(
     source: Source,
@@ -36,6 +41,8 @@ def linear_schema(
     scale: str | None = None,
     missing: Sequence[Marker] = (),
     whole_numbers: bool = False,
+    weighs_text: bool | None = None,
+    centres_missing: bool = False,
 ) -> Schema:
     """Infer the schema of a source for a linear model.
 
@@ -43,7 +50,10 @@ def linear_schema(
     or "auto" and they have other values than 0 and 1. A column inferred to have two values becomes one
     feature: 0/1 as a number, otherwise an indicator of the second value. Explicitly given kinds are kept.
     With `whole_numbers`, integers of an unnamed table are numbers even if they have few distinct values;
-    those of a named one follow the rule of all learners.
+    those of a named one follow the rule of all learners. With `weighs_text`, by default if `scale` is "auto",
+    the words of inferred texts have the values of `TEXT_WEIGHTING` instead of their counts. With
+    `centres_missing`, numbers that are missing in some of the first rows are standardised, so that a missing
+    number counts as the mean.
     """
     if isinstance(columns, Schema):
         schema = infer_schema(source, columns)
@@ -70,10 +80,30 @@ def linear_schema(
             return _linear_kind(kind, scale)
         if whole_numbers and not source.named and _is_integer_category(kind, column, missing):
             return _linear_kind(Value(), scale)
-        return _binary_kind(kind, column, missing) or _linear_kind(kind, scale)
+        if isinstance(kind, Text):
+            return replace(kind, **text_weighting)
+        return _binary_kind(kind, column, missing) or _linear_kind(kind, "auto" if name in gaps else scale)
 
+    gaps = _find_gaps(schema, source) if centres_missing and source.named else frozenset()
+    weighs_text = scale == "auto" if weighs_text is None else weighs_text
+    text_weighting = TEXT_WEIGHTING if weighs_text and _has_rows_for_weighting(prefix) else {}
     kinds = [resolve_kind(name, kind) for name, kind in zip(schema.names, schema.kinds, strict=True)]
     return replace(schema, kinds=kinds, made=_linear_derived_columns(schema.made, scale))
+
+
+def _find_gaps(schema: Schema, source: Source) -> frozenset[str]:
+    """Return the numbers that are missing in some of the first rows."""
+    chunk = schema.first_rows(source)
+    pairs = zip(schema.names, schema.kinds, strict=True)
+    names = [name for name, kind in pairs if isinstance(kind, Number | Value) and name in chunk.columns]
+    if chunk.sparse is not None or not names:
+        return frozenset()
+    has_gap = np.isnan(number_matrix(chunk.columns, names, schema.missing)).any(axis=0)
+    return frozenset(name for name, gap in zip(names, has_gap.tolist(), strict=True) if gap)
+
+
+def _has_rows_for_weighting(columns: Mapping[str, Any]) -> bool:
+    return any(len(column) >= MIN_WEIGHTED_ROWS for column in columns.values())
 
 
 def _explicit_columns(source: Source, columns: object) -> frozenset[str]:

@@ -40,7 +40,11 @@ from weigh.learn.linear.problem_setup import (
     warn_unless_optimal,
 )
 from weigh.learn.linear.training_data import TrainingData, build_training_data, compress_dataset, read_dataset
-from weigh.learn.scaling import resolve_regression_scale, warn_unlike_regression_scales
+from weigh.learn.scaling import (
+    centres_missing_numbers,
+    resolve_regression_scale,
+    warn_unlike_regression_scales,
+)
 from weigh.model.fit import Fit
 from weigh.model.regression import RegressionModel
 from weigh.parameters.learners import LINEAR_REGRESSION
@@ -69,8 +73,14 @@ class LinearTask:
     def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> LinearTask:
         """Return the task for a source: check the parameters and infer the kinds of the columns."""
         values = LINEAR_REGRESSION.check(parameters)
-        schema = linear_schema(source, columns, missing=values["missing"], whole_numbers=True)
         prior = parameters.get("prior", LINEAR_REGRESSION.defaults["prior"])
+        schema = linear_schema(
+            source,
+            columns,
+            missing=values["missing"],
+            whole_numbers=True,
+            centres_missing=centres_missing_numbers(values["scale"], prior),
+        )
         scale = resolve_regression_scale(values["scale"], source, prior)
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
             warn_unlike_regression_scales(schema, source)

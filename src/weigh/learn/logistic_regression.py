@@ -19,6 +19,7 @@ from weigh.learn.linear.newton import name_diverging_features
 from weigh.learn.linear.path import LogisticPathSolver
 from weigh.learn.linear.penalties import ColumnPriors
 from weigh.learn.linear.posterior import LaplaceApproximation
+from weigh.learn.linear.prior_scale import can_choose_prior_scale, choose_prior_scale
 from weigh.learn.linear.problem import (
     Problem,
     Solution,
@@ -38,7 +39,12 @@ from weigh.learn.linear.problem_setup import (
     warn_unless_optimal,
 )
 from weigh.learn.linear.training_data import TrainingData, load_training_data
-from weigh.learn.scaling import resolve_regression_scale, warn_unlike_regression_scales
+from weigh.learn.scaling import (
+    centres_missing_numbers,
+    has_column_names,
+    resolve_regression_scale,
+    warn_unlike_regression_scales,
+)
 from weigh.model.fit import Fit
 from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import to_class_columns
@@ -49,7 +55,8 @@ from weigh.source.base import Source
 
 EXACT_PARAMETERS = LOGISTIC_REGRESSION.for_method("exact")
 DEFAULT_PRIOR = Normal(1.0)  # for columns that a mapping does not name
-N_SCALES, MIN_SCALE_RATIO = 20, 1e-3  # number of penalty scales in cross-validation, and last / first
+N_SCALES = 20  # of penalties in cross-validation
+MIN_L1_RATIO, MIN_L2_RATIO = 1e-3, 1e-8  # last / first scale; classes that a plane separates have small l2
 TUNING_TOLERANCE = 1e-4  # a duality gap small enough to select a scale
 
 
@@ -66,17 +73,27 @@ class LogisticTask:
     folds: int
     tol: float
     max_iter: int
+    chooses_prior_scale: bool = False
 
     @classmethod
     def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> LogisticTask:
         """Return the task for a source: check the parameters and infer the kinds of the columns."""
         values = EXACT_PARAMETERS.check(parameters)
-        schema = linear_schema(source, columns, missing=values["missing"], whole_numbers=True)
         prior = parameters.get("prior", EXACT_PARAMETERS.defaults["prior"])
         scale = resolve_regression_scale(values["scale"], source, prior)
+        schema = linear_schema(
+            source,
+            columns,
+            missing=values["missing"],
+            whole_numbers=True,
+            weighs_text=scale == "auto",
+            centres_missing=centres_missing_numbers(values["scale"], prior),
+        )
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
             warn_unlike_regression_scales(schema, source)
-        return cls(schema, **select_fields(cls, values | {"scale": scale}))
+        # The prior of a bare array is that of scikit-learn on the same array.
+        chooses_scale = isinstance(prior, str) and has_column_names(source)
+        return cls(schema, **select_fields(cls, values | {"scale": scale}), chooses_prior_scale=chooses_scale)
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> LogisticModel:
         """Fit the model to the rows of a source."""
@@ -109,6 +126,18 @@ class LogisticTask:
             n_outputs=1 if len(data.classes) == 2 else len(data.classes),
         )
 
+    def _resolve_prior(
+        self, setup: ProblemSetup
+    ) -> tuple[Floats, Floats, WeightPrior | ColumnPriors | None, str]:
+        """Return l1 and l2 per feature, the prior, and how its scale was chosen."""
+        if self.chooses_prior_scale and can_choose_prior_scale(setup.problem):
+            l1, l2 = setup.priors.penalties()
+            n_classes = len(setup.data.classes)
+            scale = choose_prior_scale(setup.problem, l2, n_classes, self.max_iter)
+            return l1, l2 / scale**2, Normal(scale), "cross-validation"
+        l1, l2, scale_by = self._resolve_penalties(setup)
+        return l1, l2, self.prior, scale_by
+
     def _resolve_penalties(self, setup: ProblemSetup) -> tuple[Floats, Floats, str]:
         """Return l1 and l2 per feature, and how their scale was chosen."""
         prior_to_tune = setup.priors.prior_to_tune
@@ -126,12 +155,13 @@ class LogisticTask:
         l1, l2 = setup.priors.unit_penalties()
         n_classes, tol = len(setup.data.classes), max(self.tol, TUNING_TOLERANCE)
         solver = LogisticPathSolver(setup.problem, l1, l2, n_classes, tol, self.max_iter)
-        scale = solver.select_scale(solver.make_scales(N_SCALES, MIN_SCALE_RATIO), self.folds)
+        scales = solver.make_scales(N_SCALES, MIN_L1_RATIO if l1.any() else MIN_L2_RATIO)
+        scale = solver.select_scale(scales, self.folds)
         return l1 * scale, l2 * scale, "cross-validation"
 
     def _build_model(self, setup: ProblemSetup, class_frequencies: Floats) -> LogisticModel:
         classes = setup.data.classes
-        l1, l2, scale_by = self._resolve_penalties(setup)
+        l1, l2, prior, scale_by = self._resolve_prior(setup)
         problem = setup.problem.with_penalties(l1, l2)
         solution = solve_logistic_regression(problem, len(classes), self.tol, self.max_iter)
         solution = absorb_constants(setup, solution)
@@ -144,7 +174,7 @@ class LogisticTask:
         loss = solution.objective - problem.penalty(solution.w)
         fit = Fit(
             "log",
-            format_prior(self.prior),
+            format_prior(prior),
             common_value(l1),
             common_value(l2),
             problem.total_weight,
@@ -154,7 +184,7 @@ class LogisticTask:
             classes=len(classes),
             is_centred=setup.centre is None,
             lost=loss,
-            units=None if setup.scaling is None else setup.priors.common_standardised_penalties(l1, l2),
+            units=None if setup.scaling is None else _standardised_penalties(prior, setup, l1, l2),
             scaling=setup.scaling,
             r2=None if not null_objective else 1 - loss / null_objective,
         )
@@ -173,6 +203,15 @@ class LogisticTask:
             posterior,
             training_rows=setup.data.training_rows,
         )
+
+
+def _standardised_penalties(
+    prior: WeightPrior | ColumnPriors | None, setup: ProblemSetup, l1: Floats, l2: Floats
+) -> tuple[float, float] | None:
+    """Return the l1 and l2 of all features per standard deviation, or None if they differ."""
+    if isinstance(prior, Normal) and not prior.is_scale_automatic:
+        return prior.penalty()  # without the rounding of products and quotients
+    return setup.priors.common_standardised_penalties(l1, l2)
 
 
 def solve_logistic_regression(

@@ -61,8 +61,14 @@ class PerceptronTask:
     classes: tuple[Any, ...] = ()  # declared classes, which may have no rows yet
 
     @classmethod
-    def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> PerceptronTask:
-        """Return the task for a source: check the parameters and infer the kinds of the columns."""
+    def for_source(
+        cls, source: Source, columns: object = "auto", *, is_batch: bool = False, **parameters: Any
+    ) -> PerceptronTask:
+        """Return the task for a source: check the parameters and infer the kinds of the columns.
+
+        If the rows are one batch of several, the words of texts are counted, because the vocabulary
+        of weighted words is that of the first batch.
+        """
         values = PERCEPTRON.check(parameters)
         settings = PerceptronSettings(
             values["keep"],
@@ -74,7 +80,10 @@ class PerceptronTask:
             values["bias"],
         )
         scale = resolve_perceptron_scale(values["scale"], source)
-        schema = linear_schema(source, columns, scale=scale, missing=values["missing"])
+        weighs_text = False if is_batch else None
+        schema = linear_schema(
+            source, columns, scale=scale, missing=values["missing"], weighs_text=weighs_text
+        )
         if (scale, values["scale"]) == (None, "auto") and not isinstance(columns, Schema):
             warn_unlike_perceptron_scales(schema, source)
         passes = values["max_iter"], values["shuffle"], values["random_state"]

@@ -46,6 +46,14 @@ def resolve_regression_scale(
     return scale if is_scaled else None
 
 
+def centres_missing_numbers(scale: str | None, prior: object) -> bool:
+    """Whether missing numbers of a named table count as the mean of their column, instead of as zero.
+
+    This takes standardised numbers, which would change the units of a prior of stated numbers.
+    """
+    return scale == "auto" and not states_numbers(prior)
+
+
 def has_column_names(source: Source) -> bool:
     """Whether a source is a table with names of its own; a frame made from an array only numbers them."""
     return source.named and any(name != str(j) for j, name in enumerate(source.names))

@@ -226,7 +226,9 @@ class OnlineLogisticTask:
         settings = SgdSettings(_online_penalty(values, parameters), rate, values["bias"])
         prior = parameters.get("prior", ONLINE_PARAMETERS.defaults["prior"])
         scale = resolve_regression_scale(values["scale"], source, prior, is_online=True)
-        schema = linear_schema(source, columns, scale=scale, missing=values["missing"], whole_numbers=True)
+        # Steps of one row at a time learn little from values as small as those of weighted words.
+        kinds = {"missing": values["missing"], "whole_numbers": True, "weighs_text": False}
+        schema = linear_schema(source, columns, scale=scale, **kinds)
         if (scale, values["scale"]) == (None, "auto") and settings.l2 and not isinstance(columns, Schema):
             warn_unlike_regression_scales(schema, source)
         passes = values["max_iter"], values["tol"] or None, values["shuffle"], values["random_state"]

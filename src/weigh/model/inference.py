@@ -131,6 +131,13 @@ class Posterior(Result):
         mean, mean_x = self.mean[order], self.mean_x[order]
         return Posterior(mean, self.intercept, covariance, mean_x, self.sigma, self.total, self.dof)
 
+    def rescale(self, centres: Floats, units: Floats) -> Posterior:
+        """Return the posterior of the weights of features x, given that of (x − centre) / unit."""
+        covariance = self.covariance / units[:, None] / units[None, :]
+        mean = self.mean / units
+        intercept, mean_x = self.intercept - float(mean @ centres), self.mean_x * units + centres
+        return replace(self, mean=mean, covariance=covariance, intercept=intercept, mean_x=mean_x)
+
     def with_names(self, features: Sequence[str]) -> Posterior:
         """Return the posterior with the names of its features."""
         return replace(self, names=tuple(features))

@@ -372,6 +372,17 @@ def read_floats(stored: store.FileContent, name: str, *shape: int) -> Floats:
     return array
 
 
+def standardisation_of(terms: Sequence[Any]) -> tuple[Floats, Floats]:
+    """Return the centres and units with which the features of the terms were standardised."""
+    centres, units = [np.empty(0)], [np.empty(0)]
+    for term in terms:
+        centre, unit = (term.centre, term.unit) if isinstance(term, ScaledWeights) else (0.0, 1.0)
+        size = len(term.features().names)
+        centres.append(np.full(size, centre))
+        units.append(np.full(size, unit))
+    return np.concatenate(centres), np.concatenate(units)
+
+
 def design_rows(terms: Sequence[TrainableTerm], blocks: Sequence[Any], n_rows: int) -> SparseRows:
     """Return the design matrix [n_rows, features] of encoded rows."""
     builder, n_features = _core.CsrBuilder(n_rows), 0

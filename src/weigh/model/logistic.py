@@ -19,7 +19,13 @@ from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.file import store
 from weigh.model.fit import Fit, Optimality
 from weigh.model.inference import MAX_SAVED_FEATURES, Posterior, PosteriorSource, Summary, build_summary
-from weigh.model.linear import LinearModel, read_floats, read_trainable_terms, refuse_exact_products
+from weigh.model.linear import (
+    LinearModel,
+    read_floats,
+    read_trainable_terms,
+    refuse_exact_products,
+    standardisation_of,
+)
 from weigh.model.training_rows import TrainingRows
 from weigh.text import format_percent
 
@@ -53,6 +59,11 @@ class LogisticModel(LinearModel):
     @cached_property
     def posterior(self) -> Posterior:
         """The Laplace approximation of the weights' posterior; raises Unsupported if there is none."""
+        return self._training_posterior.rescale(*standardisation_of(self.terms))
+
+    @cached_property
+    def _training_posterior(self) -> Posterior:
+        """The posterior of the weights of the numbers as standardised for training."""
         if self.posterior_source is not None:
             return self.posterior_source.posterior().with_names(self.features)
         raise errors.Unsupported(
@@ -99,7 +110,7 @@ class LogisticModel(LinearModel):
         if self.certificate is not None:
             meta["certificate"] = asdict(self.certificate)
         if self.posterior_source is not None and len(self.feature_names) <= MAX_SAVED_FEATURES:
-            self.posterior.write_arrays(arrays, meta)
+            self._training_posterior.write_arrays(arrays, meta)
         return meta, arrays
 
     @classmethod

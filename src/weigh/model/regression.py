@@ -25,6 +25,7 @@ from weigh.model.linear import (
     read_floats,
     read_trainable_terms,
     refuse_exact_products,
+    standardisation_of,
     write_terms,
 )
 from weigh.model.training_rows import TrainingRows
@@ -74,7 +75,7 @@ class RegressionModel(LinearPredictor):
 
     def predict(self, rows: Any, return_std: bool = False) -> Any:
         """Return one prediction per row; with `return_std` also the predictive standard deviations."""
-        posterior = self.posterior if return_std else None
+        posterior = self._training_posterior if return_std else None
 
         def predict_chunk(chunk: Chunk) -> tuple[Floats, ...]:
             encoded = self.encode(chunk)
@@ -91,6 +92,11 @@ class RegressionModel(LinearPredictor):
     @cached_property
     def posterior(self) -> Posterior:
         """The posterior of the weights; raises Unsupported if the fit has none in closed form."""
+        return self._training_posterior.rescale(*standardisation_of(self.terms))
+
+    @cached_property
+    def _training_posterior(self) -> Posterior:
+        """The posterior of the weights of the numbers as standardised for training."""
         if self.posterior_source is not None:
             return self.posterior_source.posterior().with_names(self.features)
         raise errors.Unsupported(
@@ -104,7 +110,7 @@ class RegressionModel(LinearPredictor):
         # If the rows are fitted exactly, the noise cannot be estimated and `posterior` raises DataError. The
         # summary and saving must still work.
         try:
-            return None if self.posterior_source is None else self.posterior
+            return None if self.posterior_source is None else self._training_posterior
         except errors.DataError:
             return None
 
@@ -127,7 +133,7 @@ class RegressionModel(LinearPredictor):
         """Return the weights with standard errors and intervals, the noise and the equivalent penalties."""
         title = f"Linear regression of {self.label or 'y'}, {self.fit.loss} loss"
         bias = self.intercept if self.fit.bias else None
-        posterior = self._available_posterior
+        posterior = None if self._available_posterior is None else self.posterior
         return build_summary(
             title, self.feature_names, self.coef, bias, self.fit, self.certificate, posterior, level
         )

@@ -347,6 +347,19 @@ class WeightPriors(Constraint):
         return Normal(float(number))
 
 
+class AutomaticWeightPriors(WeightPriors):
+    """A prior of weights, or "auto" for Normal(1) with a scale that the learner may choose."""
+
+    wording = f"'auto', {WeightPriors.wording}"
+    option_wording = f"auto, {WeightPriors.option_wording}"
+    words = ("auto",)
+
+    def check(self, owner: str, name: str, value: Any) -> Any:
+        """Return the prior, or the mapping from columns to priors; "auto" becomes Normal(1)."""
+        is_automatic = isinstance(value, str) and value in self.words
+        return super().check(owner, name, 1.0 if is_automatic else value)
+
+
 class Noise(Constraint):
     """The distribution of the noise, with its scale or without."""
 

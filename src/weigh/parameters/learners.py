@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from weigh.parameters import (
     SCALES,
+    AutomaticWeightPriors,
     CellPrior,
     ClassPriors,
     ClassWeights,
@@ -49,7 +50,10 @@ _MISSING = Parameter(
     option="--missing",
 )
 _ZERO_MISSING = replace(
-    _MISSING, details=f"{_MISSING.details} Missing numbers are treated as zero; exact fits warn about it."
+    _MISSING,
+    details=f"{_MISSING.details} In a table with column names, numbers that are missing in some of the first "
+    "rows count as the mean of their column, unless the prior has stated numbers or `scale` is given; other "
+    "missing numbers count as zero, and exact fits warn about it.",
 )
 _THREADS = Parameter(
     "threads",
@@ -84,7 +88,9 @@ _SCALE = Parameter(
     '"auto" standardises the numbers of a table with column names if the prior is a number or its scale is '
     "chosen from the data; ``Normal(s)``, ``Laplace(t)`` and ``Penalty`` apply to the original units. "
     "Columns of 0 and 1 and bare arrays are not rescaled. The prior then applies to the standardised "
-    "numbers; the weights are reported in the original units.",
+    "numbers; the weights are reported in the original units. In an exact logistic regression of at least "
+    "50 rows, the words of texts whose kind is not given then have the values of "
+    '``Text(weighting="log-tfidf", norm="l2")``.',
 )
 _OFFSET = Parameter(
     "offset",
@@ -146,8 +152,9 @@ NAIVE_BAYES = ParameterTable(
             OneOf((None, "auto", *CALIBRATION_METHODS)),
             None,
             '"auto" fits a temperature and uses it where it lowers the leave-one-out log loss by more than '
-            "its standard error, never with fewer than 200 rows or without a prior. For the others see "
-            "`weigh.calibrate`. `partial_fit`, `forget` and `merge` drop the calibration with a warning.",
+            "its standard error, never with fewer than 50 rows or without a prior, and a temperature below 1 "
+            "only with 200 rows or more. For the others see `weigh.calibrate`. `partial_fit`, "
+            "`forget` and `merge` drop the calibration with a warning.",
         ),
     ),
 )
@@ -239,7 +246,9 @@ PERCEPTRON = ParameterTable(
             _SCALE,
             meaning="standardise numbers during learning; auto: those of tables with column names",
             details='"auto" standardises the numbers of a table with column names and at least 10 rows, but '
-            "not columns of 0 and 1 and not bare arrays. The weights are reported in the original units.",
+            "not columns of 0 and 1 and not bare arrays. The weights are reported in the original units. In "
+            "`fit` with at least 50 rows, the words of texts whose kind is not given then have the values of "
+            '``Text(weighting="log-tfidf", norm="l2")``.',
         ),
         _CLASS_WEIGHT,
         Parameter("warm_start", "continue `fit` from the current weights", Flag(), False, option=None),
@@ -252,7 +261,14 @@ LOGISTIC_REGRESSION = ParameterTable(
     "logistic",
     "LogisticRegression",
     (
-        _WEIGHT_PRIOR,
+        replace(
+            _WEIGHT_PRIOR,
+            allowed=AutomaticWeightPriors(),
+            default="auto",
+            details='"auto" is Normal(1), and for exact fits of tables with column names and at least 50 '
+            "rows the scale out of 0.1, 0.3, 1, 3, 10 and 30 that predicts held-out rows best, if it does so "
+            f"significantly better than 1. {_WEIGHT_PRIOR.details}",
+        ),
         Parameter(
             "method",
             "minimise the objective, or update row by row, for files of any size",

@@ -202,3 +202,16 @@ def test_the_size_of_an_encoded_chunk_includes_all_arrays() -> None:
     (chunk,) = dataset.chunks()
     assert isinstance(chunk, EncodedChunk)
     assert chunk.n_bytes >= 4 * 2 * 8 + 4 * 8
+
+
+def test_scales_of_logistic_paths_do_not_depend_on_the_means_of_the_columns() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 3))
+    y = (X[:, 0] > 0).astype(float)
+    scales = [
+        LogisticPathSolver(make_problem(X + shift, y), np.zeros(3), np.ones(3), 2, 1e-9, 1000).make_scales(
+            5, 1e-3
+        )
+        for shift in (0.0, 1000.0)
+    ]
+    np.testing.assert_allclose(*scales, rtol=1e-6)

@@ -29,6 +29,9 @@ class CrossEntropyLoss(Protocol):
     def value(self, S: Floats) -> float:
         """Return the weighted sum of the rows' losses."""
 
+    def row_values(self, S: Floats) -> Floats:
+        """Return the unweighted loss of every row."""
+
     def probabilities(self, S: Floats) -> Floats:
         """Return the predicted probabilities [n, k]."""
 
@@ -60,10 +63,14 @@ class LogisticLoss:
 
     def value(self, S: Floats) -> float:
         """Return the weighted sum of the rows' losses."""
+        return float((self.weights[:, 0] * self.row_values(S)).sum())
+
+    def row_values(self, S: Floats) -> Floats:
+        """Return the unweighted loss of every row."""
         Z = S + self.offset
         # Computed from the margin, because log(1 + eᶻ) − y z cancels where the loss is small.
         margins = np.where(self.y > 0, Z, -Z)
-        return float((self.weights * (np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0))).sum())
+        return np.asarray(np.log1p(np.exp(-np.abs(margins))) - np.minimum(margins, 0))[:, 0]
 
     def probabilities(self, S: Floats) -> Floats:
         """Return the predicted probabilities [n, k]."""
@@ -105,6 +112,10 @@ class SoftmaxLoss:
 
     def value(self, S: Floats) -> float:
         """Return the weighted sum of the rows' losses."""
+        return float((self.weights[:, 0] * self.row_values(S)).sum())
+
+    def row_values(self, S: Floats) -> Floats:
+        """Return the unweighted loss of every row."""
         Z = S + self.offset
         Z = Z - Z[self._true_class][:, None]
         top = Z.max(axis=1)
@@ -113,7 +124,7 @@ class SoftmaxLoss:
         is_correct = top == 0
         Z[self._true_class] = -np.inf
         log_sums[is_correct] = np.log1p(np.exp(Z[is_correct]).sum(axis=1))
-        return float((self.weights[:, 0] * log_sums).sum())
+        return np.asarray(log_sums)
 
     def probabilities(self, S: Floats) -> Floats:
         """Return the predicted probabilities [n, k]."""

@@ -69,17 +69,8 @@ class LinearPathSolver:
         if self.l1.any():
             largest = lasso_lambda_max(self.problem.with_penalties(self.l1, np.zeros_like(self.l2)))
             return np.asarray((largest or 1.0) * np.geomspace(1.0, ratio, n))
-        squares = self._feature_squares() if moments is None else np.diagonal(moments.gram)
+        squares = _feature_squares(self.problem) if moments is None else np.diagonal(moments.gram)
         return default_scales(squares, self.l2, n)
-
-    def _feature_squares(self) -> Floats:
-        """Return the sum of squares of each feature, centred if there is an intercept."""
-        X, s = self.problem.X, self.problem.weights
-        s = np.ones(X.n_rows) if s is None else s
-        squares = X.squared_times(s)
-        if self.problem.has_intercept:
-            squares -= np.square(X.transposed_times(s)) / s.sum()
-        return np.maximum(squares, 0.0)
 
     def solve(self, scales: Floats, moments: Moments | None = None) -> SolutionPath:
         """Return the solutions at all scales."""
@@ -148,6 +139,16 @@ class LinearPathSolver:
             return _validation_curve(scales, list(pool.map(held_out_error, folds)))
 
 
+def _feature_squares(problem: Problem) -> Floats:
+    """Return the sum of squares of each feature, centred if there is an intercept."""
+    X, s = problem.X, problem.weights
+    s = np.ones(X.n_rows) if s is None else s
+    squares = X.squared_times(s)
+    if problem.has_intercept:
+        squares -= np.square(X.transposed_times(s)) / s.sum()
+    return np.maximum(squares, 0.0)
+
+
 def _residuals(problem: Problem, W: Floats, b: Floats) -> Floats:
     """Return the residuals [n, k] of weights [k, d] and intercepts [k]."""
     o = 0.0 if problem.offset is None else problem.offset[:, None]
@@ -169,8 +170,7 @@ class LogisticPathSolver:
             none = np.zeros_like(self.l2)
             largest = logistic_lambda_max(self.problem.with_penalties(self.l1, none), self.n_classes)
             return np.asarray((largest or 1.0) * np.geomspace(1.0, ratio, n))
-        s = np.ones(self.problem.X.n_rows) if self.problem.weights is None else self.problem.weights
-        squares = self.problem.X.squared_times(s)
+        squares = _feature_squares(self.problem)
         penalised = self.l2 > 0
         curvature = float((squares[penalised] / self.l2[penalised]).mean()) / 4 if penalised.any() else 1.0
         return np.asarray((curvature or 1.0) * np.geomspace(1e2, 1e2 * min(ratio, 1e-6), n))
