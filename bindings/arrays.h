@@ -116,6 +116,12 @@ inline void require_below(weigh::Codes codes, std::size_t bound, const char* mes
     require(largest < static_cast<std::int64_t>(bound), message);
 }
 
+// One class from 0 to n_classes − 1 for every row.
+inline void require_classes(weigh::Codes classes, std::size_t n_classes) {
+    require_below(classes, n_classes, "a class is out of range");
+    for (const std::int32_t c : classes) require(c >= 0, "a class is negative");
+}
+
 inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
                                    const std::optional<Vector<double>>& values, std::size_t rows, std::size_t width) {
     const weigh::SparseRows sparse{span_of(indptr), span_of(indices), span_of(values)};
@@ -128,4 +134,15 @@ inline weigh::SparseRows sparse_of(const Vector<std::int64_t>& indptr, const Vec
     require(largest >= -1, "an index is negative");
     require(largest < static_cast<std::int64_t>(width), "an index is out of range");
     return sparse;
+}
+
+// Numbers of rows with a class each, and their weights.
+inline void require_class_values(const Vector<std::int32_t>& classes, std::size_t n_classes,
+                                 const Column<double>& values, const std::optional<Vector<double>>& weights) {
+    require(classes.shape(0) == values.shape(0), "classes and values differ in length");
+    require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in length");
+    require_below(span_of(classes), n_classes, "a class is out of range");
+    const auto weight_span = span_of(weights);
+    require(std::all_of(weight_span.begin(), weight_span.end(), [](double w) { return std::isfinite(w) && w >= 0; }),
+            "a weight is negative or not finite");
 }

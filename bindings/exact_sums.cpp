@@ -1,6 +1,5 @@
 #include "weigh/exact_sums.h"
 
-#include "weigh/value_grid.h"
 #include "weigh/value_scan.h"
 
 #include "arrays.h"
@@ -13,34 +12,12 @@ nb::tuple to_tuple(weigh::ExactSums&& sums, std::size_t classes) {
     return nb::make_tuple(to_numpy(std::move(sums.limbs), classes, sums.length), sums.first_power);
 }
 
-void check_rows(const Vector<std::int32_t>& classes, std::size_t n_classes, const Column<double>& values,
-                const std::optional<Vector<double>>& weights) {
-    require(classes.shape(0) == values.shape(0), "classes and values differ in length");
-    require(!weights || weights->shape(0) == values.shape(0), "weights and values differ in length");
-    require_below(span_of(classes), n_classes, "a class is out of range");
-    const auto weight_span = span_of(weights);
-    require(std::all_of(weight_span.begin(), weight_span.end(), [](double w) { return std::isfinite(w) && w >= 0; }),
-            "a weight is negative or not finite");
-}
-
-nb::tuple count_cells(const Vector<std::int32_t>& classes, std::size_t n_classes, const Column<double>& values,
-                      const std::optional<Vector<double>>& weights) {
-    weigh::CellCounts counts;
-    {
-        const ScopedGilRelease released(values.shape(0));
-        check_rows(classes, n_classes, values, weights);
-        counts = weigh::count_cells(span_of(classes), n_classes, strided_of(values), span_of(weights));
-    }
-    const std::size_t n_cells = counts.cells.size();
-    return nb::make_tuple(to_numpy(std::move(counts.cells)), to_numpy(std::move(counts.counts), n_classes, n_cells));
-}
-
 nb::tuple class_sums(const Vector<std::int32_t>& classes, std::size_t n_classes, const Column<double>& values,
                      const std::optional<Vector<double>>& weights) {
     weigh::ClassSums sums;
     {
         const ScopedGilRelease released(values.shape(0));
-        check_rows(classes, n_classes, values, weights);
+        require_class_values(classes, n_classes, values, weights);
         sums = weigh::class_sums(span_of(classes), n_classes, strided_of(values), span_of(weights));
     }
     return nb::make_tuple(to_numpy(std::move(sums.total_weights)), to_tuple(std::move(sums.sum_x), n_classes),
@@ -69,8 +46,6 @@ nb::tuple scan_values(const Vector<double>& values) {
 void bind_exact_sums(nb::module_& m) {
     m.def("class_sums", &class_sums, "classes"_a, "n_classes"_a, "values"_a, "weights"_a.none(),
           "Return Σ w and the exact Σ w x and Σ w x² per class; exact sums are (limbs, base).");
-    m.def("count_cells", &count_cells, "classes"_a, "n_classes"_a, "values"_a, "weights"_a.none(),
-          "Return the grid cells of the values in ascending order, and their counts or weights per class.");
     m.def("scan_values", &scan_values, "values"_a,
           "Return the largest magnitude, and whether there are NaN, zero and negative values.");
     m.def("propagate_carries", &propagate_carries, "limbs"_a, "base"_a,

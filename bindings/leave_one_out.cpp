@@ -9,15 +9,10 @@ namespace {
 using ClassCodes = Vector<std::int32_t>;
 using Mask = MutableVector<std::uint8_t>;
 
-void require_classes(const ClassCodes& classes, std::size_t rows, std::size_t n_classes) {
-    require(classes.shape(0) == rows, "classes and scores differ in length");
-    require_below(span_of(classes), n_classes, "a class is out of range");
-    for (const std::int32_t c : span_of(classes)) require(c >= 0, "a class is negative");
-}
-
 weigh::LeftOut left_out(const ClassCodes& classes, const Vector<double>& weights, const Mask& irregular,
                         const Table<double>& scores) {
-    require_classes(classes, scores.shape(0), scores.shape(1));
+    require(classes.shape(0) == scores.shape(0), "classes and scores differ in length");
+    require_classes(span_of(classes), scores.shape(1));
     require(weights.shape(0) == scores.shape(0), "weights and scores differ in length");
     require(irregular.shape(0) == scores.shape(0), "irregular and scores differ in length");
     return {span_of(classes), span_of(weights), span_of(irregular)};
@@ -85,7 +80,8 @@ void score_own_class(const Vector<std::int64_t>& indptr, const Vector<std::int32
     const ScopedGilRelease released(scores.shape(0));
     require(table.shape(1) == scores.shape(1), "table and scores differ in classes");
     require(own_table.shape(0) == table.shape(0) && own_table.shape(1) == table.shape(1), "the tables differ in shape");
-    require_classes(classes, scores.shape(0), scores.shape(1));
+    require(classes.shape(0) == scores.shape(0), "classes and scores differ in length");
+    require_classes(span_of(classes), scores.shape(1));
     const auto entries = sparse_of(indptr, indices, std::nullopt, scores.shape(0), table.shape(0));
     weigh::score_own_class(entries, span_of(classes), cells_of(table), cells_of(own_table), table.shape(1),
                            cells_of(scores));

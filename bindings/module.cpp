@@ -1,5 +1,6 @@
 #include <nanobind/nanobind.h>
 
+void bind_association(nanobind::module_& m);
 void bind_csr_builder(nanobind::module_& m);
 void bind_count(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
@@ -13,6 +14,7 @@ void bind_mail(nanobind::module_& m);
 void bind_mail_features(nanobind::module_& m);
 void bind_mail_ledger(nanobind::module_& m);
 void bind_name_indexer(nanobind::module_& m);
+void bind_number_shapes(nanobind::module_& m);
 void bind_perceptron(nanobind::module_& m);
 void bind_softmax_dual(nanobind::module_& m);
 void bind_sparse_products(nanobind::module_& m);
@@ -31,6 +33,7 @@ NB_MODULE(_core, m) {
     m.doc() =
         "Native kernels: parsing, tokenizing, counting, encoding, exact sums, scoring, perceptrons, "
         "stochastic gradient.";
+    bind_association(m);
     bind_csr_builder(m);
     bind_count(m);
     bind_csv(m);
@@ -44,6 +47,7 @@ NB_MODULE(_core, m) {
     bind_mail_features(m);
     bind_mail_ledger(m);
     bind_name_indexer(m);
+    bind_number_shapes(m);
     bind_perceptron(m);
     bind_softmax_dual(m);
     bind_sparse_products(m);

@@ -24,6 +24,14 @@ void add_matrix_hashes(const Matrix& matrix, const Keys& keys, std::uint64_t fir
     weigh::add_matrix_hashes(view, columns, span_of(hashes));
 }
 
+void add_code_hashes(const Vector<std::int32_t>& codes, const Vector<std::uint64_t>& by_code, const Hashes& hashes) {
+    require(hashes.shape(0) == codes.shape(0), "there must be one hash per row");
+    require(by_code.shape(0) > 0, "there must be a hash of missing values");
+    require_below(span_of(codes), by_code.shape(0) - 1, "a code is out of range");
+    const ScopedGilRelease released(codes.shape(0));
+    weigh::add_code_hashes(span_of(codes), span_of(by_code), span_of(hashes));
+}
+
 void add_sparse_hashes(const Vector<std::int64_t>& indptr, const Vector<std::int32_t>& indices,
                        const std::optional<Vector<double>>& values, std::size_t width, const Keys& keys,
                        std::uint64_t first, const Hashes& hashes) {
@@ -48,6 +56,8 @@ nb::tuple finish_row_hashes(const Hashes& hashes) {
 void bind_row_hash(nb::module_& m) {
     m.def("add_matrix_hashes", &add_matrix_hashes, "matrix"_a, "keys"_a.none(), "first"_a, "hashes"_a,
           "Add the hashes of the cells of every row; column j has the key keys[j], or first + j without keys.");
+    m.def("add_code_hashes", &add_code_hashes, "codes"_a, "by_code"_a, "hashes"_a,
+          "Add the hash of the code of every row; the last hash is that of a missing value, a negative code.");
     m.def("add_sparse_hashes", &add_sparse_hashes, "indptr"_a, "indices"_a, "values"_a.none(), "width"_a,
           "keys"_a.none(), "first"_a, "hashes"_a, "Add the hashes of the entries of every row, as for a matrix.");
     m.def("add_text_hashes", &add_text_hashes, "documents"_a, "key"_a, "hashes"_a,

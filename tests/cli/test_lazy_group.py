@@ -21,14 +21,28 @@ def test_predict_ignores_a_label_column(fitted):
     assert fitted("predict", "mails.weigh", "mails.csv").output.count("\n") == 6
 
 
-def test_predict_gives_all_probabilities_and_flags_odd_rows(fitted):
+def test_predict_gives_all_probabilities_and_flags_odd_rows(run, tmp_path):
+    (tmp_path / "mails.csv").write_text("familiarity,spam\n" + 100 * "high,no\nhigh,no\nlow,yes\n")
+    (tmp_path / "new.csv").write_text("familiarity\nlow\nunheard-of\n")
+    run("fit", "mails.csv", "--label", "spam")
+    result = run("predict", "mails.weigh", "new.csv", "--check")
+    assert result.stdout.splitlines()[2].endswith(",familiarity = unheard-of: never seen")
+    assert result.stdout.splitlines()[1].endswith(",")
+    assert result.stderr == (
+        "1 row of 2 unlike the training rows (false alarms: up to 1 %). Too few rows to test the columns.\n"
+    )
+
+
+def test_five_training_rows_are_too_few_to_call_a_value_odd(fitted):
     result = fitted("predict", "mails.weigh", "new.csv", "--proba", "--check")
     assert result.stdout == (
         "prediction,probability,P(not-spam),P(spam),unfamiliar\n"
         "not-spam,0.516129,0.516129,0.483871,\n"
-        "spam,0.645756,0.354244,0.645756,familiarity = unheard-of: never seen\n"
+        "spam,0.645756,0.354244,0.645756,\n"
     )
-    assert result.stderr == "1 row of 2 unlike the training rows. Too few rows to test the columns.\n"
+    assert result.stderr == (
+        "0 rows of 2 unlike the training rows (false alarms: up to 17 %). Too few rows to test the columns.\n"
+    )
 
 
 def test_predict_writes_json_lines_equal_to_the_models_answers(fitted):

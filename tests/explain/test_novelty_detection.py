@@ -37,23 +37,128 @@ def reasons(**changes):
 
 def test_the_training_rows_are_familiar():
     result = weigh.unfamiliar(MODEL, ROWS)
-    assert (result.n_rows, result.rows, result.shifted) == (N, (), ())
-    assert str(result) == "0 rows of 2,000 unlike the training rows.\n\nNo column of 4 has shifted."
+    assert (result.n_rows, result.shifted) == (N, ())
+    assert len(result.rows) <= 0.01 * N
+    assert result.false_alarm_rate == pytest.approx(0.01, abs=1e-4)
+    usual = weigh.unfamiliar(MODEL, one())
+    assert str(usual) == (
+        "0 rows of 1 unlike the training rows (false alarms: up to 1 %).\n\nToo few rows to test the columns."
+    )
 
 
 def test_a_level_never_seen_is_flagged():
     assert reasons(animal="giraffe") == ["animal = giraffe: never seen"]
 
 
-def test_a_number_far_from_every_class_is_flagged():
-    assert reasons(height=1.0) == []
-    (told,) = reasons(height=5.5)
-    assert told.startswith("height = 5.5: ")
-    assert told.endswith("standard deviations from the nearest class")
+def test_a_rare_level_is_flagged():
+    rows = {"a": ["x"] * 499 + ["z"] * 499 + ["y"] * 2, "y": ["p", "q"] * 500}
+    (row,) = weigh.unfamiliar(weigh.NaiveBayes().fit(rows, "y"), {"a": ["x", "y"]}).rows
+    assert [str(reason) for reason in row.reasons] == ["a = y: in 2 of 1,000 training rows"]
+    assert row.reasons[0].what == "a rare value"
 
 
-def test_texts_of_unknown_words_are_flagged_by_their_share():
-    assert reasons(name="felix barks unheard") == []
+def test_numbers_outside_the_training_range_are_flagged():
+    largest, smallest = max(TABLE["height"]), min(TABLE["height"])
+    assert reasons(height=5.5) == [f"height = 5.5: above all 2,000 training values (largest: {largest:.3g})"]
+    assert reasons(height=-5.5) == [
+        f"height = -5.5: below all 2,000 training values (smallest: {smallest:.3g})"
+    ]
+    assert reasons(height=largest)[0].endswith("above all but 1 of 2,000 training values")
+
+
+def test_flags_that_were_never_or_always_present_are_flagged():
+    rows = {
+        "always": [True] * 500,
+        "never": [False] * 500,
+        "half": [True, False] * 250,
+        "y": ["p", "q"] * 250,
+    }
+    model = weigh.NaiveBayes(columns=dict.fromkeys(["always", "never", "half"], "flag")).fit(rows, "y")
+    new = {"always": [True, False, None], "never": [False, True, None], "half": [True, False, None]}
+    (row,) = weigh.unfamiliar(model, new).rows
+    assert row.row == 1
+    assert sorted(map(str, row.reasons)) == ["always = 0: never seen", "never = 1: never seen"]
+
+
+def test_bare_arrays_flag_only_gross_differences():
+    X = RNG.normal(size=(500, 4))
+    model = weigh.NaiveBayes().fit(X, X[:, 0] > 0)
+    found = weigh.unfamiliar(model, np.array([[0, 0, 0, 0], [0, 50.0, 0, 0], [np.nan] * 4], dtype=float))
+    assert [row.row for row in found.rows] == [1]
+    (reason,) = found.rows[0].reasons
+    assert reason.column == "x1"
+    assert reason.why.endswith("standard deviations from the nearest class")
+
+
+SKEWED = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "log-normal": lambda rng, n: np.exp(2 * rng.normal(size=n)),
+    "Cauchy": lambda rng, n: rng.standard_cauchy(n),
+    "zero-inflated": lambda rng, n: np.where(rng.random(n) < 0.7, 0.0, np.exp(rng.normal(size=n))),
+    "rare levels": lambda rng, n: [f"v{min(k, 10**6)}" for k in rng.zipf(1.6, n)],
+}
+
+
+@pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
+@pytest.mark.parametrize("name", SKEWED)
+@pytest.mark.parametrize("n", [40, 400])
+def test_rows_like_the_training_rows_are_flagged_at_most_at_the_stated_rate(name, n):
+    # 20 tables with 5 columns each; twice the standard error allows for chance.
+    shares, rate = [], 0.0
+    for seed in range(20):
+        rng = np.random.default_rng([seed, n])
+        rows = {f"x{j}": SKEWED[name](rng, 2 * n) for j in range(5)}
+        y = np.where(rng.random(2 * n) < 0.5, "p", "q")
+        model = weigh.NaiveBayes().fit({key: values[:n] for key, values in rows.items()}, y[:n])
+        found = weigh.unfamiliar(model, {key: values[n:] for key, values in rows.items()})
+        shares.append(len(found.rows) / n)
+        rate = found.false_alarm_rate
+    assert rate == max(1, int(0.01 * (n + 1))) / (n + 1)
+    assert np.mean(shares) <= rate + 2 * np.std(shares) / 20**0.5
+
+
+@pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
+def test_rows_that_moved_are_flagged():
+    rng = np.random.default_rng(0)
+    rows = {f"x{j}": rng.normal(size=1000) for j in range(5)}
+    model = weigh.NaiveBayes().fit(rows, rng.choice(["p", "q"], 1000))
+    moved = weigh.unfamiliar(model, {key: values + 3 for key, values in rows.items()})
+    assert len(moved.rows) > 900
+
+
+def test_the_rate_does_not_depend_on_merging_or_forgetting():
+    half = {key: values[:1000] for key, values in TABLE.items()}
+    rest = {key: values[1000:] for key, values in TABLE.items()}
+    learner = weigh.NaiveBayes(columns={"name": "text"}).fit(half, "y").partial_fit(rest, "y")
+    assert weigh.unfamiliar(learner, ROWS).to_dict() == weigh.unfamiliar(MODEL, ROWS).to_dict()
+
+
+SOURCE = [f"w{k}" for k in range(3000)]
+
+
+def write_texts(rng, n, first=0):
+    """Texts of 3 to 40 words with Zipf's frequencies; `first` leaves out the most frequent words."""
+    lengths = rng.integers(3, 40, n)
+    return [" ".join(SOURCE[first + k % 1500] for k in rng.zipf(1.3, length)) for length in lengths]
+
+
+def test_texts_of_one_source_have_few_false_alarms_at_any_length():
+    rng = np.random.default_rng(0)
+    model = weigh.NaiveBayes(columns={"t": "text"}).fit(
+        {"t": write_texts(rng, 1000), "y": ["p", "q"] * 500}, "y"
+    )
+    texts = write_texts(rng, 2000)
+    flagged = np.zeros(2000)
+    flagged[[row.row for row in weigh.unfamiliar(model, {"t": texts}).rows]] = 1
+    is_long = np.array([len(text.split()) >= 20 for text in texts])
+    assert max(flagged[is_long].mean(), flagged[~is_long].mean()) <= 0.015
+    others = weigh.unfamiliar(model, {"t": write_texts(rng, 500, first=1500)})
+    assert len(others.rows) > 250
+
+
+def test_texts_of_unknown_words_are_flagged():
+    assert reasons(name="felix barks loud cat") == []
+    assert reasons(name="felix barks unheard") == ["name = felix …: 1 of 3 words never seen"]
     assert reasons(name="unheard") == ["name = unheard: all words never seen"]
     assert reasons(name="felix unheard words") == ["name = felix …: 2 of 3 words never seen"]
 
@@ -67,9 +172,9 @@ def test_flagged_rows_are_counted_by_type_of_reason():
         one(name="unheard"),
     ]
     assert weigh.unfamiliar(MODEL, rows).kinds == {
-        "a number far from every class": 3,
+        "a number outside the training range": 3,
         "a value never seen": 2,
-        "mostly new words": 1,
+        "unusual words": 1,
     }
 
 
@@ -110,7 +215,7 @@ def test_few_rows_are_not_tested():
 
 
 def test_chunks_give_the_same_answer_as_the_whole():
-    rows = ROWS | {"animal": ["ant" if k % 500 == 7 else "cat" for k in range(N)]}
+    rows = ROWS | {"animal": ["ant" if k % 500 == 7 else "cat" for k in range(N)], "height": [0.5] * N}
     whole = weigh.unfamiliar(MODEL, rows)
     watch = NoveltyDetector(MODEL)
     source = weigh.rows(rows)
@@ -123,7 +228,7 @@ def test_chunks_give_the_same_answer_as_the_whole():
 
 
 def test_html_has_a_table_of_the_reasons():
-    html = weigh.unfamiliar(MODEL, ROWS | {"animal": ["unicorn"] * N})._repr_html_()
+    html = weigh.unfamiliar(MODEL, ROWS | {"animal": ["unicorn"] * N, "height": [0.5] * N})._repr_html_()
     for heading in ("row", "column", "value", "why"):
         assert f">{heading}</th>" in html
     assert ">unicorn</td>" in html

@@ -95,9 +95,57 @@ def test_a_beaten_learner_underfits() -> None:
 
 
 def test_a_low_training_loss_is_fine_with_worse_rivals() -> None:
-    assert (diagnose_means(0.1, 0.12, other=0.2).verdict, diagnose_means(0.1, 0.12, other=0.2).unbeaten) == (
-        "fine",
-        False,
+    result = diagnose_means(0.1, 0.12, other=0.2)
+    assert (result.verdict, result.unbeaten, result.rival) == ("fine", True, None)
+    assert result.says == "the loss is low on all rows, and no other learner is significantly better"
+    assert len(result.advice) == 1
+
+
+def test_a_much_better_rival_is_named_with_both_losses() -> None:
+    result = diagnose_means(0.22, 0.24, other=0.03)
+    assert (result.verdict, result.rival) == ("underfitting", "other")
+    assert result.rival_loss is not None
+    assert result.rival_loss.value == pytest.approx(0.03)
+    assert result.says == "other does better: it errs on 3 % where this errs on 24 %"
+    assert result.advice[0] == "Try other, or add features: products, words, columns."
+    assert result.to_dict()["rival_loss"]["value"] == pytest.approx(0.03)
+
+
+def test_a_rival_that_is_better_on_held_out_rows_only_makes_it_improvable() -> None:
+    result = diagnose_means(0.1, 0.13, other=0.11)
+    assert (result.verdict, result.rival) == ("improvable", "other")
+    assert result.says == "other does better: it errs on 11 % where this errs on 13 %"
+    assert result.advice[0] == "Try other."
+    assert diagnose_means(0.0, 0.3, other=0.11).verdict == "overfitting"
+
+
+def test_an_unbeaten_learner_with_a_low_loss_that_varies_is_not_blamed_on_the_columns() -> None:
+    losses = FinalLosses(around(0.2), around(0.25, 0.2), around(0.5), {"tree": around(0.3)})
+    result = diagnose(losses, "no law", 100, CORRECTION)
+    assert (result.verdict, result.unbeaten) == ("undecided", True)
+    assert result.says == "too variable to decide; no other learner is significantly better"
+    assert len(result.advice) == 1
+
+
+def test_a_rival_that_is_hardly_better_is_not_named() -> None:
+    assert diagnose_means(0.1, 0.12, other=0.117).rival is None
+    assert diagnose_means(0.1, 0.12, other=0.11).rival == "other"
+
+
+def test_rivals_with_fewer_rows_prove_nothing_by_doing_worse() -> None:
+    losses = FinalLosses(around(0.4), around(0.41), around(0.5), {"tree": around(0.45)[:5]}, rival_rows=50)
+    result = diagnose(losses, "no law", 100, CORRECTION)
+    assert (result.verdict, result.unbeaten) == ("underfitting", False)
+    losses = FinalLosses(around(0.2), around(0.21), around(0.5), {"tree": around(0.1)[:5]}, rival_rows=50)
+    assert diagnose(losses, "no law", 100, CORRECTION).advice[0] == (
+        "Try tree, which does better with only 50 training rows, or add features: products, words, columns."
+    )
+
+
+def test_other_losses_are_named() -> None:
+    losses = FinalLosses(around(0.4), around(0.41), around(0.7), {"tree": around(0.3)}, loss="log_loss")
+    assert diagnose(losses, "no law", 100, CORRECTION).says == (
+        "tree does better: it has log loss 0.3 where this has 0.41"
     )
 
 
@@ -138,8 +186,38 @@ def test_a_perceptron_on_xor_underfits() -> None:
     assert curve["plane"].diagnosis.verdict == "underfitting"
     assert curve["tree"].diagnosis.verdict == "fine"
     alone = weigh.learning_curve("perceptron", X, y).diagnosis
-    assert (alone.verdict, alone.rival) == ("underfitting", None)
-    assert "add features" in alone.advice[0]
+    assert (alone.verdict, alone.rival) == ("underfitting", "tree")
+    assert alone.advice[0] == (
+        "Try scikit-learn's DecisionTreeClassifier, or add features: products, words, columns."
+    )
+
+
+def test_naive_bayes_with_correlated_columns_is_told_of_logistic_regression() -> None:
+    # Nine copies of one column outvote the other, which decides together with it.
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 600))
+    X = np.column_stack([*(a + 0.01 * rng.normal(size=600) for _ in range(9)), b])
+    result = weigh.learning_curve(weigh.NaiveBayes(), X, a + b > 0).diagnosis
+    assert (result.verdict, result.rival) == ("underfitting", "logistic")
+    assert result.says.startswith("logistic does better: it errs on ")
+    assert result.advice[0] == (
+        "Try `--learner logistic` (weigh.LogisticRegression), or add features: products, words, columns."
+    )
+    best = weigh.learning_curve(weigh.LogisticRegression(), X, a + b > 0).diagnosis
+    assert (best.verdict, best.rival) == ("fine", None)
+
+
+def test_regressions_and_learners_of_other_libraries_are_not_compared() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    for learner, y in (("linear", X[:, 0]), (DecisionTreeClassifier(random_state=0), X[:, 0] > 0)):
+        assert not weigh.learning_curve(learner, X, y, sizes=[30]).diagnosis.unbeaten
+
+
+def test_rivals_that_cannot_learn_the_rows_are_left_out() -> None:
+    rows = {"t": ["a b", "b c", "c a", "a a"] * 20, "y": ["p", "q", "p", "q"] * 20}
+    result = weigh.learning_curve(weigh.NaiveBayes(columns={"t": "text"}), rows, "y", sizes=[40]).diagnosis
+    assert result.rival in (None, "logistic", "perceptron")
 
 
 def flags(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:

@@ -26,6 +26,9 @@ struct ColumnKeys {
     std::uint64_t first = 0;
 };
 
+// Add the hash of each row's code; the last hash is that of a negative code, a missing value.
+void add_code_hashes(Codes codes, std::span<const std::uint64_t> by_code, std::span<std::uint64_t> hashes);
+
 void add_matrix_hashes(const StridedMatrix& matrix, const ColumnKeys& keys, std::span<std::uint64_t> hashes);
 void add_sparse_hashes(const SparseRows& rows, const ColumnKeys& keys, std::span<std::uint64_t> hashes);
 void add_text_hashes(const Documents& documents, std::uint64_t key, std::span<std::uint64_t> hashes);

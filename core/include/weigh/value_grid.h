@@ -23,4 +23,35 @@ std::int32_t grid_cell(double value);
 // infinite are skipped; an empty `weights` span means unit weights.
 CellCounts count_cells(Codes classes, std::size_t n_classes, Strided<double> values, std::span<const double> weights);
 
+// Counts with ascending cells, row-major with one row per class.
+template <class Count>
+struct CellTable {
+    std::span<const std::int32_t> cells;
+    std::span<const Count> counts;
+};
+
+// Where the cells of two tables are in the ascending union of their cells.
+struct CellUnion {
+    std::vector<std::int32_t> cells;
+    std::vector<std::size_t> first, second;
+};
+
+CellUnion unite_cells(std::span<const std::int32_t> first, std::span<const std::int32_t> second);
+
+// The sum of the counts of two tables, or their difference, over a union of their cells.
+template <class Count>
+std::vector<Count> add_cells(const CellTable<Count>& first, const CellTable<Count>& second, bool subtracts,
+                             const CellUnion& both, std::size_t n_classes) {
+    const std::size_t n_cells = both.cells.size();
+    std::vector<Count> sums(n_classes * n_cells);
+    for (std::size_t c = 0; c < n_classes; ++c) {
+        Count* row = sums.data() + c * n_cells;
+        const Count* a = first.counts.data() + c * both.first.size();
+        const Count* b = second.counts.data() + c * both.second.size();
+        for (std::size_t k = 0; k < both.first.size(); ++k) row[both.first[k]] = a[k];
+        for (std::size_t k = 0; k < both.second.size(); ++k) row[both.second[k]] += subtracts ? -b[k] : b[k];
+    }
+    return sums;
+}
+
 }  // namespace weigh

@@ -21,15 +21,14 @@ from weigh.source.chunk import Chunk
 from weigh.text import format_float
 
 AUTO = "auto"
-MIN_AUTO_ROWS = 50
-MIN_SHARPENING_ROWS = 200  # fewer rows without a mistake do not show that the probabilities are too cautious
+MIN_AUTO_ROWS = 200
 
 
 @dataclass(frozen=True)
 class LeaveOneOutCalibration(Facts):
     """The calibration of a fit with its effect on the leave-one-out log loss, or why there is none.
 
-    Without a calibration `reason` is a clause such as "there are fewer than 50 rows"; `gain` is None if none
+    Without a calibration `reason` is a clause such as "there are fewer than 200 rows"; `gain` is None if none
     was tried.
     """
 
@@ -93,15 +92,12 @@ def _calibrate_where_it_helps(model: CountModel, source: Source) -> tuple[Model,
         return model, LeaveOneOutCalibration(None, None, "some rows have probability 0 in some class")
     calibrated = fit_calibrated_model(model, data, "temperature")
     gain = measure_gain(data, calibrated.calibration)
-    if gain.is_significant and (len(data.codes) >= MIN_SHARPENING_ROWS or calibrated.calibration.slope <= 1):
-        return calibrated, LeaveOneOutCalibration(calibrated.calibration, gain)
     if gain.is_significant:
-        return model, LeaveOneOutCalibration(None, gain, _FEW_ROWS_TO_SHARPEN)
+        return calibrated, LeaveOneOutCalibration(calibrated.calibration, gain)
     return model, LeaveOneOutCalibration(None, gain, _explain_insignificance(calibrated.calibration, gain))
 
 
 _FEW_ROWS = f"there are fewer than {MIN_AUTO_ROWS} rows"
-_FEW_ROWS_TO_SHARPEN = f"fewer than {MIN_SHARPENING_ROWS} rows do not justify surer probabilities"
 
 
 def _reason_against(model: CountModel) -> str:

@@ -1,13 +1,15 @@
 """Detect rows and columns unlike those a model was trained on.
 
-A row is flagged if it has an unseen category, a number far from every class, or mostly unseen words. Every
-column is tested for a shift of its distribution against training.
+A row is flagged if it has a value that is rarer than the values of nearly all training rows, or words that
+are more surprising than those of training texts. Every column is tested for a shift of its distribution
+against training.
 """
 
 from __future__ import annotations
 
+import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +17,14 @@ import numpy as np
 
 from weigh import errors
 from weigh.explain.distribution_shift import ColumnShift, make_shift_counter
-from weigh.features.blocks import CategoryBlock, NumberBlock, SparseBlock
+from weigh.explain.rarity import FlagRarity, LevelRarity, NumberRarity, RarityThreshold
+from weigh.explain.word_surprise import WordSurprise
+from weigh.features.blocks import Floats, NumberBlock
 from weigh.features.words import Block, as_sparse_block
+from weigh.model.distributions.bernoulli import Bernoulli
+from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.gaussian import Gaussian
+from weigh.model.distributions.multinomial import Multinomial
 from weigh.model.distributions.number_shapes import ShapedNumber
 from weigh.model.distributions.weights import format_value
 from weigh.model.naive_bayes import BayesModel
@@ -25,8 +32,7 @@ from weigh.result import LINE_WIDTH, Facts, Lines, Section, Table, TabularResult
 from weigh.source.chunk import Chunk
 from weigh.text import escape_control_characters, format_quantity, truncate
 
-MAX_FAMILIAR_DEVIATIONS = 6.0  # standard deviations from the mean of the nearest class
-MIN_UNKNOWN_WORD_SHARE = 0.5  # of the words of a text
+FALSE_ALARM_RATE = 0.01  # of rows like the training rows
 MAX_LISTED_ROWS = 10
 NAME_WIDTH = 22
 MAX_PLOTTED_COLUMNS = 20
@@ -36,8 +42,8 @@ MAX_PLOTTED_COLUMNS = 20
 class NoveltyReason:
     """Why a row was flagged: the column, its value and the reason.
 
-    `what` is the type of reason: `a value never seen`, `a number far from every class` (which may occur in
-    training nevertheless) or `mostly new words`.
+    `what` is the type of reason: `a value never seen`, `a rare value`, `a rare number`, `a number outside the
+    training range`, `a number far from every class` or `unusual words`.
     """
 
     column: str
@@ -61,6 +67,9 @@ class UnfamiliarRow(Facts):
 class Unfamiliar(TabularResult):
     """The result of `unfamiliar`: flagged rows, and how each column compares with training.
 
+    `false_alarm_rate` is the largest share, on average, of rows from the source of the training rows that is
+    flagged. It is 1 %, or more if there are too few training rows. For texts it is not a bound but a
+    measurement on sets of texts (benchmarks/RESULTS.md): sets of very different texts have more.
     `columns` are the columns with enough rows for a test (20); `shifted` those with a significant (p < 0.001)
     and large enough (effect ≥ 0.1) difference.
     """
@@ -68,6 +77,7 @@ class Unfamiliar(TabularResult):
     n_rows: int
     rows: tuple[UnfamiliarRow, ...]
     columns: tuple[ColumnShift, ...]
+    false_alarm_rate: float = FALSE_ALARM_RATE
     _frames = ("columns",)
 
     @property
@@ -84,7 +94,7 @@ class Unfamiliar(TabularResult):
     @property
     def headline(self) -> str:
         """The number of flagged rows."""
-        return summarise_flagged_rows(len(self.rows), self.n_rows)
+        return summarise_flagged_rows(len(self.rows), self.n_rows, self.false_alarm_rate)
 
     def sections(self) -> list[Section]:
         """Return the first reasons and the shifted columns."""
@@ -143,9 +153,15 @@ class Unfamiliar(TabularResult):
         )
 
 
-def summarise_flagged_rows(flagged: int, n_rows: int) -> str:
-    """Return a sentence with the number of flagged rows."""
-    return f"{format_quantity(flagged, 'row')} of {n_rows:,} unlike the training rows."
+def summarise_flagged_rows(flagged: int, n_rows: int, rate: float) -> str:
+    """Return a sentence with the number of flagged rows and the rate of false alarms."""
+    rows = format_quantity(flagged, "row")
+    return f"{rows} of {n_rows:,} unlike the training rows (false alarms: {format_rate(rate)})."
+
+
+def format_rate(rate: float) -> str:
+    """Format the rate of false alarms as a rounded percentage."""
+    return f"up to {100 * rate:.2g} %"
 
 
 def unfamiliar(model: Any, rows: Any) -> Unfamiliar:
@@ -177,17 +193,21 @@ class NoveltyDetector:
         self.n_rows = 0
         self.n_flagged = 0
         self._counters = [make_shift_counter(part) for part in model.distributions]
-        self._known_values = [frozenset(part.training_names()) for part in model.distributions]
+        self._finders = make_finders(model)
+
+    @property
+    def false_alarm_rate(self) -> float:
+        """The share of rows like the training rows that is flagged."""
+        return min(1.0, float(sum(finder.rate for finder in self._finders)))
 
     def flag_rows(self, chunk: Chunk) -> Iterator[UnfamiliarRow]:
         """Yield the flagged rows of a chunk in the schema's names, and count its columns."""
         blocks = self.model.schema.encode(chunk)
-        reasons: dict[int, list[NoveltyReason]] = {}
-        for part, known, counter, block in zip(
-            self.model.distributions, self._known_values, self._counters, blocks, strict=True
-        ):
+        for counter, block in zip(self._counters, blocks, strict=True):
             counter.add(block)
-            for row, reason in _find_unusual_values(part, known, block):
+        reasons: dict[int, list[NoveltyReason]] = {}
+        for finder in self._finders:
+            for row, reason in finder.find(blocks):
                 reasons.setdefault(row, []).append(reason)
         self.n_rows += chunk.n_rows
         self.n_flagged += len(reasons)
@@ -196,62 +216,117 @@ class NoveltyDetector:
 
     def summary(self) -> str:
         """Return the number of flagged rows so far and the shifted columns as text."""
-        return f"{summarise_flagged_rows(self.n_flagged, self.n_rows)} {self.result([]).told()}"
+        summary = summarise_flagged_rows(self.n_flagged, self.n_rows, self.false_alarm_rate)
+        return f"{summary} {self.result([]).told()}"
 
     def result(self, rows: list[UnfamiliarRow]) -> Unfamiliar:
         """Return the given flagged rows together with the column tests of all rows seen."""
         shifts = tuple(shift for counter in self._counters for shift in counter.shifts())
-        return Unfamiliar(self.n_rows, tuple(rows), shifts)
+        return Unfamiliar(self.n_rows, tuple(rows), shifts, self.false_alarm_rate)
 
 
-def _find_unusual_values(
-    part: Any, known: frozenset[Any], block: Block
-) -> Iterator[tuple[int, NoveltyReason]]:
-    name = part.part.title
-    if isinstance(block, CategoryBlock):
-        yield from _find_unseen_levels(name, known, block)
-    elif isinstance(block, NumberBlock):
-        yield from _find_distant_numbers(name, part, block)
-    elif not part.weights.fixed and known:
-        yield from _find_unseen_words(name, known, as_sparse_block(block))
+Reasons = Iterator[tuple[int, NoveltyReason]]
+Finder = Any  # has `rate` and `find(blocks)`
 
 
-def _find_unseen_levels(
-    name: str, known: frozenset[Any], block: CategoryBlock
-) -> Iterator[tuple[int, NoveltyReason]]:
-    is_new = np.array([level not in known for level in block.levels] + [False], dtype=bool)
-    for row in np.flatnonzero(is_new[block.codes]).tolist():
-        yield row, NoveltyReason(name, format_value(block.levels[block.codes[row]]), "never seen")
+def make_finders(model: BayesModel) -> list[Finder]:
+    """Return what finds unusual rows; all together have the rate of false alarms."""
+    n_rows = float(model.counts.rows.sum())
+    tables, normals, texts = {}, {}, {}
+    for at, part in enumerate(model.distributions):
+        rarity = make_rarity(part)
+        if rarity is not None:
+            tables[at] = rarity
+        elif isinstance(part, Gaussian) and len(part.weights.mean):
+            normals[at] = part
+        elif isinstance(part, Multinomial | Bernoulli) and any(True for _ in part.training_names()):
+            texts[at] = WordSurprise(part, n_rows)
+    rate = FALSE_ALARM_RATE / max(1, bool(tables) + bool(normals) + len(texts))
+    finders: list[Finder] = [TextFinder(at, texts[at], rate) for at in texts]
+    if normals:
+        finders.insert(0, NormalFinder(normals, n_rows, rate))
+    if tables:
+        finders.insert(0, TableFinder(tables, n_rows, rate))
+    return finders
 
 
-def _find_distant_numbers(
-    name: str, part: Gaussian | ShapedNumber, block: NumberBlock
-) -> Iterator[tuple[int, NoveltyReason]]:
-    term = part.normal.weights
-    if not len(term.mean):
-        return
-    nearest = np.full(block.n_rows, np.inf)
-    for mean, residual, deviation in zip(term.mean, term.mean_residual, term.deviation, strict=True):
-        np.minimum(nearest, np.abs((block.values - mean) - residual) / deviation, out=nearest)
-    for row in np.flatnonzero(nearest > MAX_FAMILIAR_DEVIATIONS).tolist():
-        why = f"{nearest[row]:,.1f} standard deviations from the nearest class"
-        yield (
-            row,
-            NoveltyReason(name, format_value(float(block.values[row])), why, "a number far from every class"),
-        )
+def make_rarity(part: Any) -> LevelRarity | FlagRarity | NumberRarity | None:
+    """Return the rarity of a column's values, or None if the model does not keep their counts."""
+    if isinstance(part, Categorical):
+        return LevelRarity(part)
+    if isinstance(part, Bernoulli) and part.counts.present.fixed:
+        return FlagRarity(part)
+    if isinstance(part, Gaussian | ShapedNumber) and part.counts.grid is not None:
+        return NumberRarity(part) if len(part.counts.grid.cells) else None
+    return None
 
 
-def _find_unseen_words(
-    name: str, known: frozenset[Any], block: SparseBlock
-) -> Iterator[tuple[int, NoveltyReason]]:
-    is_new = np.array([word not in known for word in block.names], dtype=bool)
-    if not is_new.any():
-        return
-    rows, amounts = block.rows, block.rows.entry_values()
-    lengths = rows.sum_by_row(amounts)
-    n_unseen = rows.sum_by_row(np.where(is_new[rows.indices], amounts, 0.0))
-    for row in np.flatnonzero((lengths > 0) & (n_unseen >= MIN_UNKNOWN_WORD_SHARE * lengths)).tolist():
-        share = "all" if n_unseen[row] == lengths[row] else f"{n_unseen[row]:,.10g} of {lengths[row]:,.10g}"
-        first = block.names[rows.indices[rows.indptr[row]]]
-        value = f"{first} …" if lengths[row] > 1 else first
-        yield row, NoveltyReason(name, value, f"{share} words never seen", "mostly new words")
+class TableFinder:
+    """Finds rare categories, flags and numbers."""
+
+    def __init__(self, columns: dict[int, Any], n_rows: float, rate: float) -> None:
+        self._columns = columns
+        training = [column.training for column in columns.values()]
+        self._threshold = RarityThreshold(training, n_rows, rate)
+        self.rate = self._threshold.rate
+
+    def find(self, blocks: Sequence[Block]) -> Reasons:
+        """Yield the rows with rare values."""
+        for at, column in self._columns.items():
+            block: Any = blocks[at]
+            if isinstance(column, FlagRarity):
+                yield from self._find_flags(column, as_sparse_block(block))
+                continue
+            for row in np.flatnonzero(self._threshold.is_rare(column.scores(block))).tolist():
+                reason = column.reason(block, row)
+                yield row, NoveltyReason(column.name, column.value(block, row), reason.why, reason.what)
+
+    def _find_flags(self, column: FlagRarity, block: Any) -> Reasons:
+        for row, flags in column.rare_flags(block, self._threshold).items():
+            for flag, value in flags:
+                reason = column.reason(flag, value)
+                yield row, NoveltyReason(column.names[flag], str(value), reason.why, reason.what)
+
+
+class NormalFinder:
+    """Finds rows far from every class, in numbers of which only means and standard deviations are kept.
+
+    The mean of z² over the training rows is 1 in each of k columns, so by Markov's inequality at most a share
+    r of them have Σ z² ≥ k / r, whatever their distribution.
+    """
+
+    def __init__(self, columns: dict[int, Gaussian], n_rows: float, rate: float) -> None:
+        self._columns = columns
+        self.rate = max(rate, 1 / (n_rows + 1))
+
+    def find(self, blocks: Sequence[Block]) -> Reasons:
+        """Yield the rows far from every class, with the farthest column."""
+        squares: list[Floats] = []
+        for at, part in self._columns.items():
+            block, term = blocks[at], part.weights
+            assert isinstance(block, NumberBlock)
+            z = ((block.values[:, None] - term.mean) - term.mean_residual) / term.deviation
+            squares.append(np.nan_to_num(z, nan=0.0, posinf=1e150, neginf=-1e150) ** 2)
+        distance = np.sum(squares, axis=0)
+        nearest = distance.argmin(axis=1)
+        for row in np.flatnonzero(distance.min(axis=1) * self.rate >= len(squares)).tolist():
+            z2 = [float(square[row, nearest[row]]) for square in squares]
+            at = list(self._columns)[int(np.argmax(z2))]
+            why = f"{math.sqrt(max(z2)):,.1f} standard deviations from the nearest class"
+            number: Any = blocks[at]
+            value = format_value(float(number.values[row]))
+            name = self._columns[at].part.title
+            yield row, NoveltyReason(name, value, why, "a number far from every class")
+
+
+class TextFinder:
+    """Finds texts with surprising words."""
+
+    def __init__(self, at: int, words: WordSurprise, rate: float) -> None:
+        self._at, self._words, self.rate = at, words, rate
+
+    def find(self, blocks: Sequence[Block]) -> Reasons:
+        """Yield the texts with surprising words."""
+        block: Any = blocks[self._at]
+        for row, value, why in self._words.find(block):
+            yield row, NoveltyReason(self._words.name, value, why, "unusual words")

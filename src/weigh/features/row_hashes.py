@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -45,8 +46,10 @@ MAX_INTEGER = 2**1023
 def hash_values(values: Sequence[Any], key: int) -> Hashes:
     """Return the hashes of strings and numbers; equal numbers of different types have equal hashes."""
     hashes, array = np.zeros(len(values), dtype=np.uint64), np.empty(len(values), dtype=object)
-    # Whole numbers beyond the range of floats are hashed as texts.
-    array[:] = [hex(v) if isinstance(v, int) and abs(v) > MAX_INTEGER else v for v in values]
+    if {*map(type, values)} != {str}:
+        # Whole numbers beyond the range of floats are hashed as texts.
+        values = [hex(v) if isinstance(v, int) and abs(v) > MAX_INTEGER else v for v in values]
+    array[:] = values
     documents = _core.Documents.from_objects(array, [])
     if len(documents.invalid_rows) < len(values):
         _core.add_text_hashes(documents, key, hashes)
@@ -60,19 +63,21 @@ def hash_values(values: Sequence[Any], key: int) -> Hashes:
 def _add_block(block: Any, names: Sequence[str], hashes: Hashes) -> None:
     match block:
         case CategoryBlock():
-            key = int(_column_keys(names)[0])
+            key = _column_key(names[0])
             # The last entry is that of the code -1.
             missing = np.array([(key + MISSING_KEY) & MASK], dtype=np.uint64)
-            hashes += np.concatenate([hash_values(block.levels, key), missing])[block.codes]
+            _core.add_code_hashes(
+                block.codes, np.concatenate([hash_values(block.levels, key), missing]), hashes
+            )
         case NumberBlock():
-            _core.add_matrix_hashes(block.values[:, None], _column_keys(names), 0, hashes)
+            _core.add_matrix_hashes(block.values[:, None], None, _column_key(names[0]), hashes)
         case DenseBlock():
             keys, first = _keys_or_start(block.names)
             _core.add_matrix_hashes(block.matrix, keys, first, hashes)
         case SparseBlock():
             _add_sparse_block(block, hashes)
         case TextBlock():
-            key = int(_column_keys(names)[0])
+            key = _column_key(names[0])
             _core.add_text_hashes(block.documents, key, hashes)
             _add_unknown_rows(block.known, key, hashes)
 
@@ -98,3 +103,8 @@ def _keys_or_start(names: Sequence[str]) -> tuple[Hashes | None, int]:
 
 def _column_keys(names: Sequence[str]) -> Hashes:
     return hash_values(list(names), 0)
+
+
+@lru_cache(maxsize=1024)
+def _column_key(name: str) -> int:
+    return int(_column_keys([name])[0])

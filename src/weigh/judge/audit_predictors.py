@@ -40,6 +40,11 @@ class AuditPredictor:
         """Whether each row is predicted by the model without it."""
         return False
 
+    @property
+    def uncalibrated_model(self) -> Any:
+        """The model before calibration; None for a model of another library."""
+        return _base_model(self.model)[0]
+
     def predict(self, batch: LabelledBatch) -> tuple[ClassPredictions, Any]:
         """Return the predictions for a batch, and a mask of the rows that have one."""
         predictions: ClassPredictions = self.predictor.predict(batch.rows)
@@ -66,7 +71,7 @@ class LeaveOneOutPredictor(AuditPredictor):
 
     def predict(self, batch: LabelledBatch) -> tuple[ClassPredictions, Any]:
         """Return the leave-one-out predictions for a batch, and a mask of the rows that have one."""
-        chunk = _labelled_chunk(batch)
+        chunk = labelled_chunk(batch)
         scores = self.count_model.leave_one_out_chunk(chunk)
         is_possible = np.isfinite(scores.max(axis=1))
         scores[~is_possible] = 0.0
@@ -81,7 +86,7 @@ class LeaveOneOutPredictor(AuditPredictor):
 
     def reasons(self, batch: LabelledBatch, row: int, predicted: Any) -> tuple[EvidenceRow, ...]:
         """Return the strongest evidence for the predicted class against the label, without the row."""
-        chunk = _labelled_chunk(batch).slice(row, row + 1)
+        chunk = labelled_chunk(batch).slice(row, row + 1)
         counts = self.count_model.counts.plus(self.count_model.count([chunk]), -1).canonical()
         # Leave-one-out scores keep the shapes of numbers, and so do their reasons.
         model = self.count_model.with_fewer_counts(counts)
@@ -133,6 +138,7 @@ def _strongest_reasons(
     return tuple(replace(feature, nats=feature.nats * slope) for feature in strongest)
 
 
-def _labelled_chunk(batch: LabelledBatch) -> Chunk:
+def labelled_chunk(batch: LabelledBatch) -> Chunk:
+    """Return the rows of a batch, read by a model of this library, with their labels."""
     chunk: Chunk = batch.rows
     return replace(chunk, labels=label_array(batch.labels))

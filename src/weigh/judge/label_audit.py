@@ -12,7 +12,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Step
-from weigh.judge.audit_predictors import AuditPredictor, choose_audit_predictor
+from weigh.judge.audit_predictors import AuditPredictor, choose_audit_predictor, labelled_chunk
 from weigh.judge.label_audit_format import audit_headline, audit_sections, plot_audit
 from weigh.judge.label_noise import LeadCounts
 from weigh.judge.metrics.accumulators import LossMoments
@@ -22,8 +22,12 @@ from weigh.judge.metrics.confusion_matrix import ConfusionMatrix
 from weigh.judge.metrics.evaluation import resolve_labels
 from weigh.judge.metrics.losses import UNSEEN, Codes, Floats
 from weigh.judge.metrics.predictor import ClassPredictions, encode_labels, is_regression, make_predictor
+from weigh.judge.redundancy_check import RedundancyCheck, check_redundancy
+from weigh.learn.labelled_sample import LabelledSample
 from weigh.model.evidence.evidence import EvidenceRow
+from weigh.model.naive_bayes import BayesModel
 from weigh.result import Facts, Section, TabularResult
+from weigh.source.chunk import Chunk
 
 MAX_LEAD = 1e6  # nats
 
@@ -41,7 +45,8 @@ class Audit(TabularResult):
     surest predictions contradict (see `weigh.judge.label_noise`; None without probabilities). `measures` are
     `accuracy` and, with probabilities, `log_loss`, with intervals. `unjudged` counts rows that are in none of
     these: no other row has their label, it is not a class of the model, or without the row every class has
-    probability zero.
+    probability zero. `redundancy` says which features of a naive Bayes model repeat others, and whether it
+    predicts better without them (None: no feature does).
     """
 
     classes: tuple[Any, ...]
@@ -56,9 +61,10 @@ class Audit(TabularResult):
     pairs: tuple[ClassPair, ...]
     rows: tuple[SuspectRow, ...]
     unjudged: int = 0
+    redundancy: RedundancyCheck | None = None
     _json = (
         *("classes", "n", "left_out", "has_seen", "can_forget", "level", "measures", "at_odds"),
-        *(("look_wrong", "wrong"), "unjudged", "pairs", "rows"),
+        *(("look_wrong", "wrong"), "unjudged", "pairs", "rows", "redundancy"),
     )
     _frames = ("rows", "pairs", "measures")
 
@@ -159,6 +165,9 @@ class _AuditAccumulator:
         self._leads = LeadCounts()
         self._disagreements: list[tuple[Codes, Codes, Floats]] = []
         self._pair_counts: Counter[tuple[int, int]] = Counter()
+        base = predictor.uncalibrated_model
+        self._bayes_model = base if isinstance(base, BayesModel) else None
+        self._sample = None if self._bayes_model is None else LabelledSample(self._bayes_model.schema)
 
     def add(self, batch: LabelledBatch) -> None:
         """Predict one batch and add its rows."""
@@ -168,6 +177,8 @@ class _AuditAccumulator:
         output, is_judged = self._predictor.predict(batch)
         rows = np.flatnonzero((codes != UNSEEN) & is_judged & (batch.weights > 0))
         self._n_unjudged += len(codes) - len(rows)
+        if self._sample is not None and len(rows):
+            self._sample.add(_select_rows(labelled_chunk(batch), rows))
         labels, predicted = codes[rows], output.predictions[rows]
         self._confusion = self._confusion.add(labels, predicted, batch.weights[rows])
         if output.log_posterior is not None and output.posterior is not None:
@@ -256,6 +267,18 @@ class _AuditAccumulator:
             self._class_pairs(wrong),
             self._suspects.rows(),
             self._n_unjudged,
+            self._check_redundancy(level),
+        )
+
+    def _check_redundancy(self, level: float) -> RedundancyCheck | None:
+        if self._sample is None or self._bayes_model is None or len(self._class_names) < 2:
+            return None
+        return check_redundancy(
+            self._bayes_model,
+            self._sample,
+            has_seen=self._predictor.is_leave_one_out,
+            is_calibrated=self._predictor.model is not self._bayes_model,
+            level=level,
         )
 
     def _estimate_wrong_labels(self) -> Counter[tuple[int, int]] | None:
@@ -281,6 +304,14 @@ class _AuditAccumulator:
             )
             for (a, b), rows in order
         )
+
+
+def _select_rows(chunk: Chunk, rows: Codes) -> Chunk:
+    if len(rows) == chunk.n_rows:
+        return chunk
+    mask = np.zeros(chunk.n_rows, dtype=bool)
+    mask[rows] = True
+    return chunk.select(mask)
 
 
 def _round_to_sum(expected: dict[tuple[int, int], float]) -> Counter[tuple[int, int]]:

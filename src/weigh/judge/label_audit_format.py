@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from weigh import errors
 from weigh.advice import Setting
 from weigh.judge.metrics.evaluation_format import TRUNCATED_INTERVAL_NOTE
+from weigh.judge.redundancy_format import REDUNDANCY_TITLE, format_redundancy
 from weigh.result import LINE_WIDTH, Lines, Section, Table
 from weigh.text import (
     format_float,
@@ -31,6 +32,8 @@ def audit_sections(audit: Audit) -> Iterator[Section]:
     """Yield the measures, the notes, the confused classes and the rows most at odds."""
     yield Section("measures", [Table(_measure_rows(audit), has_header=False)])
     yield from (Section("notes", [note]) for note in _notes(audit))
+    if audit.redundancy is not None:
+        yield Section("redundancy", format_redundancy(audit.redundancy), REDUNDANCY_TITLE)
     if audit.pairs:
         yield Section("pairs", [_pair_table(audit)])
     if audit.rows:

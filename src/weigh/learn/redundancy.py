@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from weigh import errors
+from weigh import _core, errors
 from weigh.advice import set_kind
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
@@ -20,6 +20,7 @@ from weigh.features.kinds import Category, Number
 from weigh.features.schema import Schema
 from weigh.learn.row_sample import RowSample
 from weigh.model.counts.bayes_counts import encode_labels
+from weigh.model.decision import log_softmax
 from weigh.model.naive_bayes import BayesModel
 from weigh.source.chunk import Chunk
 
@@ -79,7 +80,7 @@ def warn_dependent_columns(model: BayesModel, sample: RowSample) -> None:
             "Some columns repeat each other, so naive Bayes counts the same evidence twice and is "
             f"overconfident: {listed}{more}{rows}. Without {it} the probabilities change by "
             f"{100 * effect:.2g} points on average.",
-            hint=("Try ", set_kind(_table_column(pairs[0].second), "skip"), ", or calibrate the model."),
+            hint=("Try ", set_kind(table_column(pairs[0].second), "skip"), ", or calibrate the model."),
         ),
         [name for pair in pairs for name in (pair.first, pair.second)],
     )
@@ -89,30 +90,20 @@ def _mean_change(
     model: BayesModel, chunk: Chunk, counts: npt.NDArray[np.int64], features: Sequence[str]
 ) -> float:
     """Return the mean change of the predicted class's probability if some columns were left out."""
-    full = model.predict_proba(chunk)
-    without = model.predict_proba(_leave_out(chunk, features))
+    full, without = (
+        np.exp(log_softmax(model.score_chunk(rows))) for rows in (chunk, leave_out_columns(chunk, features))
+    )
     rows, predicted = np.arange(chunk.n_rows), full.argmax(axis=1)
     return float(np.average(np.abs(full - without)[rows, predicted], weights=counts))
 
 
-def _leave_out(chunk: Chunk, features: Sequence[str]) -> Chunk:
+def leave_out_columns(chunk: Chunk, features: Sequence[str]) -> Chunk:
     """Return the rows without some columns: what is missing is no evidence."""
     missing = np.full(chunk.n_rows, None, dtype=object)
-    return replace(chunk, columns={**chunk.columns, **{_table_column(each): missing for each in features}})
+    return replace(chunk, columns={**chunk.columns, **{table_column(each): missing for each in features}})
 
 
-def log_loss_without(model: BayesModel, chunk: Chunk, features: Sequence[str]) -> tuple[float, float]:
-    """Return the mean change of the log loss of labelled rows if columns were left out, and its error."""
-    codes, labels = encode_labels(chunk)
-    places = {label: place for place, label in enumerate(model.classes)}
-    classes = np.array([places.get(label, -1) for label in labels], dtype=np.int64)[codes]
-    rows = np.flatnonzero(classes >= 0)
-    full, without = model.log_proba(chunk), model.log_proba(_leave_out(chunk, features))
-    change = (full - without)[rows, classes[rows]]
-    return float(change.mean()), float(change.std() / math.sqrt(max(1, len(rows))))
-
-
-def _table_column(feature: str) -> str:
+def table_column(feature: str) -> str:
     """Return the column of a feature, which may be a part of a date."""
     return split_part_name(feature)[0] or feature
 
@@ -162,7 +153,7 @@ def _discretise_columns(schema: Schema, chunk: Chunk, classes: Ints) -> list[_Di
             columns.append(_pool_levels(name, block))
     columns = [column for column in columns if column.n_levels > 1]
     order = {name: place for place, name in enumerate(schema.names)}
-    columns.sort(key=lambda column: order.get(_table_column(column.name), len(order)))
+    columns.sort(key=lambda column: order.get(table_column(column.name), len(order)))
     ends = np.cumsum([column.n_levels for column in columns])
     return columns[: int(np.searchsorted(ends, MAX_TOTAL_LEVELS, side="right"))]
 
@@ -196,16 +187,8 @@ def _pool_levels(name: str, block: CategoryBlock) -> _DiscreteColumn:
 
 def _bin_number(name: str, values: Floats, classes: Ints, n_bins: int) -> _DiscreteColumn:
     """Return bins with about as many rows each in every class, with equal numbers in one bin."""
-    ranks: Floats = np.full(len(values), np.nan)
-    codes: Ints = np.full(len(values), -1, dtype=np.int32)
-    for c in range(int(classes.max(initial=-1)) + 1):
-        rows = np.flatnonzero((classes == c) & ~np.isnan(values))
-        if len(rows) > 1:
-            _, places, counts = np.unique(values[rows], return_inverse=True, return_counts=True)
-            middle = np.cumsum(counts) - (counts + 1) / 2
-            ranks[rows] = middle[places] / len(rows) - 0.5 + 0.5 / len(rows)
-            bins = max(1, min(n_bins, len(rows) // MIN_BIN_ROWS))
-            codes[rows] = np.minimum(((ranks[rows] + 0.5) * bins).astype(np.int32), bins - 1)
+    n_classes = int(classes.max(initial=-1)) + 1
+    codes, ranks = _core.rank_within_classes(values, classes, n_classes, n_bins, MIN_BIN_ROWS)
     return _DiscreteColumn(name, codes, n_bins, ranks)
 
 
@@ -213,16 +196,14 @@ def _measure_shares(
     columns: Sequence[_DiscreteColumn], classes: Ints, weights: Floats
 ) -> tuple[Floats, Floats]:
     """Return the share of information of each pair, zero if chance may explain it, and the entropies."""
-    starts = np.concatenate([[0], np.cumsum([column.n_levels for column in columns])])
-    indicators = np.zeros((len(classes), int(starts[-1])))
-    for start, column in zip(starts, columns, strict=False):
-        known = np.flatnonzero(column.codes >= 0)
-        indicators[known, start + column.codes[known]] = 1.0
     is_number = np.array([column.ranks is not None for column in columns])
     if is_number.any():
         # Equal rows with measurements are copies of one observation rather than several.
         weights = np.ones(len(classes))
-    information, entropy, freedom, n = _sum_information(indicators, starts[:-1], classes, weights)
+    codes = np.array([column.codes for column in columns], dtype=np.int32)
+    levels = np.array([column.n_levels for column in columns], dtype=np.int32)
+    rows = codes, levels, classes, int(classes.max()) + 1, weights
+    information, entropy, freedom, n = _core.measure_association(*rows)
     least = np.minimum(entropy, entropy.T)
     unbiased = np.maximum(information - freedom / 2, 0.0)
     # Where one column determines the other, the bias is not that of independent columns.
@@ -232,55 +213,23 @@ def _measure_shares(
     share[both] = (1 - np.exp(-2 * unbiased / np.maximum(n, 1.0)))[both]
     p_value = 2 * MAX_FALSE_ALARMS / (len(columns) * (len(columns) - 1))
     limit = NormalDist().inv_cdf(1 - p_value)
-    arrangements = np.array([_log_arrangements(column.codes, classes, weights) for column in columns])
-    share[_normal_score(2 * information, freedom) <= limit] = 0.0
+    share[normal_score(2 * information, freedom) <= limit] = 0.0
+    # Chance gives each arrangement the same probability, so no association is less probable than that.
+    arrangements = _core.log_arrangements(*rows)
     share[np.minimum.outer(arrangements, arrangements) <= -math.log(p_value)] = 0.0
     # A column that hardly varies within the classes carries little evidence to count twice.
     share[least < MIN_ENTROPY * n] = 0.0
-    if _log_arrangements(np.arange(len(classes)), classes, weights) > -math.log(p_value):
+    if is_number.any() and _log_orders(classes) > -math.log(p_value):
         share = np.maximum(share, _squared_rank_correlations(columns, classes, weights, limit))
     return share, np.diag(entropy)
 
 
-def _log_arrangements(codes: Any, classes: Ints, weights: Floats) -> float:
-    """Return the logarithm of the number of ways to arrange the values of a column within the classes.
-
-    Chance gives each of them the same probability, so no association is less probable than that.
-    """
-    total = 0.0
-    for c in np.unique(classes):
-        counts = np.bincount(codes[(classes == c) & (codes >= 0)], weights[(classes == c) & (codes >= 0)])
-        total += math.lgamma(counts.sum() + 1) - sum(math.lgamma(n + 1) for n in counts.tolist() if n > 1)
-    return total
+def _log_orders(classes: Ints) -> float:
+    """Return the logarithm of the number of orders of different numbers within the classes."""
+    return sum(math.lgamma(n + 1) for n in np.bincount(classes).tolist())
 
 
-def _sum_information(indicators: Floats, starts: Any, classes: Ints, weights: Floats) -> tuple[Floats, ...]:
-    """Return Σ n I(a, b), Σ n H(a), the degrees of freedom and n over the classes, for each pair (a, b).
-
-    With f = n log n, n H(a) = f(n) − Σ f(row margins) and n I(a, b) = n H(a) + n H(b) − f(n) + Σ f(cells).
-    """
-    shape = (len(starts), len(starts))
-    information, entropies, freedom, total = (np.zeros(shape) for _ in range(4))
-    for c in np.unique(classes):
-        rows = indicators[classes == c]
-        table = rows.T @ (rows * weights[classes == c, None])
-        margins = np.add.reduceat(table, starts, axis=1)
-        n = np.add.reduceat(margins, starts, axis=0)
-        cells = np.add.reduceat(np.add.reduceat(_n_log_n(table), starts, axis=1), starts, axis=0)
-        entropy = _n_log_n(n) - np.add.reduceat(_n_log_n(margins), starts, axis=0)
-        levels = np.add.reduceat((margins > 0).astype(np.float64), starts, axis=0)
-        information += entropy + entropy.T - (_n_log_n(n) - cells)
-        entropies += entropy
-        freedom += np.maximum(levels - 1, 0.0) * np.maximum(levels.T - 1, 0.0)
-        total += n
-    return information, entropies, freedom, total
-
-
-def _n_log_n(counts: Floats) -> Floats:
-    return counts * np.log(np.maximum(counts, 1.0))
-
-
-def _normal_score(statistic: Floats, freedom: Floats) -> Floats:
+def normal_score(statistic: Floats, freedom: Floats) -> Floats:
     """Return a chi-squared statistic as a standard normal one, approximately (Wilson and Hilferty)."""
     k = np.maximum(freedom, 1.0)
     score = (np.cbrt(np.maximum(statistic, 0.0) / k) - (1 - 2 / (9 * k))) / np.sqrt(2 / (9 * k))

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from weigh.features.blocks import NumberBlock
+from weigh.features.kinds import Category
 from weigh.features.row_hashes import Hashes, add_label_hashes, hash_features
 from weigh.features.schema import Schema
 from weigh.model.counts.bayes_counts import CountedRows
@@ -65,16 +67,33 @@ def sample_rows(schema: Schema, chunk: Chunk, counted: CountedRows, limit: np.ui
         weighted = np.flatnonzero(chunk.weights > 0)
         found, rows, counts = _smallest(hashes[weighted], limit)
         rows = weighted[rows]
-    columns = {name: _take(column, rows) for name, column in chunk.columns.items()} if len(found) else {}
+    columns = _take_columns(schema, chunk, counted.blocks, rows) if len(found) else {}
     labels = _to_objects([counted.labels[code] for code in counted.codes[rows].tolist()])
     return RowSample(found, counts, columns, labels)
+
+
+def _take_columns(
+    schema: Schema, chunk: Chunk, blocks: Sequence[Any], rows: npt.NDArray[np.int64]
+) -> dict[str, Values]:
+    """Return some rows of all columns, from the blocks that are encoded anyway where they have the values."""
+    encoded: dict[str, Values] = {}
+    for group, block in zip(schema.column_groups, blocks, strict=True):
+        if isinstance(group.kind, Category):
+            levels = _to_objects([*block.levels, None])  # the last is that of the code -1
+            encoded[group.names[0]] = levels[block.codes[rows]]
+        elif isinstance(block, NumberBlock):
+            encoded[group.names[0]] = block.values[rows]
+    return {
+        name: encoded[name] if name in encoded else _take(column, rows)
+        for name, column in chunk.columns.items()
+    }
 
 
 def _smallest(hashes: Hashes, limit: np.uint64 | None) -> tuple[Hashes, Any, Any]:
     """Return the smallest different hashes up to the limit, their first places and their counts."""
     if limit is None and len(hashes) > 4 * MAX_ROWS:
-        # Sorting all hashes takes longer than finding a bound that enough of them are below.
-        bound = np.partition(hashes, 2 * MAX_ROWS)[2 * MAX_ROWS]
+        # Sorting all hashes takes longer than trying a bound below which enough of them are expected.
+        bound = np.uint64(2**64 * (2 * MAX_ROWS) // len(hashes))
         found = _smallest(hashes, bound)
         if len(found[0]) == MAX_ROWS:
             return found

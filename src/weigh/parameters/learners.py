@@ -152,9 +152,8 @@ NAIVE_BAYES = ParameterTable(
             OneOf((None, "auto", *CALIBRATION_METHODS)),
             None,
             '"auto" fits a temperature and uses it where it lowers the leave-one-out log loss by more than '
-            "its standard error, never with fewer than 50 rows or without a prior, and a temperature below 1 "
-            "only with 200 rows or more. For the others see `weigh.calibrate`. `partial_fit`, "
-            "`forget` and `merge` drop the calibration with a warning.",
+            "its standard error, never with fewer than 200 rows or without a prior. For the others see "
+            "`weigh.calibrate`. `partial_fit`, `forget` and `merge` drop the calibration with a warning.",
         ),
     ),
 )

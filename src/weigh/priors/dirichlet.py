@@ -36,7 +36,7 @@ class Dirichlet(PriorDisplay):
     Fraction(2, 5)
     """
 
-    _parameters: dict[Hashable, Fraction]
+    _given: dict[Hashable, Fraction]
     is_named: bool
     rest: Fraction | None
 
@@ -55,7 +55,7 @@ class Dirichlet(PriorDisplay):
         self._set(parameters, is_named, _check_positive(rest, "rest") if is_open else None)
 
     def _set(self, parameters: dict[Hashable, Fraction], is_named: bool, rest: Fraction | None) -> None:
-        object.__setattr__(self, "_parameters", parameters)
+        object.__setattr__(self, "_given", parameters)
         object.__setattr__(self, "is_named", is_named)
         object.__setattr__(self, "rest", rest)
 
@@ -227,6 +227,10 @@ class Dirichlet(PriorDisplay):
         return sum(self._known_parameters.values(), Fraction(0))
 
     @property
+    def _parameters(self) -> dict[Hashable, Fraction]:
+        return self._given
+
+    @property
     def _known_parameters(self) -> dict[Hashable, Fraction]:
         if not self._parameters:
             raise errors.Unsupported(
@@ -246,6 +250,46 @@ class Dirichlet(PriorDisplay):
         if seen.keys() <= self._parameters.keys():
             return self.values, False
         return tuple(seen), True
+
+
+class ProportionalDirichlet(Dirichlet):
+    """The Dirichlet whose pseudo-counts are proportional to counts and sum to `strength`.
+
+    The exact parameters are computed when they are needed: most uses need the pseudo-counts as floats only.
+    """
+
+    _names: tuple[Hashable, ...]
+    _counts: NDArray[Any]
+    _strength: int
+
+    def __init__(self, values: Sequence[Hashable], counts: NDArray[Any], strength: int) -> None:
+        self._set({}, True, None)
+        object.__setattr__(self, "_names", tuple(values))
+        object.__setattr__(self, "_counts", counts)
+        object.__setattr__(self, "_strength", strength)
+
+    @property
+    def values(self) -> tuple[Hashable, ...]:
+        """The values in order."""
+        return self._names
+
+    @cached_property
+    def _parameters(self) -> dict[Hashable, Fraction]:
+        counts = [Fraction(float(count)) for count in self._counts]
+        total = sum(counts, Fraction(0))
+        return {
+            value: 1 + self._strength * count / total
+            for value, count in zip(self.values, counts, strict=True)
+        }
+
+    def pseudo_counts_for(self, values: Sequence[Hashable]) -> NDArray[np.float64]:
+        """Return the pseudo-counts of values, rounded to floats."""
+        if self._counts.dtype.kind == "f":
+            return np.array([float(b - 1) for b in self.parameters_for(values)])
+        # Quotients of integers are rounded correctly, like those of fractions.
+        shares = self._strength * self._counts.astype(np.float64) / float(self._counts.sum())
+        places = {value: place for place, value in enumerate(self._names)}
+        return np.asarray(shares[[places[value] for value in values]])
 
 
 def _check_positive(value: object, name: str = "b") -> Fraction:

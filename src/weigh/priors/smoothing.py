@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from weigh import errors
 from weigh.priors import exact
 from weigh.priors.beta import Beta
-from weigh.priors.dirichlet import Dirichlet
+from weigh.priors.dirichlet import Dirichlet, ProportionalDirichlet
 from weigh.priors.exact import Number
 
 Prior = Number | Beta | Dirichlet | None
@@ -43,6 +43,22 @@ def pseudo_counts(prior: Prior, values: Sequence[Hashable]) -> list[Fraction]:
     if isinstance(prior, Beta | Dirichlet):
         return [b - 1 for b in prior.parameters_for(values)]
     return [_pseudo_count(prior)] * len(values)
+
+
+def pseudo_count_array(prior: Prior, values: Sequence[Hashable]) -> NDArray[np.float64]:
+    """Return the pseudo-counts as floats; the last is that of a value neither seen nor named."""
+    if isinstance(prior, ProportionalDirichlet):
+        return np.append(prior.pseudo_counts_for(values), 0.0)
+    if isinstance(prior, Beta | Dirichlet):
+        return np.array([float(a) for a in (*pseudo_counts(prior, values), unseen_pseudo_count(prior))])
+    return np.full(len(values) + 1, float(_pseudo_count(prior)))
+
+
+def total_pseudo_count(prior: Prior, values: Sequence[Hashable]) -> Fraction:
+    """Return the sum of the pseudo-counts of the values and of one that is neither seen nor named."""
+    if isinstance(prior, Beta | Dirichlet):
+        return sum(pseudo_counts(prior, values), unseen_pseudo_count(prior))
+    return _pseudo_count(prior) * (len(values) + 1)
 
 
 def dirichlet_parameters(prior: Prior, values: Sequence[Hashable]) -> list[Fraction]:

@@ -218,20 +218,19 @@ def _classifier_facts(inputs: _ReportInputs) -> ReportFacts:
         sections.skip("Decision threshold", _missing_threshold_reason(predictions))
     mistakes = mistake_facts(model, predictions)
     is_calibrated = calibration is not None and calibration.verdict == "fine"
-    labels = rows.y if rows.y is not None else rows.label or inputs.label
+    audit = _audit_section(inputs, quality, len(predictions.true), is_calibrated)
     return _assemble_facts(
         inputs,
         quality,
         calibration=calibration,
-        audit=_audit_section(inputs, quality, len(predictions.true), is_calibrated),
+        audit=audit,
         mistakes=mistakes,
         causes=sections.collect(
             "Misleading columns",
             find_misleading_columns,
             inputs.uncalibrated_model,
-            rows.data,
-            labels,
             mistakes,
+            None if audit is None else audit.redundancy,
         ),
         thresholds=threshold_facts(predictions),
         curves=sections.collect("Curves", curve_facts, evaluation),

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from weigh.explain.distribution_shift import ColumnShift
-from weigh.explain.novelty_detection import Unfamiliar, unfamiliar
+from weigh.explain.novelty_detection import FALSE_ALARM_RATE, Unfamiliar, format_rate, unfamiliar
 from weigh.features.columns import encode_column
 from weigh.features.inference.identifiers import is_nearly_distinct
 from weigh.features.kinds import Category
 from weigh.judge.label_audit import Audit, SuspectRow, audit
+from weigh.judge.redundancy_check import RedundancyCheck
 from weigh.learn.diagnostics import find_zero_variance_columns
-from weigh.learn.redundancy import Dependence, find_dependent_columns, log_loss_without
 from weigh.model.count_model import CountModel
 from weigh.model.distributions.gaussian import Gaussian
 from weigh.report.facts import ZERO_BASED_NOTE, format_share
 from weigh.report.mistake_facts import MistakeFacts
+from weigh.report.redundancy_advice import redundancy_advice
 from weigh.source.memory.table import rows as rows_of
 from weigh.text import format_quantity, format_signed, truncate
 
@@ -47,7 +48,8 @@ class AuditFacts:
     """The rows whose labels the model contradicts most.
 
     `of_training` says whether they were passed as training rows, `whose` describes them, and `left_out` says
-    whether each was predicted by the model without it (leave-one-out).
+    whether each was predicted by the model without it (leave-one-out). `redundancy` says which features
+    repeat others, and whether the model predicts better without them.
     """
 
     of_training: bool
@@ -56,6 +58,7 @@ class AuditFacts:
     sentence: str
     advice: str
     rows: tuple[DoubtfulLabel, ...]
+    redundancy: RedundancyCheck | None = None
 
 
 def audit_facts(
@@ -82,9 +85,8 @@ def audit_facts(
     summary = _audit_sentence(result, finds_wrong) if is_skilled else NO_SKILL_SENTENCE
     sentence = f"{_evaluation_note(result, of_training)}{summary}"
     advice = _audit_advice(result, of_training, finds_wrong)
-    return AuditFacts(
-        of_training, _describe_rows(result, of_training), result.left_out, sentence, advice, rows
-    )
+    whose = _describe_rows(result, of_training)
+    return AuditFacts(of_training, whose, result.left_out, sentence, advice, rows, result.redundancy)
 
 
 def _describe_rows(result: Audit, of_training: bool) -> str:
@@ -174,6 +176,7 @@ class UnfamiliarityFacts:
     sentence: str
     rows: tuple[UnfamiliarRowFact, ...]
     columns: tuple[ColumnShift, ...]
+    false_alarm_rate: float = FALSE_ALARM_RATE
 
     @property
     def rows_title(self) -> str:
@@ -213,10 +216,12 @@ def unfamiliarity_facts(model: Any, data: Any) -> UnfamiliarityFacts:
     are = "differs" if n_strange == 1 else "differ"
     sentence = (
         f"{n_strange:,} of {format_quantity(result.n_rows, 'row')} ({share}) {are} from the training "
-        f"rows{_format_kinds(result)}; {shifts}."
+        f"rows{_format_kinds(result)}; {shifts}. Of rows like the training rows, "
+        f"{format_rate(result.false_alarm_rate)} are flagged by chance."
     )
     sentence += f" {ZERO_BASED_NOTE}" if rows else ""
-    return UnfamiliarityFacts(result.n_rows, n_strange, n_columns, sentence, rows, columns)
+    rate = result.false_alarm_rate
+    return UnfamiliarityFacts(result.n_rows, n_strange, n_columns, sentence, rows, columns, rate)
 
 
 def _format_kinds(result: Unfamiliar) -> str:
@@ -274,7 +279,9 @@ class MisleadingColumns:
     lines: tuple[str, ...]
 
 
-def find_misleading_columns(model: Any, data: Any, labels: Any, mistakes: MistakeFacts) -> MisleadingColumns:
+def find_misleading_columns(
+    model: Any, mistakes: MistakeFacts, redundancy: RedundancyCheck | None
+) -> MisleadingColumns:
     """Find misleading columns; models other than naive Bayes have none."""
     if not hasattr(model, "distributions"):
         return MisleadingColumns((), (), (), ())
@@ -283,10 +290,11 @@ def find_misleading_columns(model: Any, data: Any, labels: Any, mistakes: Mistak
         mistakes, {part.part.names[0] for part in model.distributions if isinstance(part, Gaussian)}
     )
     extreme = tuple(name for name in max_nats if name not in constant)
-    repeated, gain = _redundant_columns(model, data, labels)
-    redundant = _redundant_advice(repeated, gain)
-    lines = (*_constant_advice(constant), *_extreme_advice(extreme, max_nats), *redundant)
-    return MisleadingColumns(extreme, constant, tuple((p.first, p.second) for p in repeated), lines)
+    features = () if redundancy is None else redundancy.features
+    repeated = tuple((each.repeats, name) for each in features for name in each.features)
+    advice = redundancy_advice(redundancy)
+    lines = (*_constant_advice(constant), *_extreme_advice(extreme, max_nats), *advice)
+    return MisleadingColumns(extreme, constant, repeated, lines)
 
 
 def _extreme_evidence(mistakes: MistakeFacts, columns: set[str]) -> dict[str, float]:
@@ -296,22 +304,6 @@ def _extreme_evidence(mistakes: MistakeFacts, columns: set[str]) -> dict[str, fl
         if reason.column in columns and reason.amount > EXTREME_EVIDENCE:
             max_nats[reason.column] = max(max_nats.get(reason.column, 0.0), reason.amount)
     return dict(sorted(max_nats.items(), key=lambda item: -item[1]))
-
-
-def _redundant_columns(model: Any, data: Any, labels: Any) -> tuple[list[Dependence], float]:
-    """Return the columns that repeat others, and how much the log loss of the rows falls without them.
-
-    The gain is zero unless it exceeds twice its standard error.
-    """
-    if model.schema.accepts_sparse:
-        return [], 0.0
-    source = rows_of(data, labels, missing=model.schema.missing).with_storage(model.storage)
-    chunk = next(model.schema.chunks(source), None)
-    pairs = [] if chunk is None else find_dependent_columns(model.schema, chunk)
-    if chunk is None or not pairs:
-        return [], 0.0
-    change, error = log_loss_without(model, chunk, [pair.second for pair in pairs])
-    return pairs, -change if change < -2 * error else 0.0
 
 
 def _constant_advice(names: Sequence[str]) -> Iterator[str]:
@@ -332,26 +324,6 @@ def _extreme_advice(names: Sequence[str], max_nats: dict[str, float]) -> Iterato
             f"(7 are already odds of 1,000 to 1), because the numbers are not normally distributed: train "
             f"with {_kind_option(names, 'number:shape=histogram')}."
         )
-
-
-def _redundant_advice(pairs: Sequence[Dependence], gain: float) -> Iterator[str]:
-    if pairs:
-        listed = pairs[:MAX_LISTED_COLUMNS]
-        repeats = ", ".join(_format_redundancy(pair) for pair in listed)
-        n_more = len(pairs) - len(listed)
-        more = f" and {format_quantity(n_more, 'more column')} repeat others" if n_more else ""
-        them = "it" if len(pairs) == 1 else "them"
-        if gain:
-            options = " ".join(_kind_option([pair.second], "skip") for pair in listed)
-            advice = f"without {them} the log loss of these rows is {gain:.2g} lower, so train with {options}"
-        else:
-            advice = f"but leaving {them} out does not lower the log loss of these rows, so keep {them}"
-        yield f"The same evidence is counted twice, because {repeats}{more}: {advice}."
-
-
-def _format_redundancy(pair: Dependence) -> str:
-    first, second = (truncate(name, MAX_CAUSE_COLUMN_LENGTH) for name in (pair.first, pair.second))
-    return f"{'' if pair.is_complete else f'{int(100 * pair.share)} % of '}{second} repeats {first}"
 
 
 def _kind_option(names: Sequence[str], kind: str) -> str:

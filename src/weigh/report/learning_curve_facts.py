@@ -110,7 +110,10 @@ def _curve_advice(diagnosis: Diagnosis, verdict: str, loss: str, unit: _LossUnit
     *advice, _ = diagnosis.advice
     if advice and verdict:
         text = " ".join(advice)
-        yield f"{diagnosis.verdict.capitalize()}: {text[:1].lower()}{text[1:]}"
+        if diagnosis.comparison is not None:
+            yield f"Another learner does better: {diagnosis.rival} {diagnosis.comparison}. {text}"
+        else:
+            yield f"{diagnosis.verdict.capitalize()}: {text[:1].lower()}{text[1:]}"
     tenfold = diagnosis.tenfold
     if diagnosis.rows_help == "yes" and tenfold is not None:
         value, low, high = map(unit.to_text, (tenfold.value, tenfold.low, tenfold.high))

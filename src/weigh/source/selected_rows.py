@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,6 +167,8 @@ def _find_labels(source: Source) -> Mask:
 def is_missing_row(column: Column) -> NDArray[np.bool_]:
     """Return which rows of a column are missing: None or NaN."""
     if isinstance(column, DictionaryColumn):
+        if column.types <= {str, int, bool}:
+            return np.asarray(column.codes < 0)
         # The last entry is that of the code -1.
         is_missing_value = np.array([*(value is None or value != value for value in column.values), True])
         return np.asarray(is_missing_value[column.codes], dtype=bool)
@@ -178,8 +179,6 @@ def is_missing_row(column: Column) -> NDArray[np.bool_]:
     if isinstance(column, np.ndarray) and column.dtype.kind in "fiub":
         return np.asarray(np.isnan(column) if column.dtype.kind == "f" else np.zeros(len(column), dtype=bool))
     values = to_pylist(column)
-    return np.fromiter((_is_missing(value) for value in values), dtype=bool, count=len(values))
-
-
-def _is_missing(value: Any) -> bool:
-    return value is None or (isinstance(value, float) and value != value)
+    if {*map(type, values)} <= {str, int, bool}:
+        return np.zeros(len(values), dtype=bool)
+    return np.array([v is None or (isinstance(v, float) and v != v) for v in values], dtype=bool)

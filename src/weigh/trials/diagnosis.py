@@ -1,9 +1,9 @@
-"""Diagnosis of over- and underfitting, from the losses at the largest training size."""
+"""Diagnosis of over- and underfitting, from the losses at the largest training size and those of rivals."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from weigh.text import format_count, format_float
 
 WIDE_GAP = 0.1  # as a fraction of the baseline loss
 HIGH_TRAINING_LOSS = 0.5  # as a fraction of the baseline loss
-MIN_WORTHWHILE_GAIN = 0.05  # relative reduction of the validation loss with ten times the rows
+MIN_WORTHWHILE_GAIN = 0.05  # relative reduction of the validation loss, by more rows or another learner
 
 VERDICT_SENTENCES = {
     "overfitting": "the loss is much lower on the training rows than on held-out rows",
@@ -25,6 +25,8 @@ VERDICT_SENTENCES = {
     "fine": "the loss is low on the training rows and about as low on held-out rows",
     "undecided": "the losses vary too much between folds to decide",
 }
+VARIABLE_AND_UNBEATEN_SENTENCE = "too variable to decide; no other learner is significantly better"
+FINE_AND_UNBEATEN_SENTENCE = "the loss is low on all rows, and no other learner is significantly better"
 UNBEATEN_SENTENCE = "no other learner is significantly better, so the columns may allow no lower loss"
 
 
@@ -37,14 +39,17 @@ class Diagnosis(Result):
     significantly positive or negative if its whole confidence interval is.
 
     - The gap is wide if G − B/10 is significantly positive, narrow if it is significantly negative.
+    - A `rival` is the best of the other learners on the same folds with a validation loss R significantly
+      below 0.95 V, or the first of several that do not differ significantly. A classifier that is evaluated
+      alone is compared with naive Bayes, logistic regression, a perceptron and a decision tree.
     - The training loss is high if T − B/2 is significantly positive, low if it is significantly negative. It
-      is also high if a `rival`, another learner on the same rows, has a validation loss significantly below
-      both T and V.
-    - The learner is `unbeaten` if T − B/2 is significantly positive, other learners were evaluated, and none
-      has a validation loss significantly below V. The columns may then allow no lower loss, so a high
-      training loss does not count.
+      is also high if the rival's R is significantly below T.
+    - The learner is `unbeaten` if other learners were evaluated with as many rows, and none has a validation
+      loss significantly below V. The columns may then allow no lower loss, so a high training loss does not
+      count.
     - "overfitting": the gap is wide; "underfitting": the training loss is high; "both": both;
-      "fine": the gap is narrow and the training loss low; "undecided": none of these.
+      "improvable": none of these, but there is a rival; "fine": the gap is narrow and the training loss low;
+      "undecided": none of these.
 
     `rows_help` is "yes" if by the fitted law ten times as many rows significantly reduce the loss by more
     than 5 %, "no" if they significantly do not, and None if this is unknown. A high training loss may also
@@ -64,6 +69,8 @@ class Diagnosis(Result):
     rival: str | None
     unbeaten: bool
     advice: tuple[str, ...]
+    rival_loss: Measure | None = None
+    comparison: str | None = None
     _json = (
         "verdict",
         "says",
@@ -76,6 +83,7 @@ class Diagnosis(Result):
         "rows",
         "rows_help",
         "rival",
+        "rival_loss",
         "unbeaten",
         "advice",
     )
@@ -83,10 +91,13 @@ class Diagnosis(Result):
     @property
     def says(self) -> str:
         """The verdict as a sentence."""
-        if self.rival is not None:
-            return f"{self.rival} has a lower loss on held-out rows than this learner on its training rows"
+        if self.comparison is not None:
+            return f"{self.rival} does better: it {self.comparison}"
+        if self.unbeaten and self.verdict == "fine":
+            return FINE_AND_UNBEATEN_SENTENCE
         if self.unbeaten and self.verdict == "undecided":
-            return UNBEATEN_SENTENCE
+            is_high = self.train.value > HIGH_TRAINING_LOSS * self.baseline.value
+            return UNBEATEN_SENTENCE if is_high else VARIABLE_AND_UNBEATEN_SENTENCE
         return VERDICT_SENTENCES[self.verdict]
 
     def _titled_losses(self) -> list[list[str]]:
@@ -110,12 +121,19 @@ class Diagnosis(Result):
 
 @dataclass(frozen=True, eq=False)
 class FinalLosses:
-    """Losses [folds] of a learner at the largest size; those of baseline and rivals are validation losses."""
+    """Losses [folds] of a learner at the largest size; those of baseline and rivals are validation losses.
+
+    Rivals may have been evaluated on the first folds only, and with fewer training rows: `rival_rows`.
+    `advice` says how to use a rival.
+    """
 
     train: Floats
     validation: Floats
     baseline: Floats
     rivals: Mapping[str, Floats]
+    loss: str = "zero_one"
+    rival_rows: int | None = None
+    advice: Mapping[str, str] = field(default_factory=dict)
 
 
 def diagnose(losses: FinalLosses, law: PowerLaw | str, rows: int, correction: FoldCorrection) -> Diagnosis:
@@ -125,8 +143,11 @@ def diagnose(losses: FinalLosses, law: PowerLaw | str, rows: int, correction: Fo
         is_wide = _is_significantly_positive(gap - WIDE_GAP * losses.baseline, correction)
         is_high = _is_significantly_positive(losses.train - HIGH_TRAINING_LOSS * losses.baseline, correction)
     rival = _find_rival(losses, correction)
-    unbeaten = bool(is_high) and _is_unbeaten(losses, correction)
-    verdict = _verdict(is_wide, True if rival else None if unbeaten else is_high)
+    unbeaten = _is_unbeaten(losses, correction)
+    is_below_training = rival is not None and _is_better(losses.rivals[rival], losses.train, correction)
+    verdict = _verdict(
+        is_wide, True if is_below_training else None if unbeaten and is_high else is_high, rival is not None
+    )
     tenfold = law.at(10 * rows) if isinstance(law, PowerLaw) else None
     measured = float(losses.validation.mean())
     rows_help = _do_more_rows_help(law, rows, measured)
@@ -142,7 +163,12 @@ def diagnose(losses: FinalLosses, law: PowerLaw | str, rows: int, correction: Fo
         rows_help=rows_help,
         rival=rival,
         unbeaten=unbeaten,
-        advice=(*_advice(verdict, rival, unbeaten), _more_rows_advice(law, rows, rows_help, measured)),
+        advice=(
+            *_advice(verdict, _suggest(losses, rival), unbeaten and bool(is_high)),
+            _more_rows_advice(law, rows, rows_help, measured),
+        ),
+        rival_loss=None if rival is None else correction.measure("rival", losses.rivals[rival], 0.0),
+        comparison=None if rival is None else _compare(losses, rival),
     )
 
 
@@ -152,28 +178,56 @@ def _is_significantly_positive(values: Floats, correction: FoldCorrection) -> bo
     return True if measure.low > 0 else False if measure.high < 0 else None
 
 
+def _is_better(rival: Floats, losses: Floats, correction: FoldCorrection) -> bool:
+    """Return whether the losses of a rival are significantly lower on the folds that it was evaluated on."""
+    return bool(_is_significantly_positive(losses[: len(rival)] - rival, correction))
+
+
 def _find_rival(losses: FinalLosses, correction: FoldCorrection) -> str | None:
-    """Return the best learner whose validation loss is significantly below both losses of this one."""
+    """Return the best learner whose validation loss is significantly and notably below that of this one."""
+    limit = (1.0 - MIN_WORTHWHILE_GAIN) * losses.validation
     better = {
         name: float(values.mean())
         for name, values in losses.rivals.items()
-        if _is_significantly_positive(losses.train - values, correction)
-        and _is_significantly_positive(losses.validation - values, correction)
+        if _is_better(values, limit, correction)
     }
-    return min(better, key=lambda name: better[name]) if better else None
-
-
-def _is_unbeaten(losses: FinalLosses, correction: FoldCorrection) -> bool:
-    """Return whether other learners were evaluated and none has a significantly lower validation loss."""
-    others = losses.rivals.values()
-    return bool(others) and not any(
-        _is_significantly_positive(losses.validation - values, correction) for values in others
+    best = min(better, key=lambda name: better[name], default=None)
+    if best is None:
+        return None
+    # The first of those that are about equally good.
+    return next(
+        name for name in better if not _is_better(losses.rivals[best], losses.rivals[name], correction)
     )
 
 
-def _verdict(is_wide: bool | None, is_high: bool | None) -> str:
+def _is_unbeaten(losses: FinalLosses, correction: FoldCorrection) -> bool:
+    """Return whether other learners had as many rows and none has a significantly lower validation loss."""
+    others = losses.rivals.values()
+    return (
+        bool(others)
+        and losses.rival_rows is None
+        and not any(_is_better(values, losses.validation, correction) for values in others)
+    )
+
+
+def _compare(losses: FinalLosses, rival: str) -> str:
+    """Return the losses of a rival and of this learner on held-out rows in words."""
+    values = losses.rivals[rival]
+    theirs, ours = float(values.mean()), float(losses.validation[: len(values)].mean())
+    if losses.loss == "zero_one":
+        return f"errs on {_percent(theirs)} where this errs on {_percent(ours)}"
+    return f"has {losses.loss.replace('_', ' ')} {theirs:.3g} where this has {ours:.3g}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %" if share >= 0.0995 else f"{100 * share:.2g} %"
+
+
+def _verdict(is_wide: bool | None, is_high: bool | None, has_rival: bool) -> str:
     if is_wide or is_high:
         return "both" if is_wide and is_high else "overfitting" if is_wide else "underfitting"
+    if has_rival:
+        return "improvable"
     return "fine" if is_wide is False and is_high is False else "undecided"
 
 
@@ -186,18 +240,28 @@ def _do_more_rows_help(law: PowerLaw | str, rows: int, measured: float) -> str |
     return "yes" if low > MIN_WORTHWHILE_GAIN else "no" if high < MIN_WORTHWHILE_GAIN else None
 
 
-def _advice(verdict: str, rival: str | None, unbeaten: bool) -> list[str]:
+def _suggest(losses: FinalLosses, rival: str | None) -> str | None:
+    """Return how to use a rival, and that it did better with fewer rows."""
+    if rival is None or losses.rival_rows is None:
+        return rival if rival is None else losses.advice.get(rival, rival)
+    rows = format_count(losses.rival_rows)
+    return f"{losses.advice.get(rival, rival)}, which does better with only {rows} training rows"
+
+
+def _advice(verdict: str, rival: str | None, is_limited: bool) -> list[str]:
+    """Return what to do; `is_limited` says that the loss is high and that no other learner is better."""
     advice = []
-    if unbeaten:
+    if is_limited:
         advice.append("No other learner is significantly better: these columns may allow no lower loss.")
         advice.append("Otherwise try a more flexible learner, or more features: products, words, columns.")
     if verdict in ("overfitting", "both"):
         advice.append("Use a simpler learner, fewer features or a stronger prior, or label more rows.")
-    if verdict in ("underfitting", "both"):
-        learner = f"{rival} does better: use it" if rival else "Use a more flexible learner"
-        advice.append(f"{learner}, or add features: products, words, columns.")
-        if rival is None:
-            advice.append("If these columns say little about the label, no learner will do much better.")
+    if rival is not None:
+        more = ", or add features: products, words, columns" if verdict in ("underfitting", "both") else ""
+        advice.append(f"Try {rival}{more}.")
+    elif verdict in ("underfitting", "both"):
+        advice.append("Use a more flexible learner, or add features: products, words, columns.")
+        advice.append("If these columns say little about the label, no learner will do much better.")
     return advice
 
 

@@ -28,6 +28,7 @@ from weigh.trials.learning_curve_format import (
     plot_rows,
 )
 from weigh.trials.parallel import run_jobs
+from weigh.trials.rivals import RivalLosses, describe_rival, measure_rivals
 from weigh.trials.rows import LabelledRows
 from weigh.trials.splits import Codes, Split, stratified_order
 
@@ -183,6 +184,9 @@ def learning_curve(
 ) -> LearningCurve:
     """Measure training and validation loss against the number of training rows.
 
+    The diagnosis of a single classifier of this library compares it with other learners on the same folds:
+    one fit per fold with at most 2,000 training rows, without learners whose first fit takes over a second.
+
     Parameters
     ----------
     learner : a learner of this library or of scikit-learn, a name such as "naive-bayes", or several as a
@@ -237,7 +241,10 @@ def learning_curve_on_splits(
     results = run_jobs(evaluation.evaluate_fold, jobs, n_jobs, progress)
     table = np.array(results).reshape(len(candidates), len(splits), len(checked_sizes), 3)
     measured = {name: table[i] for i, name in enumerate(candidates)}
-    curves, crossings = _fit_curves(measured, evaluation.baseline_losses(), checked_sizes, correction)
+    rivals = measure_rivals(experiment, splits, checked_sizes[-1], seed)
+    curves, crossings = _fit_curves(
+        measured, evaluation.baseline_losses(), checked_sizes, correction, rivals, loss
+    )
     return LearningCurve(
         curves=tuple(
             replace(each, settings=format_settings(candidates[each.name].learner)) for each in curves
@@ -302,7 +309,12 @@ class _FoldEvaluation:
 
 
 def _fit_curves(
-    measured: dict[str, Floats], baseline: Floats, sizes: list[int], correction: FoldCorrection
+    measured: dict[str, Floats],
+    baseline: Floats,
+    sizes: list[int],
+    correction: FoldCorrection,
+    others: RivalLosses,
+    loss: str,
 ) -> tuple[tuple[FittedLearningCurve, ...], tuple[Crossing, ...]]:
     """Fit laws, diagnose learners and find crossings, from tables [folds, sizes, 3] of `evaluate_fold`."""
     laws = {
@@ -313,7 +325,15 @@ def _fit_curves(
     for name, table in measured.items():
         law = laws[name]
         rivals = {other: each[:, -1, 1] for other, each in measured.items() if other != name}
-        losses = FinalLosses(table[:, -1, 0], table[:, -1, 1], baseline, rivals)
+        losses = FinalLosses(
+            table[:, -1, 0],
+            table[:, -1, 1],
+            baseline,
+            rivals or others.losses,
+            loss,
+            others.rows if others.losses and others.rows < sizes[-1] else None,
+            {other: describe_rival(other) for other in others.losses},
+        )
         diagnosis = diagnose(losses, law, sizes[-1], correction)
         points = tuple(_curve_point(size, table[:, i], correction) for i, size in enumerate(sizes))
         curves.append(

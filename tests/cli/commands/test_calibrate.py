@@ -88,17 +88,17 @@ def test_fit_calibrates_on_leave_one_out_scores(held, tmp_path):
 
 
 def test_fit_decides_by_itself_whether_to_calibrate(held, tmp_path):
-    (tmp_path / "few.csv").write_text(lines(49, 0))
+    (tmp_path / "few.csv").write_text(lines(199, 0))
     given = ("--label", "kind", "-o", "f.weigh", "--set", "calibration=auto")
     printed = held("fit", "held.csv", *given).output
     assert "\n\nCalibration: temperature 3.105 (leave-one-out log loss 0.78 -> 0.60).\n\n" in printed
     printed = held("fit", "few.csv", *given).output
-    assert "\n\nCalibration: none, because there are fewer than 50 rows.\n\n" in printed
+    assert "\n\nCalibration: none, because there are fewer than 200 rows.\n\n" in printed
     printed = json.loads(held("fit", "few.csv", *given, "--json").output)
     assert printed["calibration"] == {
         "method": None,
-        "reason": "there are fewer than 50 rows",
-        "text": "none, because there are fewer than 50 rows",
+        "reason": "there are fewer than 200 rows",
+        "text": "none, because there are fewer than 200 rows",
     }
 
 

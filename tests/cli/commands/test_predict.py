@@ -181,7 +181,7 @@ def test_parquet_has_typed_columns(trained):
         ("probability", "double"),
         ("unfamiliar", "string"),
     ]
-    assert table.to_pylist()[1]["unfamiliar"] == "familiarity = unheard-of: never seen"
+    assert table.to_pylist()[1]["unfamiliar"] in (None, "")
 
 
 def test_a_column_of_strings_stays_text_in_a_typed_file(trained):

@@ -30,10 +30,18 @@ def random_rows(seed, n=300, n_classes=3):
     return values, classes
 
 
+def similar_rows(seed, n=300):
+    """Return numbers of one sign and zeros, whose cells are in a short range."""
+    rng = np.random.default_rng(seed)
+    values = (-1.0) ** seed * rng.integers(0, 90, n) * rng.choice([1.0, 1.5], n)
+    return values, rng.integers(-1, 3, n).astype(np.int32)
+
+
+@pytest.mark.parametrize("make_rows", [random_rows, similar_rows])
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("weighted", [False, True])
-def test_native_counts_are_those_of_the_reference(seed, weighted):
-    values, classes = random_rows(seed)
+def test_native_counts_are_those_of_the_reference(make_rows, seed, weighted):
+    values, classes = make_rows(seed)
     weights = np.random.default_rng(seed).integers(0, 4, len(values)) / 2 if weighted else None
     expected = Counter()
     for i, (value, c) in enumerate(zip(values.tolist(), classes.tolist(), strict=True)):

@@ -340,7 +340,9 @@ def _kind_of_words(codes: Ints, values: list[Any], name: str) -> Kind:
     if 2 * len(values) <= np.count_nonzero(codes >= 0) and len(values) <= MAX_INSPECTED_VALUES:
         return Category()
     known = codes[codes >= 0]
-    has_several_words = np.fromiter((_has_several_words(v) for v in values), dtype=bool, count=len(values))
+    has_several_words = np.array(
+        [isinstance(v, str) and len(v.split(None, 1)) > 1 for v in values], dtype=bool
+    )
     is_text = 2 * has_several_words[known].sum() > len(known)
     if 2 * len(values) <= len(known):
         if is_text:
@@ -359,10 +361,6 @@ def _kind_of_words(codes: Ints, values: list[Any], name: str) -> Kind:
 def _have_letters(values: list[Any]) -> bool:
     """Whether some of the first values have letters: telephone numbers are no texts."""
     return any(char.isalpha() for value in values[:MAX_INSPECTED_VALUES] for char in str(value))
-
-
-def _has_several_words(value: Any) -> bool:
-    return isinstance(value, str) and len(value.split(None, 2)) >= 2
 
 
 def _warn_of_odd_values(values: list[Any], name: str) -> None:

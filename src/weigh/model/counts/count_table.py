@@ -87,14 +87,12 @@ class CountTable(ImmutablePart):
         """Return the sum or difference of two tables over the same classes."""
         if self.fixed:
             return CountTable(self.names, self.table + sign * other.table, True)
-        index = {name: j for j, name in enumerate(self.names)}
-        new_names = [name for name in other.names if name not in index]
-        names = [*self.names, *new_names]
-        index.update((name, len(self.names) + j) for j, name in enumerate(new_names))
-        table = np.zeros((len(self.table), len(names)), dtype=np.result_type(self.table, other.table))
+        index = dict(zip(self.names, range(len(self.names)), strict=True))
+        places = [index.setdefault(name, len(index)) for name in other.names]
+        table = np.zeros((len(self.table), len(index)), dtype=np.result_type(self.table, other.table))
         table[:, : len(self.names)] = self.table
-        table[:, [index[name] for name in other.names]] += sign * other.table
-        return CountTable(names, table)
+        table[:, places] += sign * other.table
+        return CountTable(list(index), table)
 
     @property
     def n_classes(self) -> int:
@@ -114,7 +112,10 @@ class CountTable(ImmutablePart):
         if self.fixed:
             return CountTable(self.names, to_integers_if_whole(self.table), True)
         used = np.flatnonzero(self.table.any(axis=0)).tolist()
-        order = sorted(used, key=lambda j: canonical_order_key(self.names[j]))
+        # Strings alone are sorted without a key of two parts, in a fifth of the time.
+        are_strings = {*map(type, self.names)} == {str}
+        key = self.names.__getitem__ if are_strings else lambda j: canonical_order_key(self.names[j])
+        order = sorted(used, key=key)
         return CountTable([self.names[j] for j in order], to_integers_if_whole(self.table[:, order]))
 
     def minimum(self) -> float:

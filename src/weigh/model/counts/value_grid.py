@@ -43,17 +43,9 @@ class GridCounts(ImmutablePart):
 
     def plus(self, other: GridCounts, sign: int = 1) -> GridCounts:
         """Return the sum or difference over the same classes."""
-        both = np.concatenate([self.cells, other.cells])
-        # A stable sort merges two ascending runs in linear time.
-        order = np.argsort(both, kind="stable")
-        is_first = np.diff(both[order], prepend=np.iinfo(np.int32).min) != 0
-        index = np.empty(len(both), dtype=np.int64)
-        index[order] = np.cumsum(is_first) - 1
-        cells, n = both[order][is_first], len(self.cells)
-        table = np.zeros((len(self.table), len(cells)), dtype=np.result_type(self.table, other.table))
-        table[:, index[:n]] = self.table
-        table[:, index[n:]] += sign * other.table
-        return GridCounts(cells, table)
+        dtype = np.result_type(self.table, other.table)
+        first, second = (np.ascontiguousarray(grid.table, dtype=dtype) for grid in (self, other))
+        return GridCounts(*_core.add_cells(self.cells, first, other.cells, second, subtracts=sign < 0))
 
     def align_classes(self, indices: Longs, n_classes: int) -> GridCounts:
         """Return the counts with class c moved to row indices[c] of `n_classes` rows."""

@@ -25,7 +25,9 @@ from weigh.priors.smoothing import (
     dirichlet_parameters,
     estimate_probabilities,
     posterior_mean_prior,
+    pseudo_count_array,
     pseudo_counts,
+    total_pseudo_count,
     unseen_pseudo_count,
 )
 from weigh.text import format_quantity
@@ -80,9 +82,15 @@ class Categorical(Immutable):
 
     @cached_property
     @read_only
+    def pseudo_counts(self) -> Floats:
+        """The pseudo-counts as floats; the last is that of an unseen level."""
+        return pseudo_count_array(self.prior, self.levels)
+
+    @cached_property
+    @read_only
     def probabilities(self) -> Floats:
         """P(level | class) as [C, K]; a class without values gets the estimate over all classes."""
-        pseudo = np.array([float(a) for a in self.exact_pseudo_counts[:-1]])
+        pseudo = self.pseudo_counts[:-1]
         p = estimate_probabilities(self.table.astype(np.float64), pseudo)
         is_empty = np.isnan(p).all(axis=1) if p.size else np.zeros(len(p), dtype=bool)
         if is_empty.any():
@@ -96,11 +104,12 @@ class Categorical(Immutable):
         if self.is_constant:
             zeros = np.zeros((len(self.levels) + 1, len(self.table)))
             return LevelWeights(self.name, self.levels, zeros, is_constant=True)
-        unseen = float(self.exact_pseudo_counts[-1])
-        totals = self.table.sum(axis=1) + float(sum(self.exact_pseudo_counts))
+        log_unseen = np.zeros(len(self.table))
         with np.errstate(divide="ignore", invalid="ignore"):
             log_p = np.log(self.probabilities)
-            log_unseen = np.log(unseen / totals) if unseen > 0 else np.zeros(len(totals))
+            if self.pseudo_counts[-1] > 0:
+                totals = self.table.sum(axis=1) + float(total_pseudo_count(self.prior, self.levels))
+                log_unseen = np.log(self.pseudo_counts[-1] / totals)
         # nan: no class has rows or a prior, so the column contributes nothing.
         table = np.nan_to_num(np.vstack([log_p.T, log_unseen]), nan=0.0, neginf=-np.inf)
         return LevelWeights(self.name, self.levels, np.ascontiguousarray(table))

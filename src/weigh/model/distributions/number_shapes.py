@@ -8,7 +8,7 @@ cover is missing for it and adds nothing, such as a zero for the normal distribu
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Hashable, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -32,7 +32,7 @@ from weigh.model.distributions.shape_choice import ZERO_STRENGTH, ShapeChoice, c
 from weigh.model.distributions.weights import Contribution, SingleValueTerm, format_value, missing_number
 from weigh.model.evidence.exact_products import Factor
 from weigh.model.evidence.strengths import NormalParameters, Outcomes, StatisticTable
-from weigh.priors.dirichlet import Dirichlet
+from weigh.priors.dirichlet import Dirichlet, ProportionalDirichlet
 from weigh.text import format_quantity
 
 ZERO, NOT_ZERO = "zero", "not zero"
@@ -372,7 +372,7 @@ def _make_zero(part: ColumnGroup, grid: GridCounts, choice: ShapeChoice) -> Zero
     table = np.column_stack([grid.table[:, is_zero].sum(axis=1), grid.table[:, ~is_zero].sum(axis=1)])
     names = ZERO, NOT_ZERO
     # A stated shape may have no zeros, or nothing else; one more of each keeps both possible.
-    prior = choice.prior or _share_prior(names, 1 + table.sum(axis=0), ZERO_STRENGTH)
+    prior = choice.prior or ProportionalDirichlet(names, 1 + table.sum(axis=0), ZERO_STRENGTH)
     return ZeroComponent(_make_categories(part, names, table, prior))
 
 
@@ -384,7 +384,7 @@ def _make_bins(part: ColumnGroup, grid: GridCounts, choice: ShapeChoice) -> BinC
     table = np.zeros((len(grid.table), len(names)), dtype=grid.table.dtype)
     cell_bins = np.searchsorted(choice.cuts, low, side="right")
     np.add.at(table.T, cell_bins, grid.table.T)
-    prior = choice.prior or _share_prior(names, table.sum(axis=0), choice.strength)
+    prior = choice.prior or ProportionalDirichlet(names, table.sum(axis=0), choice.strength)
     categories = _make_categories(part, names, table, prior)
     return BinComponent(categories, np.array(choice.cuts), names, (float(low[0]), float(high[-1])))
 
@@ -392,16 +392,6 @@ def _make_bins(part: ColumnGroup, grid: GridCounts, choice: ShapeChoice) -> BinC
 def _make_categories(part: ColumnGroup, names: tuple[str, ...], table: Any, prior: Dirichlet) -> Categorical:
     group = replace(part, kind=Category(levels=names))
     return Categorical(group, CountTable(list(names), table), prior)
-
-
-def _share_prior(names: tuple[str, ...], totals: Any, strength: int) -> Dirichlet:
-    """Return the prior whose pseudo-counts are the shares of the whole column, worth `strength` rows."""
-    exact = [Fraction(float(n)) for n in totals]
-    all_rows = sum(exact, Fraction(0))
-    parameters: dict[Hashable, Any] = {
-        name: 1 + strength * n / all_rows for name, n in zip(names, exact, strict=True)
-    }
-    return Dirichlet(parameters, rest=None)
 
 
 def _format_cut(cut: float) -> str:

@@ -60,7 +60,7 @@ def _number_cases(cases: Longs, n_possible: int) -> tuple[Longs, Ints]:
 def _log_probabilities(column: Categorical, codes: Longs, rows: LeftOutRows) -> Floats:
     """Return the log-probabilities [rows, classes] of known levels without each row."""
     counts = _append_total(column.table)
-    pseudo = np.array([float(a) for a in column.exact_pseudo_counts])  # the last is that of an unseen level
+    pseudo = column.pseudo_counts  # the last is that of an unseen level
     # Only rows without weight can have an unseen level; its counts are 0.
     level_counts = np.hstack([counts, np.zeros((len(counts), 1))]).T[codes]
     before = np.maximum(level_counts + pseudo[codes, None], 0.0)

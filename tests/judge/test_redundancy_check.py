@@ -1,0 +1,222 @@
+"""Redundant features in audit and report: found in any order, and left out as if never trained on."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import weigh
+from weigh.cli.main import run_for_exit_code
+from weigh.judge.redundancy_check import RedundancyCheck
+from weigh.learn.labelled_sample import LabelledSample
+from weigh.source import rows as rows_of
+
+pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
+
+SIGNATURE = ("sent", "from", "my", "phone")
+
+
+def table(n: int = 1500, repeats: int = 1, seed: int = 0) -> dict[str, Any]:
+    """Return a flag that agrees with the label in 80 % of the rows, copies of it, and a number."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    a = np.where(rng.random(n) < 0.8, y, 1 - y)
+    copies = {f"copy{k}": np.where(rng.random(n) < 0.02, 1 - a, a).astype(str) for k in range(repeats)}
+    return {"a": a.astype(str), **copies, "x": rng.normal(y, 2.0), "y": np.array(["no", "yes"])[y]}
+
+
+def texts(n: int = 1200, seed: int = 0) -> dict[str, list[str]]:
+    """Return texts of a few words, of which many end with a signature."""
+    rng = np.random.default_rng(seed)
+    words = ["good", "nice", "fine", "bad", "poor", "sad"]
+    found: dict[str, list[str]] = {"text": [], "y": []}
+    for i in range(n):
+        p = [0.25, 0.25, 0.2, 0.1, 0.1, 0.1][:: 1 if i % 2 else -1]
+        signature = SIGNATURE if rng.random() < (0.6 if i % 2 else 0.3) else ()
+        found["text"].append(" ".join([*rng.choice(words, 4, p=p), *signature]))
+        found["y"].append("pos" if i % 2 else "neg")
+    return found
+
+
+def shuffle(data: dict[str, Any], seed: int) -> dict[str, Any]:
+    order = np.random.default_rng(seed).permutation(len(data["y"]))
+    return {name: [column[i] for i in order.tolist()] for name, column in data.items()}
+
+
+def redundancy(model: Any, data: Any, y: Any = None, **options: Any) -> RedundancyCheck:
+    check = weigh.audit(model, data, y, **options).redundancy
+    assert check is not None
+    return check
+
+
+def test_a_repeated_column_is_found_and_leaving_it_out_helps() -> None:
+    data = table()
+    check = redundancy(weigh.NaiveBayes().fit(data, "y"), data)
+    (feature,) = check.features
+    assert (feature.features, feature.repeats, feature.kind) == (("copy0",), "a", "category")
+    assert 0.75 < feature.share < 0.95
+    assert feature.verdict == "helps"
+    assert feature.confidence_change > 0.05
+    assert feature.log_loss_without < check.log_loss
+    assert check.together is None
+
+
+def test_the_log_loss_without_a_column_is_that_of_a_model_trained_without_it() -> None:
+    train, new = table(), table(1000, seed=1)
+    check = redundancy(weigh.NaiveBayes().fit(train, "y"), new, seen=False)
+    rest = weigh.NaiveBayes({"copy0": "skip"}).fit(train, "y")
+    expected = weigh.evaluate(rest, new).measure("log_loss").value
+    assert check.features[0].log_loss_without == pytest.approx(expected, rel=1e-9)
+    full = weigh.evaluate(weigh.NaiveBayes().fit(train, "y"), new).measure("log_loss").value
+    assert check.log_loss == pytest.approx(full, rel=1e-9)
+
+
+def test_the_log_loss_without_words_is_that_of_a_model_with_stop_words() -> None:
+    train, new = texts(), texts(600, seed=1)
+    check = redundancy(weigh.NaiveBayes({"text": "text"}).fit(train, "y"), new, seen=False)
+    (feature,) = check.features
+    assert (feature.column, feature.features, feature.repeats) == ("text", ("my", "phone", "sent"), "from")
+    assert feature.share == 1.0
+    rest = weigh.NaiveBayes({"text": weigh.Text(stop_words=feature.features)}).fit(train, "y")
+    new_rows = weigh.evaluate(rest, new).measure("log_loss").value
+    assert feature.log_loss_without == pytest.approx(new_rows, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", [weigh.Text(counts=False), weigh.Text(weighting="log-tfidf", norm="l2")])
+def test_words_of_other_models_of_texts_are_left_out_too(kind: Any) -> None:
+    data = texts()
+    (feature,) = redundancy(weigh.NaiveBayes({"text": kind}).fit(data, "y"), data).features
+    assert feature.features == ("my", "phone", "sent")
+
+
+def test_training_rows_are_predicted_by_a_model_without_them() -> None:
+    data = table(60)
+    data["row"] = [f"r{i}" for i in range(60)]  # a category that a model learns by heart
+    model = weigh.NaiveBayes({"row": "category"}).fit(data, "y")
+    learned = redundancy(model, data)
+    by_heart = redundancy(model, data, seen=False)
+    assert learned.log_loss > by_heart.log_loss
+
+
+def test_the_order_of_the_rows_does_not_matter() -> None:
+    for data, kinds in ((table(3000), "auto"), (texts(3000), {"text": "text"})):
+        first = redundancy(weigh.NaiveBayes(kinds).fit(data, "y"), data)
+        shuffled = shuffle(data, 3)
+        assert redundancy(weigh.NaiveBayes(kinds).fit(shuffled, "y"), shuffled).to_dict() == first.to_dict()
+
+
+def test_the_sample_contains_equal_rows_once_with_their_number() -> None:
+    data = {"a": ["u", "v", "u", "u"], "y": ["n", "p", "n", "p"]}
+    model = weigh.NaiveBayes().fit(data, "y").model_
+    sample = LabelledSample(model.schema)
+    for chunk in model.schema.chunks(rows_of(data, "y")):
+        sample.add(chunk.slice(0, 2))
+        sample.add(chunk.slice(2, 4))
+    found = sample.rows()
+    cells = zip(found.columns["a"].tolist(), found.labels.tolist(), found.weights.tolist(), strict=True)
+    assert sorted(cells) == [("u", "n", 2.0), ("u", "p", 1.0), ("v", "p", 1.0)]
+    assert sample.is_complete
+    assert sample.total_weight == 4.0
+
+
+def test_several_copies_are_left_out_together_too() -> None:
+    data = table(repeats=3)
+    check = redundancy(weigh.NaiveBayes().fit(data, "y"), data)
+    assert check.found == 3
+    assert check.together is not None
+    assert check.together.log_loss_without < min(each.log_loss_without for each in check.features)
+
+
+@pytest.mark.parametrize("kind", ["flag", "count"])
+def test_columns_of_wide_sparse_rows_that_occur_together_are_found(kind: str) -> None:
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 1000)
+    X = (rng.random((1000, 400)) < 0.05).astype(float)
+    X[:, 5] = rng.random(1000) < np.where(y, 0.5, 0.2)
+    X[:, [7, 300]] = X[:, [5]]
+    matrix = sp.csr_matrix(X)
+    (feature,) = redundancy(weigh.NaiveBayes(kind).fit(matrix, y), matrix, y).features
+    assert (feature.features, feature.repeats) == (("x7", "x300"), "x5")
+
+
+def test_a_sparse_flag_without_evidence_equals_a_model_without_the_column() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 800)
+    X = (rng.random((800, 260)) < 0.1).astype(float)
+    X[:, 5] = rng.random(800) < np.where(y, 0.6, 0.2)
+    X[:, 7] = X[:, 5]
+    matrix, rest = sp.csr_matrix(X), sp.csr_matrix(np.delete(X, 7, axis=1))
+    check = redundancy(weigh.NaiveBayes("flag").fit(matrix, y), matrix, y, seen=False)
+    expected = weigh.evaluate(weigh.NaiveBayes("flag").fit(rest, y), rest, y).measure("log_loss").value
+    assert check.features[0].log_loss_without == pytest.approx(expected, rel=1e-9)
+
+
+def test_columns_and_words_that_are_independent_given_the_class_are_not_reported() -> None:
+    rng = np.random.default_rng(5)
+    words = np.array([f"w{j}" for j in range(60)])
+    y = rng.integers(0, 2, 1500)
+    p = 0.02 + 0.2 * rng.random((2, 60))
+    data = {"text": [" ".join(words[rng.random(60) < p[c]]) for c in y], "y": y.tolist()}
+    assert weigh.audit(weigh.NaiveBayes({"text": "text"}).fit(data, "y"), data).redundancy is None
+    data = table(repeats=0)
+    assert weigh.audit(weigh.NaiveBayes().fit(data, "y"), data).redundancy is None
+
+
+def test_a_calibrated_model_gains_less_by_leaving_a_column_out() -> None:
+    data, new = table(repeats=4), table(1500, repeats=4, seed=1)
+    plain = weigh.NaiveBayes().fit(data, "y")
+    calibrated = weigh.NaiveBayes(calibration="temperature").fit(data, "y")
+    gains = []
+    for model in (plain, calibrated):
+        check = redundancy(model, new, seen=False)
+        assert check.together is not None
+        gains.append(check.log_loss - check.together.log_loss_without)
+    assert gains[1] < gains[0] / 4
+
+
+def test_other_models_have_no_redundancy() -> None:
+    data = table()
+    assert weigh.audit(weigh.LogisticRegression().fit(data, "y"), data).redundancy is None
+
+
+def test_the_command_says_what_leaving_a_column_out_would_do(tmp_path: Any, capsys: Any) -> None:
+    data, file, model = table(300), tmp_path / "rows.csv", tmp_path / "m.weigh"
+    lines = [",".join(map(str, row)) for row in zip(*data.values(), strict=True)]
+    file.write_text("\n".join([",".join(data), *lines]) + "\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert run_for_exit_code(["fit", str(file), "--label", "y", "-o", str(model)]) == 0
+    capsys.readouterr()
+    assert run_for_exit_code(["audit", str(model), str(file), "--most", "1"]) == 0
+    output = " ".join(capsys.readouterr().out.split())
+    assert "Features that repeat others, which naive Bayes counts twice - " in output
+    assert "'copy0' repeats 'a'; without it probabilities change by" in output
+    assert "Leaving out 'copy0': log loss" in output
+    assert "(helps). Tested on 300 rows." in output
+    assert run_for_exit_code(["audit", str(model), str(file), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["redundancy"]["features"][0]["verdict"] == "helps"
+
+
+def test_the_report_recommends_what_helps() -> None:
+    data = table(repeats=2)
+    facts = weigh.report_on(weigh.NaiveBayes().fit(data, "y"), table(800, repeats=2, seed=1)).facts
+    (advice,) = (step for step in facts.summary.next if "counted twice" in step)
+    assert "Leaving out 'copy0': log loss" in advice
+    assert advice.endswith("(helps): train with --kind copy0=skip --kind copy1=skip.")
+
+
+def test_the_report_recommends_stop_words_that_help() -> None:
+    signature = " ".join(f"line{k}" for k in range(8))
+    train, new = (
+        data | {"text": [text.replace("sent from my phone", signature) for text in data["text"]]}
+        for data in (texts(), texts(800, seed=1))
+    )
+    facts = weigh.report_on(weigh.NaiveBayes({"text": "text"}).fit(train, "y"), new).facts
+    (advice,) = (step for step in facts.summary.next if "counted twice" in step)
+    words = "|".join(f"line{k}" for k in range(1, 8))
+    assert advice.endswith(f"(helps): train with --kind 'text=text:stop_words={words}'.")
