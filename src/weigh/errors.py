@@ -30,7 +30,7 @@ Their messages carry advice as data, see `weigh.advice`.
     ├── FrozenScales         later batches are standardised as the first one
     ├── LeakingColumns       whether a column has a value nearly tells the class
     ├── LittleText           too little text to bound the rate of false alarms
-    ├── MissingNumbers       a regression treats missing numbers as zero
+    ├── MissingNumbers       a regression treats missing numbers as means or zero
     ├── NotOptimal           a solver stopped before it reached its tolerance
     ├── OddClasses           classes too rare for the folds, or labels that look like measurements
     ├── OddCells             cells of a number column are not numbers and count as missing
@@ -251,7 +251,7 @@ class SkippedFiles(WeighWarning):
 
 
 class MissingNumbers(WeighWarning):
-    """Numbers are missing, and a regression treats them as zero."""
+    """Numbers are missing, and a regression treats them as the mean of their column or as zero."""
 
 
 class NotOptimal(WeighWarning):

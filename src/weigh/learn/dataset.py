@@ -12,7 +12,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Setting, Step, Text
-from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints, Mask
+from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints, Mask, NumberBlock
 from weigh.features.columns import to_numbers
 from weigh.features.row_hashes import add_label_hashes, add_target_hashes, hash_features
 from weigh.features.schema import Schema
@@ -113,7 +113,7 @@ class SourceDataset:
         self.labels: dict[Label, int] = {}  # code by label, in order of appearance
         self.n_rows = 0
         self.is_weighted = False
-        self.n_missing = MissingCounts()  # they are treated as zero
+        self.n_missing = MissingCounts()
         self.training_rows = TrainingRows()
         self._class_totals = np.zeros(0)  # total weight by label code
         self._cached_chunks: list[EncodedChunk] | None = []
@@ -239,6 +239,14 @@ class SourceDataset:
         return _ChunkBlocks(blocks, targets, labels, weights, n_missing, rows)
 
     def _count_missing(self, chunk: Chunk, blocks: list[Any], mask: Mask | None) -> MissingCounts:
+        """Return the missing numbers of each column, by name in a named table."""
+        is_used = slice(None) if mask is None else mask
+        pairs = zip(self._schema.column_groups, blocks, strict=True)
+        scaled = {group.names[0]: block.values for group, block in pairs if isinstance(block, NumberBlock)}
+        counts = {name: int(np.isnan(values[is_used]).sum()) for name, values in scaled.items()}
+        return self._count_missing_values(chunk, blocks, mask) + MissingCounts(counts)
+
+    def _count_missing_values(self, chunk: Chunk, blocks: list[Any], mask: Mask | None) -> MissingCounts:
         dense = [block for block in blocks if isinstance(block, DenseBlock)]
         total = sum(block.count_missing(mask) for block in dense)
         if not total or not self._schema.named:

@@ -12,8 +12,9 @@ from weigh import errors
 from weigh.advice import Call, Setting, Text
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats, Longs
-from weigh.features.kinds import Kind, Products, Value
+from weigh.features.kinds import Kind, Number, Products, Value
 from weigh.features.width import check_table_memory
+from weigh.learn.dataset import MissingCounts
 from weigh.learn.linear.matrix import (
     Matrix,
     SparseMatrix,
@@ -208,23 +209,29 @@ def _constant_features(X: Matrix) -> tuple[Floats, Longs]:
 
 
 def _warn_missing_numbers(data: TrainingData) -> None:
-    total, names = data.n_missing.total(), [name for name in data.n_missing if name]
-    if not total:
-        return
-    one = "1 number is missing and counts as zero"
-    many = f"{total:,} numbers are missing and count as zero"
-    hint: Text = (
-        f"Fill {'it' if total == 1 else 'them'} in first (for example with the column's mean), or leave "
-        "such rows out."
-    )
-    where = ""
-    if names:
-        counts = [f"{name!r} ({data.n_missing[name]:,})" for name in names[:MAX_NAMED_COLUMNS]]
-        others = f" and {len(names) - MAX_NAMED_COLUMNS:,} more" if len(names) > MAX_NAMED_COLUMNS else ""
-        where = f", in {', '.join(counts)}{others}"
+    scaled = {g.names[0] for g in data.schema.column_groups if isinstance(g.kind, Number)}
+    means = MissingCounts({name: n for name, n in data.n_missing.items() if name in scaled})
+    _warn_missing(means, "the mean of the column", "")
+    zeros = data.n_missing - means
+    it = "it" if zeros.total() == 1 else "them"
+    hint: Text = f"Fill {it} in first (for example with the column's mean), or leave such rows out."
+    if names := [name for name in zeros if name]:
         mean = {name: Call("Number", scale="unit") for name in names[:MAX_NAMED_COLUMNS]}
         hint = ("To count them as the column's mean instead, use ", Setting("columns", mean), ".")
-    warn(errors.MissingNumbers(f"{one if total == 1 else many}{where}.", hint=hint), names)
+    _warn_missing(zeros, "zero", hint)
+
+
+def _warn_missing(counts: MissingCounts, value: str, hint: Text) -> None:
+    total, names = counts.total(), [name for name in counts if name]
+    if not total:
+        return
+    number = "1 number is missing and counts" if total == 1 else f"{total:,} numbers are missing and count"
+    where = ""
+    if names:
+        listed = [f"{name!r} ({counts[name]:,})" for name in names[:MAX_NAMED_COLUMNS]]
+        others = f" and {len(names) - MAX_NAMED_COLUMNS:,} more" if len(names) > MAX_NAMED_COLUMNS else ""
+        where = f", in {', '.join(listed)}{others}"
+    warn(errors.MissingNumbers(f"{number} as {value}{where}.", hint=hint), names)
 
 
 def _offset_index(data: TrainingData, offset: str, owner: str) -> int:
