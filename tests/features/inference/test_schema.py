@@ -65,6 +65,14 @@ def test_repeated_texts_of_several_words_are_categories():
     assert kind_of(objects("very good", "very bad", "very good", "very bad")) == Category()
 
 
+def test_many_notes_with_phrases_that_occur_once_are_text():
+    phrases = ["sent invoice", "call back next week", "demo went well", "met at fair"]
+    single = [f"{phrase}, call {k}" for k, phrase in enumerate(phrases * 60)]
+    assert kind_of(objects(*phrases * 300, *single)) == Text()
+    with pytest.warns(errors.OddValues, match="If it is running text"):
+        assert kind_of(objects(*phrases * 1300, *single)) == Category()
+
+
 def test_distinct_single_words_are_categories():
     assert kind_of(objects("a1", "b2", "c3")) == Category()
 

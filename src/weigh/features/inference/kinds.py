@@ -53,6 +53,7 @@ from weigh.source.missing import Marker
 
 MIN_NUMERALS = 4  # distinct numerals that make a string column look numeric
 MAX_NOTED_SHARE = 0.2  # of the cells may be words in a column that looks numeric
+MAX_NEW_SHARE = 0.05  # of new rows may have a value of several words that was never seen, in a category
 MIN_FLAG_ROWS = 100  # of a column of yes and no; in a small table the words are categories
 MIN_COMPACT_DATE, MAX_COMPACT_DATE = 1900_01_01, 2100_12_31  # dates as numbers, such as 20240131
 EPOCH_SECONDS = (30 * 365 * 86_400, 66 * 366 * 86_400)  # about 2000 to 2035
@@ -344,7 +345,9 @@ def _kind_of_words(codes: Ints, values: list[Any], name: str) -> Kind:
         [isinstance(v, str) and len(v.split(None, 1)) > 1 for v in values], dtype=bool
     )
     is_text = 2 * has_several_words[known].sum() > len(known)
-    if 2 * len(values) <= len(known):
+    # By Good and Turing, the share of values that occur once is the probability of one never seen before.
+    n_single = int((np.bincount(known, minlength=len(values)) == 1).sum())
+    if 2 * len(values) <= len(known) and n_single <= MAX_NEW_SHARE * len(known):
         if is_text:
             warn(
                 errors.OddValues(

@@ -22,7 +22,7 @@ from weigh.learn.linear.problem import Problem, Solution, centre_distant_columns
 from weigh.model.parallel import available_cores
 
 DEFAULT_SCALE = 1.0
-SCALES = (0.1, 0.3, DEFAULT_SCALE, 3.0, 10.0, 30.0)
+SCALES = (0.1, 0.3, DEFAULT_SCALE, 3.0, 10.0, 30.0, 100.0, 300.0)
 N_FOLDS = 5
 MIN_ROWS = 50  # with fewer, differences between the scales are mostly chance
 MAX_ROWS = 2_000  # of the sample
