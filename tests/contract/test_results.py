@@ -418,7 +418,8 @@ def shown_classes() -> list[str]:
 
 
 def test_every_class_with_html_or_plot_has_an_example_here() -> None:
-    priors = {type(each).__name__ for each in PRIORS} | {"PriorDisplay", "LocationScalePrior"}
+    bases = {"PriorDisplay", "LocationScalePrior", "ProportionalDirichlet"}
+    priors = {type(each).__name__ for each in PRIORS} | bases
     models = {name.split()[0] for name in MODELS}
     pages = {"Report"}  # tested separately in a browser
     shown = shown_classes()

@@ -680,8 +680,12 @@ def test_missing_numbers_of_named_tables_count_as_the_mean_unless_units_are_stat
     filled = {name: np.where(np.isnan(x), np.nanmean(x), x) for name, x in table.items()}
     expected = weigh.LinearRegression().fit(filled, y)
     unit = weigh.Number(scale="unit")
-    for learner in (weigh.LinearRegression(), weigh.LinearRegression(columns={"a": unit, "b": unit})):
-        learner.fit(table, y)
+    with pytest.warns(errors.MissingNumbers) as caught:
+        found = weigh.LinearRegression().fit(table, y)
+    assert [str(each.message) for each in caught] == [
+        "8 numbers are missing and count as the mean of the column, in 'a' (7), 'b' (1)."
+    ]
+    for learner in (found, weigh.LinearRegression(columns={"a": unit, "b": unit}).fit(table, y)):
         np.testing.assert_allclose(learner.coef_, expected.coef_, rtol=1e-9)
         np.testing.assert_allclose(learner.predict(table), expected.predict(filled), rtol=1e-9)
     for learner in (weigh.LinearRegression(scale=None), weigh.LinearRegression(weigh.Normal(100))):

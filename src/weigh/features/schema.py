@@ -220,7 +220,7 @@ class Schema(Immutable):
             # The source knows the format of its numbers.
             rows = source.prefix(kinds=kinds)
         for name, kind in kinds.items():
-            if name in rows.unreadable and not isinstance(kind, kd.Skip):
+            if name in rows.unreadable and kind != "skip":
                 raise rows.unreadable[name]
         rows = rows if self.named and source.named else _name_columns(rows, self)
         rows = self._cell_reader.convert(_read_chunk_labels(rows, self))

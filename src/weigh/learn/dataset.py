@@ -12,7 +12,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Setting, Step, Text
-from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints, Mask, NumberBlock
+from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, Ints, Mask
 from weigh.features.columns import to_numbers
 from weigh.features.row_hashes import add_label_hashes, add_target_hashes, hash_features
 from weigh.features.schema import Schema
@@ -239,11 +239,18 @@ class SourceDataset:
         return _ChunkBlocks(blocks, targets, labels, weights, n_missing, rows)
 
     def _count_missing(self, chunk: Chunk, blocks: list[Any], mask: Mask | None) -> MissingCounts:
-        """Return the missing numbers of each column, by name in a named table."""
+        """Return the missing numbers of each column, by name in a named table.
+
+        Parts of dates are left out, and numbers for which the user asked for the mean.
+        """
         is_used = slice(None) if mask is None else mask
         pairs = zip(self._schema.column_groups, blocks, strict=True)
-        scaled = {group.names[0]: block.values for group, block in pairs if isinstance(block, NumberBlock)}
-        counts = {name: int(np.isnan(values[is_used]).sum()) for name, values in scaled.items()}
+        means = {g.names[0]: block.values for g, block in pairs if getattr(g.kind, "scale", None) == "auto"}
+        counts = {
+            name: int(np.isnan(values[is_used]).sum())
+            for name, values in means.items()
+            if name in self._schema.names
+        }
         return self._count_missing_values(chunk, blocks, mask) + MissingCounts(counts)
 
     def _count_missing_values(self, chunk: Chunk, blocks: list[Any], mask: Mask | None) -> MissingCounts:
