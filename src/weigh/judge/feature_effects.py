@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from weigh.features.blocks import Floats
+from weigh.features.blocks import Floats, Mask
 from weigh.judge.ablation import MAX_LOSS, LeftOut
 from weigh.learn.labelled_sample import SampledRows
 from weigh.model.decision import log_softmax
 from weigh.model.distributions.word_weights import FlagWeights
 from weigh.model.naive_bayes import BayesModel
 from weigh.source.sparse_rows import SparseRows
-
-MIN_CHANGE = 1e-4  # of a probability; words change only the rows in which they occur
 
 
 class FeatureEffects:
@@ -36,13 +34,27 @@ class FeatureEffects:
     def _posterior(self) -> Floats:
         return np.exp(log_softmax(self._scores))
 
-    def measure(self, left_out: Sequence[LeftOut], *, only_changed_rows: bool = False) -> float:
-        """Return the mean change of the predicted class's probability without some features."""
-        evidence = sum(self._evidence(each) for each in left_out)
+    def measure(self, left_out: Sequence[LeftOut], *, where_present: bool = False) -> float:
+        """Return the mean change of the predicted class's probability without some features.
+
+        `where_present` takes the mean over the rows in which words or counts occur, otherwise over all rows.
+        """
+        evidence = np.sum([self._evidence(each) for each in left_out], axis=0)
         without = np.exp(log_softmax(self._scores - evidence))
         at = np.arange(len(self._weights)), self._posterior.argmax(axis=1)
-        change = np.abs(self._posterior - without)[at]
-        return mean_change(change, self._weights, only_changed_rows)
+        weights = self._weights * self.find_occurrences(left_out) if where_present else self._weights
+        return mean_change(np.abs(self._posterior - without)[at], weights)
+
+    def find_occurrences(self, left_out: Sequence[LeftOut]) -> Mask:
+        """Return the mask of the rows in which words or counts occur, or that have columns."""
+        occurs = np.zeros(len(self._weights), dtype=bool)
+        for each in left_out:
+            if each.group is None:
+                occurs[:] = True
+            else:
+                columns = _find_columns(self._model.terms[each.group], each.features)
+                occurs |= np.diff(self._select_entries(each.group, columns).indptr) > 0
+        return occurs
 
     def _evidence(self, left_out: LeftOut) -> Floats:
         """Return what features add to the scores [rows, classes]."""
@@ -59,11 +71,8 @@ class FeatureEffects:
 
     def _add_names(self, place: int, term: Any, names: Sequence[str], added: Floats) -> None:
         """Add what some words, counts or flags of a group contribute."""
-        columns = [term.index_by_name[name] for name in names if name in term.index_by_name]
-        if place not in self._entries:
-            self._entries[place] = term.entries(self._blocks[place])
-        entries = self._entries[place]
-        entries = entries.select_entries(np.isin(entries.indices, columns))
+        columns = _find_columns(term, names)
+        entries = self._select_entries(place, columns)
         if isinstance(term, FlagWeights):
             absent = np.maximum(term.absent, -MAX_LOSS)
             added += absent[columns].sum(axis=0)
@@ -71,9 +80,17 @@ class FeatureEffects:
         else:
             entries.add_product(term.table, added)
 
+    def _select_entries(self, place: int, columns: Sequence[int]) -> SparseRows:
+        if place not in self._entries:
+            self._entries[place] = self._model.terms[place].entries(self._blocks[place])
+        entries = self._entries[place]
+        return entries.select_entries(np.isin(entries.indices, columns))
 
-def mean_change(change: Floats, weights: Floats, only_changed_rows: bool) -> float:
-    """Return the mean change of a probability, of all rows or of those that change."""
-    if only_changed_rows:
-        weights = weights * (change > MIN_CHANGE)
+
+def _find_columns(term: Any, names: Sequence[str]) -> list[int]:
+    return [term.index_by_name[name] for name in names if name in term.index_by_name]
+
+
+def mean_change(change: Floats, weights: Floats) -> float:
+    """Return the weighted mean, 0 if no row has a weight."""
     return float(np.average(change, weights=weights)) if weights.any() else 0.0

@@ -40,10 +40,10 @@ class RedundantFeature(Facts):
     counts `occur_together`; other features have values that the other one tells. `remedy` is the kind that
     leaves them out: "skip" for columns, "stop_words" for words of a text with standard settings, else None.
     `confidence_change` is how much the probability of the predicted class changes without it on average; for
-    words and counts, over the rows that change. `low` and `high` are the confidence interval of the change of
-    the log loss, `accuracy_low` and `accuracy_high` that of the accuracy. The `verdict` is "helps" if the log
-    loss surely falls, "hurts" if it surely rises, "mixed" if it falls and so does the accuracy, and otherwise
-    "no clear difference".
+    words and counts, over the rows in which they occur. `low` and `high` are the confidence interval of the
+    change of the log loss, `accuracy_low` and `accuracy_high` that of the accuracy. The `verdict` is "helps"
+    if the log loss surely falls, "hurts" if it surely rises, "mixed" if it falls and so does the accuracy,
+    and otherwise "no clear difference".
     """
 
     column: str
@@ -122,10 +122,11 @@ def check_redundancy(
     rows = rows.select(class_indices(model, rows.chunk) >= 0)
     if not rows.chunk.n_rows or len(model.classes) < 2:
         return None
-    candidates = _rank_relevant(FeatureEffects(model, rows), find_candidates(model, rows))
-    if not candidates:
+    candidates = find_candidates(model, rows)
+    effects = FeatureEffects(model, rows) if candidates else None
+    if effects is None or not (candidates := _rank_relevant(effects, candidates)):
         return None
-    test = _AblationTest(model, rows, has_seen=has_seen, fits_temperature=is_calibrated, level=level)
+    test = _AblationTest(model, rows, effects, has_seen=has_seen, fits_temperature=is_calibrated, level=level)
     return RedundancyCheck(
         n=int(rows.counts.sum()),
         is_sample=not sample.is_complete,
@@ -140,13 +141,13 @@ def check_redundancy(
 def _rank_relevant(effects: FeatureEffects, candidates: Sequence[_Candidate]) -> list[_Candidate]:
     """Return the candidates that change probabilities, those that change them most first.
 
-    Columns matter together, or if one is repeated completely; words and counts in the rows that they change.
+    Columns matter together, or if one is repeated completely; words and counts where they occur.
     """
     columns = [each for each in candidates if not each.occur_together]
     relevant = [
         each
         for each in candidates
-        if each.occur_together and effects.measure([each.left_out], only_changed_rows=True) >= MIN_EFFECT
+        if each.occur_together and effects.measure([each.left_out], where_present=True) >= MIN_EFFECT
     ]
     if columns and (
         max(each.share for each in columns) > COMPLETE_SHARE
@@ -218,12 +219,13 @@ class _AblationTest:
         self,
         model: BayesModel,
         rows: SampledRows,
+        effects: FeatureEffects,
         *,
         has_seen: bool,
         fits_temperature: bool,
         level: float,
     ) -> None:
-        self._model, self._rows, self._level = model, rows, level
+        self._model, self._rows, self._effects, self._level = model, rows, effects, level
         self._options = {"has_seen": has_seen, "fits_temperature": fits_temperature}
         self._weights = rows.counts * rows.weights
         self._full = self._predict([])
@@ -238,8 +240,9 @@ class _AblationTest:
 
     def leave_out(self, candidates: Sequence[_Candidate]) -> RedundantFeature:
         """Return the outcome without some features, described by the first of them."""
-        without = self._predict([candidate.left_out for candidate in candidates])
-        first = candidates[0]
+        first, left_out = candidates[0], [candidate.left_out for candidate in candidates]
+        without = self._predict(left_out)
+        is_affected = self._effects.find_occurrences(left_out) if first.occur_together else 1.0
         at = np.arange(len(self._weights)), self._full.predicted
         change = np.abs(self._full.posterior - without.posterior)[at]
         return RedundantFeature(
@@ -250,7 +253,7 @@ class _AblationTest:
             min(candidate.share for candidate in candidates),
             first.occur_together,
             first.remedy,
-            mean_change(change, self._weights, first.occur_together),
+            mean_change(change, self._weights * is_affected),
             self._mean(without.losses),
             self._mean(without.is_right),
             *self._interval(without.losses - self._full.losses),
