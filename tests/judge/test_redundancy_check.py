@@ -255,6 +255,9 @@ def test_the_scale_of_the_weights_does_not_matter(weight: float) -> None:
     feature = redundancy(model, source, seen=False).features[0]
     assert (feature.features, feature.repeats) == (plain.features, plain.repeats)
     assert [feature.low, feature.high] == pytest.approx([plain.low, plain.high], rel=1e-6)
+    learned = weigh.audit(model, source, seen=True)
+    assert learned.redundancy is not None
+    assert learned.redundancy.log_loss == pytest.approx(learned.measure("log_loss").value, rel=1e-9)
 
 
 def dates(n: int = 800) -> dict[str, Any]:
@@ -338,8 +341,10 @@ def test_features_are_ranked_by_their_effect_and_words_compete_with_columns() ->
 def test_words_without_an_effect_are_neither_listed_nor_counted() -> None:
     data = texts(600)
     data["text"] = [f"{text} aa bb" if i % 4 < 2 else text for i, text in enumerate(data["text"])]
+    noise = np.random.default_rng(1).choice(["u", "v"], 600).tolist()
+    data |= {f"noise{k}": noise for k in range(7)}  # more than are tested
     check = redundancy(weigh.NaiveBayes({"text": weigh.Text(counts=False)}).fit(data, "y"), data)
-    assert (check.found, check.features[0].repeats) == (1, "from")
+    assert (check.found, check.features[0].repeats) == (1 + 6, "from")
 
 
 @pytest.mark.parametrize(

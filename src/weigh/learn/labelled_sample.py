@@ -74,6 +74,8 @@ class LabelledSample:
         add_label_hashes(labels, codes, hashes)
         weights = np.ones(chunk.n_rows) if chunk.weights is None else chunk.weights
         places = np.flatnonzero((weights > 0) & (True if self._limit is None else hashes <= self._limit))
+        if not len(places):
+            return
         found, first, inverse = np.unique(hashes[places], return_index=True, return_inverse=True)
         if len(found) > self._max_rows:
             self._limit = found[self._max_rows - 1]
