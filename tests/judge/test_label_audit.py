@@ -281,3 +281,15 @@ def test_weights_whose_squares_underflow_or_overflow_are_rejected() -> None:
     for weight in (1e-300, 1e300):
         with pytest.raises(errors.DataError, match=r"weights must be 0, or from 1e-50 to 1e\+50"):
             rows_of(table, "y", np.full(20, weight))
+
+
+def test_the_number_of_wrong_labels_is_printed_as_an_estimate() -> None:
+    table, _ = plant_errors()
+    result = weigh.audit(weigh.NaiveBayes().fit(table, "label"), table)
+    text = " ".join(str(result).split())
+    assert f"labels that look wrong about {result.wrong} (" in text
+    assert (
+        "How many look wrong is estimated from the labels that even the surest predictions contradict. It "
+        "may be a little above zero although all labels are right, where classes overlap, and is too low "
+        "where many are wrong, mostly in small tables. Look at the rows."
+    ) in text

@@ -13,8 +13,7 @@ import scipy.sparse as sp
 import weigh
 from weigh.cli.main import run_for_exit_code
 from weigh.judge.redundancy_check import RedundancyCheck
-from weigh.learn.labelled_sample import LabelledSample
-from weigh.source import rows as rows_of
+from weigh.judge.redundancy_format import describe_feature
 
 pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.DependentColumns")
 
@@ -110,20 +109,6 @@ def test_the_order_of_the_rows_does_not_matter() -> None:
         assert redundancy(weigh.NaiveBayes(kinds).fit(shuffled, "y"), shuffled).to_dict() == first.to_dict()
 
 
-def test_the_sample_contains_equal_rows_once_with_their_number() -> None:
-    data = {"a": ["u", "v", "u", "u"], "y": ["n", "p", "n", "p"]}
-    model = weigh.NaiveBayes().fit(data, "y").model_
-    sample = LabelledSample(model.schema)
-    for chunk in model.schema.chunks(rows_of(data, "y")):
-        sample.add(chunk.slice(0, 2))
-        sample.add(chunk.slice(2, 4))
-    found = sample.rows()
-    cells = zip(found.columns["a"].tolist(), found.labels.tolist(), found.weights.tolist(), strict=True)
-    assert sorted(cells) == [("u", "n", 2.0), ("u", "p", 1.0), ("v", "p", 1.0)]
-    assert sample.is_complete
-    assert sample.total_weight == 4.0
-
-
 def test_several_copies_are_left_out_together_too() -> None:
     data = table(repeats=3)
     check = redundancy(weigh.NaiveBayes().fit(data, "y"), data)
@@ -202,21 +187,171 @@ def test_the_command_says_what_leaving_a_column_out_would_do(tmp_path: Any, caps
     assert json.loads(capsys.readouterr().out)["redundancy"]["features"][0]["verdict"] == "helps"
 
 
-def test_the_report_recommends_what_helps() -> None:
-    data = table(repeats=2)
-    facts = weigh.report_on(weigh.NaiveBayes().fit(data, "y"), table(800, repeats=2, seed=1)).facts
-    (advice,) = (step for step in facts.summary.next if "counted twice" in step)
-    assert "Leaving out 'copy0': log loss" in advice
-    assert advice.endswith("(helps): train with --kind copy0=skip --kind copy1=skip.")
+def leave_one_out_log_loss(columns: Any, data: dict[str, Any], **options: Any) -> float:
+    model = weigh.NaiveBayes(columns).fit(data, "y", **options)
+    return weigh.audit(model, data, seen=True).measure("log_loss").value
 
 
-def test_the_report_recommends_stop_words_that_help() -> None:
-    signature = " ".join(f"line{k}" for k in range(8))
-    train, new = (
-        data | {"text": [text.replace("sent from my phone", signature) for text in data["text"]]}
-        for data in (texts(), texts(800, seed=1))
+def repeated_flags(n: int = 2000, seed: int = 3) -> dict[str, Any]:
+    """Return a few flags, so that most rows occur often, of which one repeats another."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    flags = {f"f{k}": rng.random(n) < np.where(y, 0.7, 0.4) for k in range(3)}
+    return {**flags, "copy": flags["f0"], "y": np.array(["no", "yes"])[y]}
+
+
+@pytest.mark.parametrize("n", [400, 2000])
+def test_repeated_rows_are_left_out_one_at_a_time(n: int) -> None:
+    data = {name: column for name, column in table(n).items() if name != "x"}
+    data["copy0"] = data["a"]
+    check = redundancy(weigh.NaiveBayes().fit(data, "y"), data)
+    assert (check.n, check.is_sample) == (n, False)
+    assert check.log_loss == pytest.approx(leave_one_out_log_loss("auto", data), rel=1e-9)
+    without = leave_one_out_log_loss({"copy0": "skip"}, data)
+    assert check.features[0].log_loss_without == pytest.approx(without, rel=1e-9)
+    assert check.features[0].verdict == "helps"
+
+
+def test_repeated_rows_of_flags_are_left_out_one_at_a_time() -> None:
+    data = repeated_flags()
+    check = redundancy(weigh.NaiveBayes().fit(data, "y"), data)
+    assert check.n == 2000
+    assert check.log_loss == pytest.approx(leave_one_out_log_loss("auto", data), rel=1e-9)
+    without = leave_one_out_log_loss({"copy": "skip"}, data)
+    assert check.features[0].log_loss_without == pytest.approx(without, rel=1e-9)
+
+
+def test_leaving_words_out_of_training_texts_agrees_with_leave_one_out_without_them() -> None:
+    data = texts(300)
+    (feature,) = redundancy(weigh.NaiveBayes({"text": "text"}).fit(data, "y"), data).features
+    without = leave_one_out_log_loss({"text": weigh.Text(stop_words=feature.features)}, data)
+    assert feature.log_loss_without == pytest.approx(without, rel=1e-9)
+
+
+def test_the_interval_of_repeated_rows_is_that_of_the_mean_of_all_rows() -> None:
+    data = repeated_flags(500)
+    check = redundancy(weigh.NaiveBayes().fit(data, "y"), data)
+    losses = [
+        weigh.NaiveBayes(columns).fit(data, "y").model_.left_out_scores(data, "y")
+        for columns in ("auto", {"copy": "skip"})
+    ]
+    labels = (np.asarray(data["y"]) == "yes").astype(int)
+    full, without = (
+        np.logaddexp(*scores.T) - scores[np.arange(500), labels] for scores in map(np.asarray, losses)
     )
-    facts = weigh.report_on(weigh.NaiveBayes({"text": "text"}).fit(train, "y"), new).facts
-    (advice,) = (step for step in facts.summary.next if "counted twice" in step)
-    words = "|".join(f"line{k}" for k in range(1, 8))
-    assert advice.endswith(f"(helps): train with --kind 'text=text:stop_words={words}'.")
+    change = without - full
+    half_width = 1.9647 * change.std(ddof=1) / np.sqrt(500)
+    feature = check.features[0]
+    assert feature.low == pytest.approx(change.mean() - half_width, abs=1e-4 * half_width)
+    assert feature.high == pytest.approx(change.mean() + half_width, abs=1e-4 * half_width)
+
+
+@pytest.mark.parametrize("weight", [0.4, 7.0])
+def test_the_scale_of_the_weights_does_not_matter(weight: float) -> None:
+    data = {name: np.asarray(column)[:300] for name, column in repeated_flags().items()}
+    plain = redundancy(weigh.NaiveBayes(prior=None).fit(data, "y"), data, seen=False).features[0]
+    source = weigh.rows(data, "y", weights=np.full(300, weight))
+    model = weigh.NaiveBayes(prior=None).fit(source)
+    feature = redundancy(model, source, seen=False).features[0]
+    assert (feature.features, feature.repeats) == (plain.features, plain.repeats)
+    assert [feature.low, feature.high] == pytest.approx([plain.low, plain.high], rel=1e-6)
+    learned = weigh.audit(model, source, seen=True)
+    assert learned.redundancy is not None
+    assert learned.redundancy.log_loss == pytest.approx(learned.measure("log_loss").value, rel=1e-9)
+
+
+def dates(n: int = 800) -> dict[str, Any]:
+    """Return dates whose weekday depends on the label, twice."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    days = 7 * rng.integers(0, 50, n) + np.where(rng.random(n) < 0.7, 2 * y, rng.integers(0, 7, n))
+    when = (np.datetime64("2024-01-01") + days).astype(str).tolist()
+    return {"when": when, "again": when, "y": np.array(["no", "yes"])[y].tolist()}
+
+
+def test_a_date_is_left_out_with_all_its_parts() -> None:
+    data = dates()
+    check = redundancy(weigh.NaiveBayes().fit(data, "y"), data)
+    (feature,) = check.features
+    assert (feature.column, feature.kind, feature.repeats) == ("again", "date", "when")
+    assert len(feature.features) > 1
+    without = leave_one_out_log_loss({"again": "skip"}, data)
+    assert feature.log_loss_without == pytest.approx(without, rel=1e-9)
+    assert feature.confidence_change > 0.05
+    lines = " ".join(str(weigh.audit(weigh.NaiveBayes().fit(data, "y"), data)).split())
+    assert "- 'again' repeats 'when'; without it probabilities change by" in lines
+    assert "Leaving out 'again': log loss" in lines
+
+
+def test_words_that_exclude_each_other_do_not_occur_together() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    greets = rng.random(600) < np.where(y, 0.7, 0.3)
+    data = {
+        "text": np.where(greets, "hello dear friend", "goodbye forever").tolist(),
+        "n": rng.normal(size=600).tolist(),  # copies of a text are one observation
+        "y": y.tolist(),
+    }
+    data["text"] = [f"{text} w{i}" for i, text in enumerate(data["text"])]
+    check = redundancy(weigh.NaiveBayes({"text": "text"}).fit(data, "y"), data)
+    found = {feature.repeats: feature.features for feature in check.features}
+    assert found == {"dear": ("friend", "hello"), "forever": ("goodbye",)}
+
+
+@pytest.mark.parametrize("is_sparse", [True, False])
+@pytest.mark.parametrize("n_flags", [30, 300])
+def test_flags_are_compared_once(n_flags: int, is_sparse: bool) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = (rng.random((600, n_flags)) < 0.1).astype(float)
+    X[:, 0] = rng.random(600) < np.where(y, 0.6, 0.2)
+    X[:, 1] = X[:, 0]
+    rows = sp.csr_matrix(X) if is_sparse else X
+    check = redundancy(weigh.NaiveBayes("flag").fit(rows, y), rows, y)
+    assert [(f.features, f.repeats, f.occur_together) for f in check.features] == [(("x1",), "x0", False)]
+    assert check.found == 1
+    rest = np.delete(X, 1, axis=1)
+    rest = sp.csr_matrix(rest) if is_sparse else rest
+    without = weigh.audit(weigh.NaiveBayes("flag").fit(rest, y), rest, y).measure("log_loss").value
+    assert check.features[0].log_loss_without == pytest.approx(without, rel=1e-9)
+
+
+def test_opposite_flags_of_sparse_rows_repeat_each_other() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    X = (rng.random((600, 300)) < 0.1).astype(float)
+    X[:, 0] = rng.random(600) < np.where(y, 0.6, 0.2)
+    X[:, 1] = 1 - X[:, 0]
+    matrix = sp.csr_matrix(X)
+    (feature,) = redundancy(weigh.NaiveBayes("flag").fit(matrix, y), matrix, y).features
+    assert describe_feature(feature) == "'x1' repeats 'x0'"
+
+
+def test_features_are_ranked_by_their_effect_and_words_compete_with_columns() -> None:
+    data = texts(600)
+    rng = np.random.default_rng(1)
+    noise = rng.choice(["u", "v"], 600)
+    data |= {f"noise{k}": noise.tolist() for k in range(7)}
+    check = redundancy(weigh.NaiveBayes({"text": "text"}).fit(data, "y"), data)
+    assert check.found == 7
+    assert len(check.features) == 5
+    assert check.features[0].column == "text"
+
+
+def test_words_without_an_effect_are_neither_listed_nor_counted() -> None:
+    data = texts(600)
+    data["text"] = [f"{text} aa bb" if i % 4 < 2 else text for i, text in enumerate(data["text"])]
+    noise = np.random.default_rng(1).choice(["u", "v"], 600).tolist()
+    data |= {f"noise{k}": noise for k in range(7)}  # more than are tested
+    check = redundancy(weigh.NaiveBayes({"text": weigh.Text(counts=False)}).fit(data, "y"), data)
+    assert (check.found, check.features[0].repeats) == (1 + 6, "from")
+
+
+@pytest.mark.parametrize(
+    ("kind", "remedy"),
+    [(weigh.Text(), "stop_words"), (weigh.Text(min_count=2), None), (weigh.Text(chars=True), None)],
+)
+def test_stop_words_are_advised_only_for_texts_with_standard_settings(kind: Any, remedy: Any) -> None:
+    data = texts(600)
+    check = redundancy(weigh.NaiveBayes({"text": kind}).fit(data, "y"), data)
+    assert {feature.remedy for feature in check.features} == {remedy}

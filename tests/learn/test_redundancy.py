@@ -176,3 +176,38 @@ def test_rows_of_zero_weight_are_not_sampled() -> None:
     weights = np.where(np.arange(40) < 20, 1.0, 0.0)
     with pytest.warns(errors.DependentColumns, match="'b' repeats 'a'"):
         weigh.NaiveBayes().fit({"a": a, "b": data["b"]}, data["y"], sample_weight=weights)
+
+
+def test_a_repeated_date_is_left_out_with_all_its_parts():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 400)
+    days = 7 * rng.integers(0, 50, 400) + np.where(rng.random(400) < 0.7, 2 * y, rng.integers(0, 7, 400))
+    when = (np.datetime64("2024-01-01") + days).astype(str).tolist()
+    data = {"when": when, "again": when, "y": y.tolist()}
+    model = weigh.NaiveBayes({"again": "skip"}).fit(data, "y").predict_proba(data)
+    text = message(data)
+    assert text is not None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        full = weigh.NaiveBayes().fit(data, "y").predict_proba(data)
+    at = np.arange(400), full.argmax(axis=1)
+    points = 100 * np.abs(full - model)[at].mean()
+    assert points > 4
+    assert f"'again' repeats 'when'. Without it the probabilities change by {points:.2g} points" in text
+    assert "columns={'again': 'skip'}" in text
+
+
+def test_a_part_that_repeats_a_column_is_left_out_alone():
+    rng = np.random.default_rng(0)
+    days = rng.integers(0, 350, 400)
+    when = np.datetime64("2024-01-01") + days
+    weekday = np.array(["mo", "tu", "we", "th", "fr", "sa", "su"])[days % 7]
+    data = {"weekday": weekday, "when": when.astype(str).tolist(), "y": rng.integers(0, 2, 400)}
+    source = rows(data, "y")
+    schema = infer_schema(source, "auto")
+    (found,) = find_dependent_columns(schema, next(schema.chunks(source)))
+    assert (found.first, found.features, found.column) == ("weekday", ("when: weekday",), None)
+    text = message(data)
+    assert text is not None
+    assert "'when: weekday' repeats 'weekday'" in text
+    assert text.endswith("Calibrate the model.")

@@ -87,7 +87,7 @@ def test_probabilities_worse_than_the_class_frequencies_are_not_recommended() ->
         '; train it with calibration="auto" (--set calibration=auto), or calibrate it on rows it was not '
     )
     assert f"{remedy}trained on (weigh calibrate)." in advice
-    assert "because clue1 repeats clue0, clue2 repeats clue0" in advice
+    assert "because 'clue1' repeats 'clue0', 'clue2' repeats 'clue0'" in advice
     assert "--kind clue1=skip" in advice
 
 

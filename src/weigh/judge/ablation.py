@@ -7,15 +7,16 @@ scores as leaving out its term. Words and counts share one distribution, so thei
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from weigh.features.blocks import Floats, Longs
+from weigh.features.blocks import Floats, Longs, SparseBlock
 from weigh.features.names import NameArray
+from weigh.learn.labelled_sample import SampledRows
 from weigh.learn.redundancy import leave_out_columns
 from weigh.model.counts.bayes_counts import encode_labels
 from weigh.model.counts.count_table import CountTable, WordCountTable
@@ -23,8 +24,8 @@ from weigh.model.counts.sufficient_statistics import FlagCounts
 from weigh.model.decision import best_class, log_softmax
 from weigh.model.naive_bayes import BayesModel
 from weigh.source.chunk import Chunk
+from weigh.source.sparse_rows import SparseRows
 
-N_FOLDS = 5
 MAX_LOSS = 34.5  # nats; −log of the smallest probability that log losses distinguish from zero
 TEMPERATURES = np.geomspace(0.02, 3.0, 61)  # factors of the scores of a calibrated model
 
@@ -47,35 +48,30 @@ class Outcomes:
     posterior: Floats
 
 
-def split_training_rows(model: BayesModel, rows: Chunk, total: float) -> Iterator[tuple[BayesModel, Chunk]]:
-    """Yield parts of training rows, each with the model that was not trained on them.
-
-    A part is a fifth of all rows at most, and their counts are subtracted from those of the model.
-    """
-    weights = rows.weights if rows.weights is not None else np.ones(rows.n_rows)
-    n_folds = N_FOLDS if weights.sum() * N_FOLDS > total else 1
-    for fold in range(min(n_folds, rows.n_rows)):
-        part = rows.select(np.arange(rows.n_rows) % n_folds == fold)
-        is_plain = part.weights is None or bool((part.weights == 1).all())
-        counts = model.count([replace(part, weights=None) if is_plain else part])
-        yield model.with_fewer_counts(model.counts.plus(counts, -1).canonical()), part
-
-
 def predict_without(
-    model: BayesModel, rows: Chunk, left_out: Sequence[LeftOut], fits_temperature: bool
+    model: BayesModel,
+    rows: SampledRows,
+    left_out: Sequence[LeftOut],
+    *,
+    has_seen: bool,
+    fits_temperature: bool,
 ) -> Outcomes:
-    """Return the outcomes of labelled rows of known classes for the model without some features."""
+    """Return the outcomes of labelled rows of known classes for the model without some features.
+
+    If the model `has_seen` the rows, each copy of a row is predicted without that copy.
+    """
+    chunk = rows.chunk
     for group in dict.fromkeys(each.group for each in left_out):
         features = [name for each in left_out if each.group == group for name in each.features]
-        model, rows = _leave_out(model, rows, LeftOut(tuple(features), group))
-    scores = model.score_rows(model.encode(rows))
+        model, chunk = _leave_out(model, chunk, LeftOut(tuple(features), group))
+    scores = model.leave_one_out_chunk(chunk) if has_seen else model.score_rows(model.encode(chunk))
     scores[~np.isfinite(scores.max(axis=1))] = 0.0
-    classes = class_indices(model, rows)
+    classes = class_indices(model, chunk)
     if fits_temperature:
-        scores = scores * _best_temperature(scores, classes, rows)
+        scores = scores * _best_temperature(scores, classes, rows.counts * rows.weights)
     log_p = log_softmax(scores)
     predicted = best_class(scores, model.tie)
-    losses = np.minimum(-log_p[np.arange(rows.n_rows), classes], MAX_LOSS)
+    losses = np.minimum(-log_p[np.arange(chunk.n_rows), classes], MAX_LOSS)
     return Outcomes(losses, predicted == classes, predicted, np.exp(log_p))
 
 
@@ -86,12 +82,11 @@ def class_indices(model: BayesModel, rows: Chunk) -> Longs:
     return np.array([index.get(label, -1) for label in labels], dtype=np.int64)[codes]
 
 
-def _best_temperature(scores: Floats, classes: Longs, rows: Chunk) -> float:
+def _best_temperature(scores: Floats, classes: Longs, weights: Floats) -> float:
     """Return the factor of the scores with the smallest log loss: the calibration is fitted anew."""
     at = np.arange(len(classes)), classes
     losses = [
-        np.average(np.minimum(-log_softmax(scores * t)[at], MAX_LOSS), weights=rows.weights)
-        for t in TEMPERATURES
+        np.average(np.minimum(-log_softmax(scores * t)[at], MAX_LOSS), weights=weights) for t in TEMPERATURES
     ]
     return float(TEMPERATURES[int(np.argmin(losses))])
 
@@ -100,11 +95,27 @@ def _leave_out(model: BayesModel, rows: Chunk, left_out: LeftOut) -> tuple[Bayes
     """Return a model and rows without some features."""
     if left_out.group is None:
         return model, leave_out_columns(rows, left_out.features)
+    kind = model.schema.column_groups[left_out.group].kind
+    if kind.shares_block and kind.family == "bernoulli":
+        return model, _leave_out_flags(model, rows, left_out.features)
     parts = list(model.counts.parts)
     parts[left_out.group] = _remove_names(parts[left_out.group], left_out.features)
     model = model.with_fewer_counts(replace(model.counts, parts=parts))
-    is_count = model.schema.column_groups[left_out.group].kind.name == "count"
-    return model, _clear_counts(model, rows, left_out.features) if is_count else rows
+    return model, _clear_counts(model, rows, left_out.features) if kind.shares_block else rows
+
+
+def _leave_out_flags(model: BayesModel, rows: Chunk, names: Sequence[str]) -> Chunk:
+    """Return the rows with some flags missing in all of them."""
+    if rows.sparse is None:
+        return leave_out_columns(rows, names)
+    block: Any = model.schema.encode(rows)[0]
+    columns = _find_names(model.schema.names, names)
+    present = block.rows.select_entries(~np.isin(block.rows.indices, columns))
+    indptr = np.arange(rows.n_rows + 1, dtype=np.int64) * len(columns)
+    indices = np.tile(np.sort(columns), rows.n_rows).astype(np.int32)
+    missing = SparseBlock(SparseRows(indptr, indices, None, block.rows.width), block.names)
+    encoded = replace(block, rows=present, missing=missing)
+    return replace(rows, encoded=(model.schema, [encoded]))
 
 
 def _remove_names(part: Any, names: Sequence[str]) -> Any:
@@ -114,13 +125,7 @@ def _remove_names(part: Any, names: Sequence[str]) -> Any:
         table[:, _find_names(part.names, names)] = 0
         return replace(part, table=table)
     if isinstance(part, FlagCounts):
-        if isinstance(part.present, WordCountTable):
-            return replace(part, present=_remove_names(part.present, names))
-        # Half of the rows in every class: present or not, the flag says nothing about the class.
-        table, at = part.present.table.astype(np.float64), _find_names(part.present.names, names)
-        known = np.broadcast_to(part.known, table.shape)
-        table[:, at] = known[:, at] / 2
-        return replace(part, present=replace(part.present, table=table))
+        return replace(part, present=_remove_names(part.present, names))
     kept = np.delete(np.arange(len(part.names)), _find_names(part.names, names))
     if isinstance(part, WordCountTable):
         return replace(part, names=part.names.take(kept), table=np.ascontiguousarray(part.table[:, kept]))

@@ -68,7 +68,8 @@ def _measure_rows(audit: Audit) -> list[list[str]]:
     rows.append(["labels at odds", f"{audit.at_odds:,}", f"({format_percent(share)})"])
     if audit.wrong is not None:
         share = audit.wrong / max(1, audit.n - audit.unjudged)
-        rows.append(["labels that look wrong", f"{audit.wrong:,}", f"({format_percent(share)})"])
+        about = f"about {audit.wrong:,}" if audit.wrong else "0"
+        rows.append(["labels that look wrong", about, f"({format_percent(share)})"])
     return rows
 
 
@@ -76,7 +77,8 @@ def _notes(audit: Audit) -> Iterator[str]:
     if audit.wrong is not None:
         yield (
             "How many look wrong is estimated from the labels that even the surest predictions "
-            "contradict. The model itself may be wrong: look at the rows."
+            "contradict. It may be a little above zero although all labels are right, where classes overlap, "
+            "and is too low where many are wrong, mostly in small tables. Look at the rows."
         )
     if any(measure.name == "log_loss" and measure.is_truncated_at_zero for measure in audit.measures):
         yield TRUNCATED_INTERVAL_NOTE.format(AUDIT_TITLES["log_loss"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from weigh.judge.redundancy_check import RedundancyCheck, RedundantFeature
+from weigh.learn.redundancy import describe_dependence
 from weigh.text import format_quantity, truncate
 
 REDUNDANCY_TITLE = "Features that repeat others, which naive Bayes counts twice"
@@ -19,31 +20,26 @@ def format_redundancy(check: RedundancyCheck) -> list[str]:
 
 def _format_tests(check: RedundancyCheck) -> Iterator[str]:
     for feature in check.features:
-        effect = f"without {'them' if len(feature.features) > 1 else 'it'} probabilities change by "
-        points = f"{100 * feature.confidence_change:.2g} points{' there' if feature.are_words else ''}"
-        yield f"- {describe_dependence(feature)}; {effect}{points}. {format_test(check, feature)}."
+        effect = f"without {'them' if len(feature.titles) > 1 else 'it'} probabilities change by "
+        points = f"{100 * feature.confidence_change:.2g} points{' there' if feature.occur_together else ''}"
+        place = "" if feature.column in feature.titles else f"In {quote(feature.column)}, "
+        yield f"- {place}{describe_feature(feature)}; {effect}{points}. {format_test(check, feature)}."
     if check.together is not None:
         all_of_them = "both" if check.found == 2 else f"all {check.found:,}"
         yield f"- {format_test(check, check.together, all_of_them)}."
 
 
-def describe_dependence(feature: RedundantFeature) -> str:
+def describe_feature(feature: RedundantFeature) -> str:
     """Return what repeats what, such as "'b' repeats 'a'"."""
     names, repeats = format_features(feature), quote(feature.repeats)
-    is_complete = feature.share > 1 - 1e-9
-    if feature.are_words and feature.column not in feature.features:
-        always = "always occur" if is_complete else "mostly occur"
-        return f"In {quote(feature.column)}, {names} {always} with {repeats}"
-    if feature.are_words:
-        always = "always occurs" if len(feature.features) == 1 else "always occur"
-        return f"{names} {always if is_complete else always.replace('always', 'mostly')} with {repeats}"
-    return f"{'' if is_complete else f'{int(100 * feature.share)} % of '}{names} repeats {repeats}"
+    n_names, occur_together = len(feature.titles), feature.occur_together
+    return describe_dependence(names, repeats, feature.share, n_names=n_names, occur_together=occur_together)
 
 
 def format_features(feature: RedundantFeature) -> str:
     """Return the names of the features that were left out."""
-    shown = [quote(name) for name in feature.features[:MAX_LISTED_WORDS]]
-    n_more = len(feature.features) - len(shown)
+    shown = [quote(name) for name in feature.titles[:MAX_LISTED_WORDS]]
+    n_more = len(feature.titles) - len(shown)
     last = f"{n_more:,} more" if n_more else shown.pop()
     return f"{', '.join(shown)} and {last}" if shown else last
 

@@ -15,7 +15,6 @@ from weigh import _core, errors
 from weigh.advice import set_kind
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
-from weigh.features.dates.kind import split_part_name
 from weigh.features.kinds import Category, Number
 from weigh.features.schema import Schema
 from weigh.learn.row_sample import RowSample
@@ -34,24 +33,41 @@ MIN_ENTROPY = 0.02  # nats per row
 MIN_RANK_VARIANCE = 0.02  # of ranks between -1/2 and 1/2; different numbers have 1/12
 MIN_EFFECT = 0.01  # mean change of the probability of the predicted class
 MAX_FALSE_ALARMS = 0.01  # per table, if all columns are independent within the classes
+COMPLETE_SHARE = 1 - 1e-9  # of the information: one column determines the other
 
 
 @dataclass(frozen=True)
 class Dependence:
-    """A column whose information within the classes is to a large share in another column."""
+    """A column whose information within the classes is to a large share in another column.
+
+    `features` are to be left out: the second column, or all parts of a date. `column` is that of the table,
+    and None for a part of a date whose other parts stay.
+    """
 
     first: str
     second: str
     share: float
+    features: tuple[str, ...] = ()
+    column: str | None = None
 
     @property
     def is_complete(self) -> bool:
         """Whether the first column determines the second."""
-        return self.share > 1 - 1e-9
+        return self.share > COMPLETE_SHARE
 
     def __str__(self) -> str:
-        part = "" if self.is_complete else f"{math.floor(100 * self.share)} % of "
-        return f"{part}{self.second!r} repeats {self.first!r}"
+        return describe_dependence(repr(self.second), repr(self.first), self.share)
+
+
+def describe_dependence(
+    names: str, repeats: str, share: float, *, n_names: int = 1, occur_together: bool = False
+) -> str:
+    """Return what repeats what, such as "'b' repeats 'a'" or "'b' mostly occurs with 'a'"."""
+    is_complete, ending = share > COMPLETE_SHARE, "s" if n_names == 1 else ""
+    if occur_together:
+        return f"{names} {'always' if is_complete else 'mostly'} occur{ending} with {repeats}"
+    part = "" if is_complete else f"{math.floor(100 * share)} % of "
+    return f"{part}{names} repeat{ending} {repeats}"
 
 
 @dataclass(frozen=True)
@@ -68,9 +84,11 @@ def warn_dependent_columns(model: BayesModel, sample: RowSample) -> None:
     """Warn about columns that repeat another one, or share so much that the probabilities change."""
     chunk = sample.to_chunk()
     pairs = find_dependent_columns(model.schema, chunk, sample.counts)
-    effect = _mean_change(model, chunk, sample.counts, [pair.second for pair in pairs]) if pairs else 0.0
+    features = [name for pair in pairs for name in pair.features]
+    effect = _mean_change(model, chunk, sample.counts, features) if pairs else 0.0
     if not pairs or (effect < MIN_EFFECT and not pairs[0].is_complete):
         return
+    skipped = next((pair.column for pair in pairs if pair.column is not None), None)
     listed = "; ".join(str(pair) for pair in pairs[:3])
     more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
     it = "it" if len(pairs) == 1 else "them"
@@ -80,7 +98,9 @@ def warn_dependent_columns(model: BayesModel, sample: RowSample) -> None:
             "Some columns repeat each other, so naive Bayes counts the same evidence twice and is "
             f"overconfident: {listed}{more}{rows}. Without {it} the probabilities change by "
             f"{100 * effect:.2g} points on average.",
-            hint=("Try ", set_kind(table_column(pairs[0].second), "skip"), ", or calibrate the model."),
+            hint="Calibrate the model."
+            if skipped is None
+            else ("Try ", set_kind(skipped, "skip"), ", or calibrate the model."),
         ),
         [name for pair in pairs for name in (pair.first, pair.second)],
     )
@@ -100,29 +120,32 @@ def _mean_change(
 def leave_out_columns(chunk: Chunk, features: Sequence[str]) -> Chunk:
     """Return the rows without some columns: what is missing is no evidence."""
     missing = np.full(chunk.n_rows, None, dtype=object)
-    return replace(chunk, columns={**chunk.columns, **{table_column(each): missing for each in features}})
-
-
-def table_column(feature: str) -> str:
-    """Return the column of a feature, which may be a part of a date."""
-    return split_part_name(feature)[0] or feature
+    return replace(chunk, columns={**chunk.columns, **dict.fromkeys(features, missing)})
 
 
 def find_dependent_columns(
-    schema: Schema, chunk: Chunk, counts: npt.NDArray[np.int64] | None = None
+    schema: Schema,
+    chunk: Chunk,
+    counts: npt.NDArray[np.int64] | None = None,
+    *,
+    max_flags: int | None = None,
 ) -> list[Dependence]:
     """Return the columns that share most of their information with another one, the largest share first.
 
     The share is the mutual information given the class, without its bias by chance, as a part of the smaller
     entropy; for two numbers it is 1 − exp(−2 × mutual information), the squared correlation of ranks. It is
-    reported if independent columns would hardly reach it. `counts` says how often each row occurs.
+    reported if independent columns would hardly reach it. `counts` says how often each row occurs. More than
+    `max_flags` flags are left to `find_word_groups`.
     """
     if chunk.sparse is not None or chunk.n_rows < 2:
         return []
     weights = np.ones(chunk.n_rows) if counts is None else counts.astype(np.float64)
     classes, _ = encode_labels(chunk)
-    columns = _discretise_columns(schema, chunk, classes)
-    return _select_redundant(columns, *_measure_shares(columns, classes, weights)) if len(columns) > 1 else []
+    columns = _discretise_columns(schema, chunk, classes, max_flags)
+    if len(columns) < 2:
+        return []
+    pairs = _select_redundant(columns, *_measure_shares(columns, classes, weights))
+    return _unite_dates(schema, pairs)
 
 
 def _select_redundant(columns: Sequence[_DiscreteColumn], share: Floats, entropy: Floats) -> list[Dependence]:
@@ -137,12 +160,39 @@ def _select_redundant(columns: Sequence[_DiscreteColumn], share: Floats, entropy
     return list(redundant.values())
 
 
-def _discretise_columns(schema: Schema, chunk: Chunk, classes: Ints) -> list[_DiscreteColumn]:
+def _unite_dates(schema: Schema, pairs: list[Dependence]) -> list[Dependence]:
+    """Return the dependences with those of all parts of a date as one of the date."""
+    dates = _columns_of_parts(schema)
+    by_column: dict[str, list[Dependence]] = {}
+    for pair in pairs:
+        by_column.setdefault(dates.get(pair.second, pair.second), []).append(pair)
+    united: list[Dependence] = []
+    for column, own in by_column.items():
+        parts = tuple(part for part, date in dates.items() if date == column)
+        if not parts:
+            united += [replace(pair, features=(column,), column=column) for pair in own]
+        elif len(own) < len(parts):
+            united += [replace(pair, features=(pair.second,)) for pair in own]
+        else:
+            repeats = {dates.get(pair.first, pair.first) for pair in own}
+            first = repeats.pop() if len(repeats) == 1 and len(own) > 1 else own[0].first
+            united.append(Dependence(first, column, min(pair.share for pair in own), parts, column))
+    return sorted(united, key=lambda pair: -pair.share)
+
+
+def _columns_of_parts(schema: Schema) -> dict[str, str]:
+    """Return the column of each part of a date."""
+    return {part: name for name, kind in schema.dates.items() for part, _ in kind.part_kinds(name)}
+
+
+def _discretise_columns(
+    schema: Schema, chunk: Chunk, classes: Ints, max_flags: int | None
+) -> list[_DiscreteColumn]:
     groups = [g for g in schema.column_groups if isinstance(g.kind, Category | Number)][:MAX_COLUMNS]
     blocks: list[tuple[str, Any]] = [
         (g.names[0], g.kind.encode(chunk.columns, g.names, schema.missing)) for g in groups
     ]
-    flags = _flag_codes(schema, chunk, MAX_COLUMNS - len(blocks))
+    flags = _flag_codes(schema, chunk, MAX_COLUMNS - len(blocks), max_flags)
     n_numbers = sum(isinstance(block, NumberBlock) for _, block in blocks)
     n_bins = max(2, min(MAX_BINS, MAX_TOTAL_LEVELS // max(1, 2 * n_numbers)))
     columns = [*flags]
@@ -153,15 +203,17 @@ def _discretise_columns(schema: Schema, chunk: Chunk, classes: Ints) -> list[_Di
             columns.append(_pool_levels(name, block))
     columns = [column for column in columns if column.n_levels > 1]
     order = {name: place for place, name in enumerate(schema.names)}
-    columns.sort(key=lambda column: order.get(table_column(column.name), len(order)))
+    dates = _columns_of_parts(schema)
+    columns.sort(key=lambda column: order.get(dates.get(column.name, column.name), len(order)))
     ends = np.cumsum([column.n_levels for column in columns])
     return columns[: int(np.searchsorted(ends, MAX_TOTAL_LEVELS, side="right"))]
 
 
-def _flag_codes(schema: Schema, chunk: Chunk, n_columns: int) -> list[_DiscreteColumn]:
+def _flag_codes(schema: Schema, chunk: Chunk, n_columns: int, max_flags: int | None) -> list[_DiscreteColumn]:
     columns: list[_DiscreteColumn] = []
     for group in schema.column_groups:
-        if group.kind.family == "bernoulli" and group.kind.shares_block:
+        is_wide = max_flags is not None and len(group.names) > max_flags
+        if group.kind.family == "bernoulli" and group.kind.shares_block and not is_wide:
             for name in group.names[: max(0, n_columns - len(columns))]:
                 block: Any = group.kind.encode(chunk.columns, [name], schema.missing)
                 codes: Ints = np.diff(block.rows.indptr).astype(np.int32)
@@ -207,7 +259,7 @@ def _measure_shares(
     least = np.minimum(entropy, entropy.T)
     unbiased = np.maximum(information - freedom / 2, 0.0)
     # Where one column determines the other, the bias is not that of independent columns.
-    unbiased = np.where(information >= least * (1 - 1e-9), least, unbiased)
+    unbiased = np.where(information >= least * COMPLETE_SHARE, least, unbiased)
     share = unbiased / np.maximum(least, 1e-300)
     both = is_number[:, None] & is_number
     share[both] = (1 - np.exp(-2 * unbiased / np.maximum(n, 1.0)))[both]

@@ -12,7 +12,14 @@ import numpy as np
 import numpy.typing as npt
 
 from weigh.features.blocks import Floats, Longs
-from weigh.learn.redundancy import MAX_FALSE_ALARMS, MIN_ENTROPY, MIN_SHARE, Dependence, normal_score
+from weigh.learn.redundancy import (
+    COMPLETE_SHARE,
+    MAX_FALSE_ALARMS,
+    MIN_ENTROPY,
+    MIN_SHARE,
+    Dependence,
+    normal_score,
+)
 from weigh.source.sparse_rows import SparseRows
 
 MAX_WORDS = 2_000  # those that vary most between the rows of the sample
@@ -38,19 +45,21 @@ def find_word_groups(
     weights: Floats,
     *,
     by_name: bool,
+    finds_opposites: bool = False,
 ) -> list[WordGroup]:
     """Return groups of columns that occur in the same rows, those with the most occurrences first.
 
     Only presence counts, not values. The share of a pair is its mutual information given the class, as a part
     of the smaller entropy. `classes` are codes from 0, `weights` says how often each row occurs. Of two
     columns with the same information the later one repeats the other: later `by_name` for words, which are
-    numbered in the order of the rows, otherwise in the order of the columns.
+    numbered in the order of the rows, otherwise in the order of the columns. Columns that exclude each other
+    are a pair only if it `finds_opposites`: for flags, whose absence is evidence too.
     """
     columns = _select_columns(rows, names, weights, by_name)
     if len(columns) < 2:
         return []
     occurs = _presence_matrix(rows, columns)
-    pairs = _correlated_pairs(occurs, classes, weights)
+    pairs = _correlated_pairs(occurs, classes, weights, finds_opposites)
     shares, entropies = _pair_shares(occurs, classes, weights, pairs)
     kept = np.flatnonzero(shares >= MIN_SHARE)
     title = [names[j] for j in columns.tolist()]
@@ -85,7 +94,9 @@ def _presence_matrix(rows: SparseRows, columns: Longs) -> npt.NDArray[np.float32
     return occurs
 
 
-def _correlated_pairs(occurs: npt.NDArray[np.float32], classes: Any, weights: Floats) -> Longs:
+def _correlated_pairs(
+    occurs: npt.NDArray[np.float32], classes: Any, weights: Floats, finds_opposites: bool
+) -> Longs:
     """Return the pairs [pairs, 2] of columns that are correlated within the classes, the strongest first."""
     weighted = occurs * weights[:, None].astype(np.float32)
     n = np.bincount(classes, weights)
@@ -97,6 +108,8 @@ def _correlated_pairs(occurs: npt.NDArray[np.float32], classes: Any, weights: Fl
     scale = np.where(variance > 1e-3, variance, np.inf)
     # The comparison needs no division of all pairs.
     is_correlated = covariance**2 >= MIN_SQUARED_CORRELATION * scale[:, None] * scale
+    if not finds_opposites:
+        is_correlated &= covariance > 0
     pairs = np.argwhere(np.triu(is_correlated, 1))
     i, j = pairs.T
     order = np.argsort(-(covariance[i, j] ** 2) / (variance[i] * variance[j]), kind="stable")
@@ -124,7 +137,7 @@ def _pair_shares(
     least = entropies.min(axis=1)
     unbiased = np.maximum(information - freedom / 2, 0.0)
     # Where one column determines the other, the bias is not that of independent columns.
-    unbiased = np.where(information >= least * (1 - 1e-9), least, unbiased)
+    unbiased = np.where(information >= least * COMPLETE_SHARE, least, unbiased)
     p_value = 2 * MAX_FALSE_ALARMS / max(1, occurs.shape[1] * (occurs.shape[1] - 1))
     is_chance = normal_score(2 * information, freedom) <= NormalDist().inv_cdf(1 - p_value)
     is_chance |= arrangements.min(axis=1) <= -math.log(p_value)

@@ -6,12 +6,10 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from weigh.judge.redundancy_check import RedundancyCheck, RedundantFeature
-from weigh.judge.redundancy_format import format_features, format_test
-from weigh.learn.redundancy import table_column
-from weigh.text import format_quantity, truncate
+from weigh.judge.redundancy_format import describe_feature, format_features, format_test, quote
+from weigh.text import format_quantity
 
 MAX_LISTED_FEATURES = 4
-MAX_COLUMN_LENGTH = 60
 
 
 def redundancy_advice(check: RedundancyCheck | None) -> Iterator[str]:
@@ -20,7 +18,7 @@ def redundancy_advice(check: RedundancyCheck | None) -> Iterator[str]:
         return
     listed = check.features[:MAX_LISTED_FEATURES]
     n_more = check.found - len(listed)
-    repeats = ", ".join(map(_describe, listed))
+    repeats = ", ".join(map(describe_feature, listed))
     more = f" and {format_quantity(n_more, 'more feature')} repeat others" if n_more else ""
     yield (
         f"The same evidence is counted twice, because {repeats}{more}. "
@@ -44,26 +42,20 @@ def _choose(check: RedundancyCheck, listed: Sequence[RedundantFeature]) -> str:
     if not chosen:
         return f"keep {'it' if check.found == 1 else 'them'}"
     options = [option for feature in chosen if (option := _option(feature))]
-    texts = [feature for feature in chosen if not _option(feature)]
     steps = [f"train with {' '.join(options)}"] if options else []
-    steps += [f"leave {format_features(feature)} out of {feature.column}" for feature in texts]
+    for feature in chosen:
+        if not _option(feature):
+            column = "" if feature.column in feature.titles else f" of {quote(feature.column)}"
+            steps.append(f"leave {format_features(feature)} out{column}")
     return " and ".join(steps)
 
 
 def _option(feature: RedundantFeature) -> str:
-    """Return the option that leaves a feature out; empty for tokens and n-grams, which have none."""
-    if feature.are_words and feature.column not in feature.features:
-        if feature.kind != "text" or any(" " in word for word in feature.features):
-            return ""
-        words = "|".join(feature.features)
-        return f"--kind {shlex.quote(f'{feature.column}=text:stop_words={words}')}"
-    columns = dict.fromkeys(map(table_column, feature.features))
-    return " ".join(f"--kind {truncate(name, MAX_COLUMN_LENGTH)}=skip" for name in columns)
-
-
-def _describe(feature: RedundantFeature) -> str:
-    if feature.are_words:
-        return f"{format_features(feature)} occur with {feature.repeats!r}"
-    first, second = (truncate(name, MAX_COLUMN_LENGTH) for name in (feature.repeats, feature.features[0]))
-    is_complete = feature.share > 1 - 1e-9
-    return f"{'' if is_complete else f'{int(100 * feature.share)} % of '}{second} repeats {first}"
+    """Return the option that leaves a feature out; empty if there is none."""
+    match feature.remedy:
+        case "skip":
+            return " ".join(f"--kind {shlex.quote(f'{name}=skip')}" for name in feature.titles)
+        case "stop_words":
+            words = "|".join(feature.features)
+            return f"--kind {shlex.quote(f'{feature.column}=text:stop_words={words}')}"
+    return ""

@@ -46,7 +46,7 @@ def leave_one_out_scores(model: BayesModel, chunk: Chunk) -> Floats:
     scores = log_class_priors(model.class_distribution, rows)
     if model.complement and len(model.classes) > 1:
         scores[:] = 0.0
-    for term, block in zip(model.leave_one_out_terms, model.schema.encode(chunk), strict=True):
+    for term, block in zip(model.leave_one_out_terms, model.schema.blocks(chunk), strict=True):
         term.add(block, rows, scores)
     scores[rows.leaves_class_empty, rows.classes[rows.leaves_class_empty]] = -np.inf
     return scores
