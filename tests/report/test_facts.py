@@ -184,7 +184,7 @@ def test_unfamiliar_rows_are_reported(spam_model: Any) -> None:
     assert facts.familiar is not None
     assert 30 <= facts.familiar.strange <= 32
     assert ", 30 with a value never seen" in facts.familiar.sentence
-    assert "Of rows like the training rows, up to 1 % are flagged by chance." in facts.familiar.sentence
+    assert "Of rows like the training rows, about 1 % are flagged by chance." in facts.familiar.sentence
     assert any("differ from the training rows" in step for step in facts.summary.next)
 
 

@@ -34,6 +34,7 @@ from weigh.text import format_float, format_percent
 
 ROW_GROUPS = 8
 MIN_EXPECTED_COUNT = 5.0  # words with a smaller expected count are pooled
+HUGE_NUMBER, HUGE_NUMBER_SCALE = 1e150, 2.0**-600
 RARE_WORDS, NEW_WORDS = "rare words", "new words"
 
 
@@ -302,25 +303,32 @@ class NumberShiftCounter:
 
     def __init__(self, part: Gaussian | ShapedNumber) -> None:
         self._part = part.normal
-        self._centre = float(self._part.mean[0])
-        self._block_sums: list[tuple[int, float]] = []
+        size = max(np.abs(self._part.mean).max(), self._part.deviation.max(initial=0.0))
+        # Squares and differences of the largest floats are infinite; a power of two changes no digit.
+        self._scale = HUGE_NUMBER_SCALE if size > HUGE_NUMBER else 1.0
+        self._centre = self._scale * float(self._part.mean[0])
+        self._block_means: list[tuple[int, float]] = []
 
     def add(self, block: NumberBlock) -> None:
-        """Add the sum of a block."""
+        """Add the mean of a block."""
         known = block.values[~np.isnan(block.values)]
-        self._block_sums.append((len(known), float((known - self._centre).sum())))
+        if len(known):
+            # Dividing first keeps the sum finite.
+            mean = float(((self._scale * known - self._centre) / len(known)).sum())
+            self._block_means.append((len(known), mean))
 
     def shifts(self) -> Iterator[ColumnShift]:
         """Yield the shift of the column, if there are enough rows."""
-        n = sum(rows for rows, _ in self._block_sums)
+        n = sum(rows for rows, _ in self._block_means)
         before = float(self._part.counts.known.sum())
         if n < MIN_TEST_ROWS or before < MIN_TEST_ROWS or not len(self._part.weights.mean):
             return
         share = self._part.counts.known / before
-        class_means = (self._part.mean - self._centre) + self._part.mean_residual
+        class_means = (self._scale * self._part.mean - self._centre) + self._scale * self._part.mean_residual
         mean = float(share @ class_means)
-        deviation = math.sqrt(float(share @ (self._part.deviation**2 + (class_means - mean) ** 2)))
-        now = math.fsum(total for _, total in self._block_sums) / n
+        spreads = self._scale * self._part.deviation
+        deviation = math.sqrt(float(share @ (spreads**2 + (class_means - mean) ** 2)))
+        now = math.fsum(mean * (rows / n) for rows, mean in self._block_means)
         effect = abs(now - mean) / deviation
         z = effect / math.sqrt(1.0 / n + 1.0 / before)
         p = math.erfc(z / math.sqrt(2.0))
@@ -329,8 +337,8 @@ class NumberShiftCounter:
             "z",
             p,
             effect,
-            f"mean {format_float(self._centre + mean)}",
-            f"mean {format_float(self._centre + now)}",
+            f"mean {format_float((self._centre + mean) / self._scale)}",
+            f"mean {format_float((self._centre + now) / self._scale)}",
         )
 
 
