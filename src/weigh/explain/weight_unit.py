@@ -7,13 +7,12 @@ counts. Of weights 1, 2, 3, ... a model cannot know that they are not repeated r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from weigh.features.blocks import Floats
 from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.gaussian import Gaussian
@@ -36,16 +35,14 @@ class WeightUnit:
 
 def find_weight_unit(model: BayesModel) -> WeightUnit:
     """Return the largest number of which all counts of rows are multiples."""
-    values = [np.asarray(table).ravel() for table in _value_counts(model)]
-    totals = [np.asarray(table).ravel() for table in _total_counts(model)]
-    arrays = [array[array > 0].astype(np.float64) for array in (*totals, *values)]
-    counts = np.concatenate(arrays)
-    if not len(counts):
+    totals, values = list(_total_counts(model)), list(_value_counts(model))
+    if all(_is_whole(table) for table in (*totals, *values)):
+        unit = _common_divisor([*totals, *values])
+        if unit > 1 and (_varies([*totals, *values]) or any(_is_mostly(table, unit) for table in values)):
+            return WeightUnit(float(unit))
         return WeightUnit()
-    if not (counts % 1).any():
-        unit = float(np.gcd.reduce(counts.astype(np.int64)))
-        is_shown = unit > 1 and (_varies(counts) or any(_is_mostly(array, unit) for array in values))
-        return WeightUnit(unit if is_shown else 1.0)
+    arrays = [table[table > 0].astype(np.float64) for table in (*totals, *values)]
+    counts = np.concatenate(arrays)
     ratios = counts / counts.min()
     for parts in range(1, MAX_PARTS + 1):
         if (np.abs(parts * ratios - np.round(parts * ratios)) < TOLERANCE * np.maximum(1.0, ratios)).all():
@@ -53,9 +50,23 @@ def find_weight_unit(model: BayesModel) -> WeightUnit:
     return WeightUnit(min(float(np.median(array)) for array in arrays if len(array)), is_known=False)
 
 
-def _varies(counts: Floats) -> bool:
+def _is_whole(table: Any) -> bool:
+    return table.dtype.kind in "iu" or not (table % 1).any()
+
+
+def _common_divisor(tables: Iterable[Any]) -> int:
+    divisor = 0
+    for table in tables:
+        divisor = int(np.gcd.reduce(table.ravel().astype(np.int64), initial=divisor))
+        # Nearly always after the first column.
+        if divisor == 1:
+            break
+    return divisor
+
+
+def _varies(tables: Iterable[Any]) -> bool:
     """Whether there are so many different counts that a common divisor is hardly an accident."""
-    return len(np.unique(counts)) >= MIN_DISTINCT
+    return len(np.unique(np.concatenate([table[table > 0] for table in tables]))) >= MIN_DISTINCT
 
 
 def _is_mostly(counts: Any, unit: float) -> bool:
