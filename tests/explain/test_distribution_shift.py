@@ -13,13 +13,13 @@ from scipy.special import chdtrc
 
 import weigh
 from weigh.explain import distribution_shift
+from weigh.explain.chi_square import chi_square_tail
 from weigh.explain.distribution_shift import (
     ROW_GROUPS,
     ColumnShift,
     NumberShiftCounter,
     _f_test_p_value,
     _overdispersion,
-    chi_square_tail,
 )
 from weigh.features.blocks import NumberBlock
 

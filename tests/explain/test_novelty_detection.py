@@ -42,7 +42,7 @@ def test_the_training_rows_are_familiar():
     assert result.false_alarm_rate == pytest.approx(0.01, abs=1e-4)
     usual = weigh.unfamiliar(MODEL, one())
     assert str(usual) == (
-        "0 rows of 1 unlike the training rows (false alarms: up to 1 %).\n\nToo few rows to test the columns."
+        "0 rows of 1 unlike the training rows (false alarms: about 1 %).\n\nToo few rows to test the columns."
     )
 
 
@@ -88,6 +88,60 @@ def test_bare_arrays_flag_only_gross_differences():
     (reason,) = found.rows[0].reasons
     assert reason.column == "x1"
     assert reason.why.endswith("standard deviations from the nearest class")
+
+
+@pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
+@pytest.mark.parametrize(("n", "k"), [(24, 3), (60, 10), (200, 30)])
+@pytest.mark.parametrize("name", ["t with 2 degrees of freedom", "Cauchy"])
+def test_heavy_tails_in_bare_arrays_keep_the_stated_rate(name, n, k):
+    shares = []
+    for seed in range(30):
+        rng = np.random.default_rng([seed, n, k])
+        draw = rng.standard_cauchy if name == "Cauchy" else lambda size, rng=rng: rng.standard_t(2, size)
+        found = weigh.unfamiliar(weigh.NaiveBayes().fit(draw((n, k)), np.arange(n) % 2), draw((200, k)))
+        shares.append(len(found.rows) / 200)
+    assert found.false_alarm_rate == pytest.approx(max(0.01, 1 / (n / 2 + 1)))
+    assert np.mean(shares) <= found.false_alarm_rate
+
+
+def test_bare_arrays_of_few_rows_are_not_examined():
+    X = RNG.normal(size=(12, 4))
+    found = weigh.unfamiliar(weigh.NaiveBayes().fit(X, [0, 1] * 6), 1e9 + X)
+    assert (found.rows, found.false_alarm_rate) == ((), None)
+    assert found.headline == (
+        "No row of 12 can be examined: the model keeps too little of x0, x1, x2 and 1 more."
+    )
+
+
+def test_rows_of_a_small_class_may_all_be_flagged():
+    X = RNG.normal(size=(100, 2))
+    found = weigh.unfamiliar(weigh.NaiveBayes().fit(X, np.arange(100) >= 95), X)
+    assert found.false_alarm_rate == pytest.approx(0.95 / 96 + 0.05, abs=1e-3)
+
+
+def test_columns_that_are_not_examined_are_named():
+    counts = RNG.poisson(3.0, size=(200, 2))
+    model = weigh.NaiveBayes(columns="count").fit(counts, [0, 1] * 100)
+    found = weigh.unfamiliar(model, counts[:5])
+    assert str(found).startswith("No row of 5 can be examined: the model keeps too little of x0, x1.\n")
+    assert found.to_dict()["false_alarm_rate"] is None
+    rows = {"n": counts[:, 0], "a": ["x", "z"] * 100}
+    mixed = weigh.NaiveBayes(columns={"n": "count"}).fit(rows | {"y": ["p", "q"] * 100}, "y")
+    found = weigh.unfamiliar(mixed, {"n": [3, 4000], "a": ["x", "u"]})
+    assert found.not_examined == ("n",)
+    assert found.headline == (
+        "1 row of 2 unlike the training rows (false alarms: about 1 %; not examined: n)."
+    )
+
+
+@pytest.mark.filterwarnings("error::RuntimeWarning")
+@pytest.mark.parametrize("columns", ["auto", {"x": weigh.Number(shape="normal")}], ids=["grid", "normal"])
+def test_the_largest_numbers_are_compared_without_overflow(columns):
+    x = 1.7e308 * np.linspace(-1.0, 1.0, 60)
+    model = weigh.NaiveBayes(columns=columns).fit({"x": x, "y": ["p", "q"] * 30}, "y")
+    assert weigh.unfamiliar(model, {"x": x}).rows == ()
+    small = weigh.NaiveBayes(columns=columns).fit({"x": x / 1e300, "y": ["p", "q"] * 30}, "y")
+    assert len(weigh.unfamiliar(small, {"x": x}).rows) == 60
 
 
 SKEWED = {

@@ -16,6 +16,7 @@ from sklearn.svm import LinearSVC
 import weigh
 from tests.report import tables
 from weigh import errors
+from weigh.report.data_checks import unfamiliarity_facts
 from weigh.report.facts import format_share
 
 
@@ -184,8 +185,26 @@ def test_unfamiliar_rows_are_reported(spam_model: Any) -> None:
     assert facts.familiar is not None
     assert 30 <= facts.familiar.strange <= 32
     assert ", 30 with a value never seen" in facts.familiar.sentence
-    assert "Of rows like the training rows, up to 1 % are flagged by chance." in facts.familiar.sentence
+    assert "Of rows like the training rows, about 1 % are flagged by chance." in facts.familiar.sentence
     assert any("differ from the training rows" in step for step in facts.summary.next)
+
+
+@pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
+def test_the_sentence_of_unfamiliar_rows_claims_no_rate_that_is_not_known() -> None:
+    rng = np.random.default_rng(0)
+    rows = {"n": rng.poisson(3.0, 200), "a": rng.choice(["x", "z"], 200)}
+    y = np.array(["p", "q"] * 100)
+    model = weigh.NaiveBayes(columns="count").fit({"n": rows["n"]}, y)
+    assert unfamiliarity_facts(model.model_, {"n": rows["n"]}).sentence == (
+        "No row of 200 can be examined: the model keeps too little of n. None of the 1 column has shifted "
+        "notably."
+    )
+    mixed = weigh.NaiveBayes(columns={"n": "count"})
+    weights = rng.uniform(0.5, 1.5, 200)
+    sentence = unfamiliarity_facts(mixed.fit(rows, y, sample_weight=weights).model_, rows).sentence
+    assert sentence.endswith(
+        ". How many are flagged by chance is not known for weighted training rows. Not examined: n."
+    )
 
 
 def left_out(facts: Any) -> dict[str, str]:

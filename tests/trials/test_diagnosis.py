@@ -77,15 +77,50 @@ def test_without_rivals_the_sentence_says_that_the_columns_may_allow_no_better()
 def test_an_unbeaten_learner_is_not_called_underfitting() -> None:
     best = diagnose_means(0.4, 0.41, other=0.41, worse=0.45)
     assert (best.verdict, best.unbeaten) == ("undecided", True)
-    assert best.says == "no other learner is significantly better, so the columns may allow no lower loss"
+    assert best.says == "no other learner is 5 % better, so the columns may allow no lower loss"
     assert best.advice[:2] == (
-        "No other learner is significantly better: these columns may allow no lower loss.",
+        "No other learner is 5 % better: these columns may allow no lower loss.",
         "Otherwise try a more flexible learner, or more features: products, words, columns.",
     )
     assert best.to_dict()["unbeaten"] is True
     wide = diagnose_means(0.3, 0.4, other=0.4)
     assert (wide.verdict, wide.unbeaten) == ("overfitting", True)
-    assert wide.advice[0].startswith("No other learner is significantly better")
+    assert wide.advice[0].startswith("No other learner is 5 % better")
+
+
+def diagnose_losses(**losses: object) -> Diagnosis:
+    return diagnose(FinalLosses(baseline=around(0.5), **losses), "no law", 100, CORRECTION)  # type: ignore[arg-type]
+
+
+def test_a_comparison_that_is_too_variable_claims_nothing() -> None:
+    # The rival may be 10 % better or worse: nothing is significant, and nothing is shown to be equal.
+    unclear = diagnose_losses(train=around(0.4), validation=around(0.41), rivals={"tree": around(0.41, 0.08)})
+    assert (unclear.verdict, unclear.unbeaten, unclear.rival) == ("undecided", False, None)
+    assert unclear.says == "the loss is high, and other learners may or may not be better"
+    assert unclear.advice[0] == "Use more rows or repeats to decide whether another learner is better."
+
+
+def test_a_learner_is_not_called_unbeaten_if_another_was_not_evaluated() -> None:
+    losses = {"train": around(0.4), "validation": around(0.41), "rivals": {"logistic": around(0.42)}}
+    assert diagnose_losses(**losses).unbeaten
+    result = diagnose_losses(**losses, left_out={"tree": "a text has too many words"})
+    assert (result.verdict, result.unbeaten) == ("underfitting", False)
+    assert result.says == "the loss is high even on the training rows, unless the columns allow no better"
+    assert result.to_dict()["left_out"] == {"tree": "a text has too many words"}
+
+
+def test_a_learner_without_errors_is_unbeaten() -> None:
+    zero = np.zeros(10)
+    assert diagnose_losses(train=zero, validation=zero, rivals={"tree": zero}).unbeaten
+
+
+def test_the_best_of_many_rivals_must_be_better_by_more_than_chance() -> None:
+    # On five folds p = 0.03: significant for one rival, not for the best of four.
+    lucky = around(0.30, 0.022)[:5]
+    losses = {"train": around(0.3), "validation": around(0.36, 0.0)}
+    assert diagnose_losses(**losses, rivals={"tree": lucky}).rival == "tree"
+    others = {name: around(0.36, 0.05)[:5] for name in ("logistic", "perceptron", "naive-bayes")}
+    assert diagnose_losses(**losses, rivals={"tree": lucky, **others}).rival is None
 
 
 def test_a_beaten_learner_underfits() -> None:
@@ -97,7 +132,7 @@ def test_a_beaten_learner_underfits() -> None:
 def test_a_low_training_loss_is_fine_with_worse_rivals() -> None:
     result = diagnose_means(0.1, 0.12, other=0.2)
     assert (result.verdict, result.unbeaten, result.rival) == ("fine", True, None)
-    assert result.says == "the loss is low on all rows, and no other learner is significantly better"
+    assert result.says == "the loss is low on all rows, and no other learner is 5 % better"
     assert len(result.advice) == 1
 
 
@@ -106,7 +141,10 @@ def test_a_much_better_rival_is_named_with_both_losses() -> None:
     assert (result.verdict, result.rival) == ("underfitting", "other")
     assert result.rival_loss is not None
     assert result.rival_loss.value == pytest.approx(0.03)
-    assert result.says == "other does better: it errs on 3 % where this errs on 24 %"
+    assert result.says == (
+        "the loss is too high even on the training rows; other does better: it errs on 3 % where this "
+        "errs on 24 %"
+    )
     assert result.advice[0] == "Try other, or add features: products, words, columns."
     assert result.to_dict()["rival_loss"]["value"] == pytest.approx(0.03)
 
@@ -116,14 +154,19 @@ def test_a_rival_that_is_better_on_held_out_rows_only_makes_it_improvable() -> N
     assert (result.verdict, result.rival) == ("improvable", "other")
     assert result.says == "other does better: it errs on 11 % where this errs on 13 %"
     assert result.advice[0] == "Try other."
-    assert diagnose_means(0.0, 0.3, other=0.11).verdict == "overfitting"
+    wide = diagnose_means(0.0, 0.3, other=0.11)
+    assert wide.verdict == "overfitting"
+    assert wide.says == (
+        "the loss is much lower on the training rows than on held-out rows; other does better: it errs on "
+        "11 % where this errs on 30 %"
+    )
 
 
 def test_an_unbeaten_learner_with_a_low_loss_that_varies_is_not_blamed_on_the_columns() -> None:
-    losses = FinalLosses(around(0.2), around(0.25, 0.2), around(0.5), {"tree": around(0.3)})
+    losses = FinalLosses(around(0.2), around(0.25, 0.2), around(0.5), {"tree": around(0.3, 0.2)})
     result = diagnose(losses, "no law", 100, CORRECTION)
     assert (result.verdict, result.unbeaten) == ("undecided", True)
-    assert result.says == "too variable to decide; no other learner is significantly better"
+    assert result.says == "too variable to decide; no other learner is 5 % better"
     assert len(result.advice) == 1
 
 
@@ -145,7 +188,8 @@ def test_rivals_with_fewer_rows_prove_nothing_by_doing_worse() -> None:
 def test_other_losses_are_named() -> None:
     losses = FinalLosses(around(0.4), around(0.41), around(0.7), {"tree": around(0.3)}, loss="log_loss")
     assert diagnose(losses, "no law", 100, CORRECTION).says == (
-        "tree does better: it has log loss 0.3 where this has 0.41"
+        "the loss is too high even on the training rows; tree does better: it has log loss 0.3 where this "
+        "has 0.41"
     )
 
 
@@ -162,7 +206,7 @@ def test_noise_is_not_called_underfitting_if_no_learner_is_better() -> None:
     X = rng.normal(size=(400, 2))
     y = (X[:, 0] > 0) ^ (rng.random(400) < 0.3)
     result = weigh.learning_curve(["naive-bayes", "logistic"], X, y)
-    assert [each.diagnosis.unbeaten for each in result] == [True, True]
+    assert [each.diagnosis.rival for each in result] == [None, None]
     assert not {each.diagnosis.verdict for each in result} & {"underfitting", "both"}
 
 
@@ -199,7 +243,9 @@ def test_naive_bayes_with_correlated_columns_is_told_of_logistic_regression() ->
     X = np.column_stack([*(a + 0.01 * rng.normal(size=600) for _ in range(9)), b])
     result = weigh.learning_curve(weigh.NaiveBayes(), X, a + b > 0).diagnosis
     assert (result.verdict, result.rival) == ("underfitting", "logistic")
-    assert result.says.startswith("logistic does better: it errs on ")
+    assert result.says.startswith(
+        "the loss is too high even on the training rows; logistic does better: it errs on "
+    )
     assert result.advice[0] == (
         "Try `--learner logistic` (weigh.LogisticRegression), or add features: products, words, columns."
     )
@@ -212,12 +258,6 @@ def test_regressions_and_learners_of_other_libraries_are_not_compared() -> None:
     X = rng.normal(size=(60, 2))
     for learner, y in (("linear", X[:, 0]), (DecisionTreeClassifier(random_state=0), X[:, 0] > 0)):
         assert not weigh.learning_curve(learner, X, y, sizes=[30]).diagnosis.unbeaten
-
-
-def test_rivals_that_cannot_learn_the_rows_are_left_out() -> None:
-    rows = {"t": ["a b", "b c", "c a", "a a"] * 20, "y": ["p", "q", "p", "q"] * 20}
-    result = weigh.learning_curve(weigh.NaiveBayes(columns={"t": "text"}), rows, "y", sizes=[40]).diagnosis
-    assert result.rival in (None, "logistic", "perceptron")
 
 
 def flags(rows: int, columns: int) -> tuple[np.ndarray, np.ndarray]:

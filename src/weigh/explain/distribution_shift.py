@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from weigh.explain.chi_square import chi_square_tail
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock, SparseBlock
 from weigh.features.words import TextBlock, as_sparse_block
 from weigh.model.distributions.bernoulli import Bernoulli
@@ -34,6 +35,7 @@ from weigh.text import format_float, format_percent
 
 ROW_GROUPS = 8
 MIN_EXPECTED_COUNT = 5.0  # words with a smaller expected count are pooled
+HUGE_NUMBER, HUGE_NUMBER_SCALE = 1e150, 2.0**-600
 RARE_WORDS, NEW_WORDS = "rare words", "new words"
 
 
@@ -165,58 +167,6 @@ def _f_test_p_value(chi_square: float, dof: int, excess: float) -> float:
     return 0.5 * math.erfc(z / math.sqrt(2.0))
 
 
-SERIES_TOLERANCE = 1e-16
-SMALLEST_DIVISOR = 1e-300
-
-
-def chi_square_tail(x: float, dof: float) -> float:
-    """Return P(χ² > x) for `dof` degrees of freedom.
-
-    Equals Γ(a, y) / Γ(a) with a = dof / 2 and y = x / 2, computed by a power series if y < a + 1 and by a
-    continued fraction otherwise.
-    """
-    a, y = dof / 2.0, x / 2.0
-    if y <= 0.0:
-        return 1.0
-    if math.isinf(y):
-        return 0.0
-    front = math.exp(a * math.log(y) - y - math.lgamma(a))
-    if y < a + 1.0:
-        return max(0.0, 1.0 - front * _lower_gamma_series(a, y))
-    return front * _upper_gamma_continued_fraction(a, y)
-
-
-def _lower_gamma_series(a: float, y: float) -> float:
-    """Sum 1/a + y/(a (a+1)) + y²/(a (a+1) (a+2)) + ..."""
-    term = total = 1.0 / a
-    denominator = a
-    while term > total * SERIES_TOLERANCE:
-        denominator += 1.0
-        term *= y / denominator
-        total += term
-    return total
-
-
-def _upper_gamma_continued_fraction(a: float, y: float) -> float:
-    """Evaluate 1/(y+1−a − 1(1−a)/(y+3−a − 2(2−a)/(y+5−a − ...))) by Lentz's method."""
-    below = y + 1.0 - a
-    numerator, denominator = 1.0 / SMALLEST_DIVISOR, 1.0 / below
-    total, step, k = denominator, 0.0, 0
-    while abs(step - 1.0) > 20 * SERIES_TOLERANCE:
-        k += 1
-        factor = k * (a - k)
-        below += 2.0
-        denominator = 1.0 / _avoid_zero(factor * denominator + below)
-        numerator = _avoid_zero(below + factor / numerator)
-        step = denominator * numerator
-        total *= step
-    return total
-
-
-def _avoid_zero(number: float) -> float:
-    return number if abs(number) > SMALLEST_DIVISOR else SMALLEST_DIVISOR
-
-
 MAX_TESTED_FLAGS = 10_000  # of more flags, only those that occur are tested
 MIN_TEST_ROWS = 20  # columns with fewer known values are not tested
 SIGNIFICANCE_LEVEL = 0.001
@@ -302,25 +252,32 @@ class NumberShiftCounter:
 
     def __init__(self, part: Gaussian | ShapedNumber) -> None:
         self._part = part.normal
-        self._centre = float(self._part.mean[0])
-        self._block_sums: list[tuple[int, float]] = []
+        size = max(np.abs(self._part.mean).max(), self._part.deviation.max(initial=0.0))
+        # Squares and differences of the largest floats are infinite; a power of two changes no digit.
+        self._scale = HUGE_NUMBER_SCALE if size > HUGE_NUMBER else 1.0
+        self._centre = self._scale * float(self._part.mean[0])
+        self._block_means: list[tuple[int, float]] = []
 
     def add(self, block: NumberBlock) -> None:
-        """Add the sum of a block."""
+        """Add the mean of a block."""
         known = block.values[~np.isnan(block.values)]
-        self._block_sums.append((len(known), float((known - self._centre).sum())))
+        if len(known):
+            # Dividing first keeps the sum finite.
+            mean = float(((self._scale * known - self._centre) / len(known)).sum())
+            self._block_means.append((len(known), mean))
 
     def shifts(self) -> Iterator[ColumnShift]:
         """Yield the shift of the column, if there are enough rows."""
-        n = sum(rows for rows, _ in self._block_sums)
+        n = sum(rows for rows, _ in self._block_means)
         before = float(self._part.counts.known.sum())
         if n < MIN_TEST_ROWS or before < MIN_TEST_ROWS or not len(self._part.weights.mean):
             return
         share = self._part.counts.known / before
-        class_means = (self._part.mean - self._centre) + self._part.mean_residual
+        class_means = (self._scale * self._part.mean - self._centre) + self._scale * self._part.mean_residual
         mean = float(share @ class_means)
-        deviation = math.sqrt(float(share @ (self._part.deviation**2 + (class_means - mean) ** 2)))
-        now = math.fsum(total for _, total in self._block_sums) / n
+        spreads = self._scale * self._part.deviation
+        deviation = math.sqrt(float(share @ (spreads**2 + (class_means - mean) ** 2)))
+        now = math.fsum(mean * (rows / n) for rows, mean in self._block_means)
         effect = abs(now - mean) / deviation
         z = effect / math.sqrt(1.0 / n + 1.0 / before)
         p = math.erfc(z / math.sqrt(2.0))
@@ -329,8 +286,8 @@ class NumberShiftCounter:
             "z",
             p,
             effect,
-            f"mean {format_float(self._centre + mean)}",
-            f"mean {format_float(self._centre + now)}",
+            f"mean {format_float((self._centre + mean) / self._scale)}",
+            f"mean {format_float((self._centre + now) / self._scale)}",
         )
 
 

@@ -2,9 +2,12 @@
 
 The score of a value is about the share of training rows with values at least as unusual. Its distribution is
 that of the training rows themselves, each scored by the counts without it (leave-one-out). The scores of all
-columns are pooled: a row is rare if fewer training rows than allowed have a score as small in any column. By
-symmetry, a new row from the same source is flagged with at most the stated probability, whatever the
-distributions of the columns and the dependence between them.
+columns are pooled: a row is rare if fewer training rows than allowed have a score as small in any column. A
+new row from the same source is about exchangeable with the training rows, so it is flagged with about the
+stated probability or less, whatever the distributions of the columns and the dependence between them. This is
+not exact: training rows are scored by one row less, and numbers are known as cells of a grid.
+
+Counts are sums of weights, divided by the weight of one row (`unit`).
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from weigh.model.distributions.weights import format_value
 UNSEEN = 0.25  # rows: the score of an unseen level if every level of the column occurs twice or more
 ROUNDING = 1e-9
 MAX_EXACT_CELL = 2048  # smaller whole numbers have cells of their own
+MAX_EXACT_EXTENT = 1e300  # larger numbers are scaled
 
 
 @dataclass(frozen=True)
@@ -78,12 +82,24 @@ def score_levels(counts: Floats) -> tuple[Floats, float, TrainingScores]:
     return scores, float(n_single) + UNSEEN, TrainingScores(without[seen], counts[seen])
 
 
+def score_flags(counts: Floats) -> tuple[Floats, TrainingScores]:
+    """Return the scores and leave-one-out scores of both values of flags [2, flags], as `score_levels`."""
+    others = counts[::-1]
+    n_single = np.where(counts <= 1, counts, 0.0).sum(axis=0)
+    scores = 1 + counts + np.where(others <= counts + 1, others, 0.0)
+    scores = np.where(counts <= 0, n_single + UNSEEN, scores)
+    without = counts + np.where(others <= counts, others, 0.0)
+    without = np.where(counts <= 1, np.maximum(n_single - 1, 0.0) + UNSEEN, without)
+    seen = counts > 0
+    return scores, TrainingScores(without[seen], counts[seen])
+
+
 class LevelRarity:
     """The rarity of the levels of a category."""
 
-    def __init__(self, part: Any) -> None:
+    def __init__(self, part: Any, unit: float = 1.0) -> None:
         self.name: str = part.part.title
-        counts = np.asarray(part.counts.table.sum(axis=0), dtype=np.float64)
+        counts = np.asarray(part.counts.table.sum(axis=0), dtype=np.float64) / unit
         scores, self._unseen, self.training = score_levels(counts)
         self._counts = dict(zip(part.counts.names, counts.tolist(), strict=True))
         self._scores = dict(zip(part.counts.names, scores.tolist(), strict=True))
@@ -112,17 +128,12 @@ def _explain_count(count: float, n: float) -> Reason:
 class FlagRarity:
     """The rarity of flags: of being present, and of being absent."""
 
-    def __init__(self, part: Bernoulli) -> None:
+    def __init__(self, part: Bernoulli, unit: float = 1.0) -> None:
         self.names = list(part.counts.present.names)
         present = np.asarray(part.counts.present.table.sum(axis=0), dtype=np.float64)
         known = np.broadcast_to(part.counts.known.sum(axis=0), present.shape).astype(np.float64)
-        self._counts = np.stack([known - present, present])
-        scored = [score_levels(pair) for pair in self._counts.T]
-        self._scores = np.array([each[0] for each in scored]).reshape(-1, 2).T
-        self.training = TrainingScores(
-            np.concatenate([each[2].scores for each in scored] or [np.empty(0)]),
-            np.concatenate([each[2].counts for each in scored] or [np.empty(0)]),
-        )
+        self._counts = np.stack([known - present, present]) / unit
+        self._scores, self.training = score_flags(self._counts)
 
     def rare_flags(self, block: SparseBlock, threshold: RarityThreshold) -> dict[int, list[tuple[int, int]]]:
         """Return the rare flags of each row that has some, as (flag, 0 if absent or 1 if present)."""
@@ -163,10 +174,10 @@ class NumberRarity:
     of the last value from the median.
     """
 
-    def __init__(self, part: Any) -> None:
+    def __init__(self, part: Any, unit: float = 1.0) -> None:
         self.name: str = part.part.title
         grid: GridCounts = part.counts.grid
-        table = np.asarray(grid.table, dtype=np.float64)
+        table = np.asarray(grid.table, dtype=np.float64) / unit
         self._classes = [ClassTails.from_grid(grid.cells, row) for row in table if row.any()]
         self._all = ClassTails.from_grid(grid.cells, table.sum(axis=0))
 
@@ -253,8 +264,8 @@ class ClassTails:
         above, below = self.count_from(x)
         above, below = 1 + above, 1 + below
         is_above, is_below = x > self._high[-1], x < self._low[0]
-        above[is_above] = self._beyond(x[is_above] - self.last, 1)
-        below[is_below] = self._beyond(self.first - x[is_below], -1)
+        above[is_above] = self._beyond(x[is_above], 1)
+        below[is_below] = self._beyond(x[is_below], -1)
         return np.asarray(np.minimum(self.n, 2 * np.minimum(above, below)))
 
     def leave_one_out_tails(self) -> Floats:
@@ -268,10 +279,15 @@ class ClassTails:
                 tails[end] = others.tails(self.centres[[end]])[0]
         return np.asarray(np.maximum(tails, 0.0))
 
-    def _beyond(self, distance: Floats, side: int) -> Floats:
-        """Return the tail at a distance beyond the last value of a side."""
+    def _beyond(self, x: Floats, side: int) -> Floats:
+        """Return the tail at numbers beyond the last value of a side."""
         median = float(self.centres[np.searchsorted(self._cumulative[1:], self.n / 2)])
-        reach = (self.last - median, median - self.first)
+        extent = max(abs(self.first), abs(self.last), float(np.abs(x).max(initial=0.0)))
+        # Differences of the largest floats are infinite.
+        scale = 0.25 if extent > MAX_EXACT_EXTENT else 1.0
+        first, middle, last = scale * self.first, scale * median, scale * self.last
+        reach = (last - middle, middle - first)
         h = next((each for each in reach[::side] if each > 0), None)
+        distance = scale * x - last if side > 0 else first - scale * x
         # Values that never varied say nothing about distances.
-        return np.full(len(distance), UNSEEN) if h is None else h / (h + distance)
+        return np.full(len(x), UNSEEN) if h is None else h / (h + distance)

@@ -176,7 +176,7 @@ class UnfamiliarityFacts:
     sentence: str
     rows: tuple[UnfamiliarRowFact, ...]
     columns: tuple[ColumnShift, ...]
-    false_alarm_rate: float = FALSE_ALARM_RATE
+    false_alarm_rate: float | None = FALSE_ALARM_RATE
 
     @property
     def rows_title(self) -> str:
@@ -216,12 +216,21 @@ def unfamiliarity_facts(model: Any, data: Any) -> UnfamiliarityFacts:
     are = "differs" if n_strange == 1 else "differ"
     sentence = (
         f"{n_strange:,} of {format_quantity(result.n_rows, 'row')} ({share}) {are} from the training "
-        f"rows{_format_kinds(result)}; {shifts}. Of rows like the training rows, "
-        f"{format_rate(result.false_alarm_rate)} are flagged by chance."
+        f"rows{_format_kinds(result)}; {shifts}. {_format_false_alarms(result)}"
+        if result.is_examined
+        else f"{result.headline} {shifts[:1].upper()}{shifts[1:]}."
     )
     sentence += f" {ZERO_BASED_NOTE}" if rows else ""
     rate = result.false_alarm_rate
     return UnfamiliarityFacts(result.n_rows, n_strange, n_columns, sentence, rows, columns, rate)
+
+
+def _format_false_alarms(result: Unfamiliar) -> str:
+    without = f" Not examined: {result.list_not_examined()}." if result.not_examined else ""
+    if result.false_alarm_rate is None:
+        return f"How many are flagged by chance is not known for weighted training rows.{without}"
+    rate = format_rate(result.false_alarm_rate)
+    return f"Of rows like the training rows, {rate} are flagged by chance.{without}"
 
 
 def _format_kinds(result: Unfamiliar) -> str:

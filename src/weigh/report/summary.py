@@ -170,7 +170,7 @@ def _unfamiliar_rows_advice(
         names = ", ".join(columns[:4])
         yield f"These rows differ from the training rows in {names}{more}: train it again on newer rows."
     # Every row has a new value of an identifier.
-    notable = max(NOTABLE_UNFAMILIAR_SHARE, 2 * familiar.false_alarm_rate)
+    notable = max(NOTABLE_UNFAMILIAR_SHARE, 2 * (familiar.false_alarm_rate or 0.0))
     if not identifiers and familiar.strange > notable * familiar.n:
         yield (
             f"{format_quantity(familiar.strange, 'row')} differ from the training rows, for example by new "

@@ -10,7 +10,7 @@ import numpy as np
 from weigh.judge.metrics.confidence_intervals import Measure, format_interval, quantile_interval
 from weigh.judge.metrics.learning_curve_laws import PowerLaw
 from weigh.judge.metrics.losses import Floats
-from weigh.judge.metrics.paired_tests import FoldCorrection
+from weigh.judge.metrics.paired_tests import Estimate, FoldCorrection, holm_adjust
 from weigh.result import Lines, Result, Section, Table
 from weigh.text import format_count, format_float
 
@@ -25,9 +25,16 @@ VERDICT_SENTENCES = {
     "fine": "the loss is low on the training rows and about as low on held-out rows",
     "undecided": "the losses vary too much between folds to decide",
 }
-VARIABLE_AND_UNBEATEN_SENTENCE = "too variable to decide; no other learner is significantly better"
-FINE_AND_UNBEATEN_SENTENCE = "the loss is low on all rows, and no other learner is significantly better"
-UNBEATEN_SENTENCE = "no other learner is significantly better, so the columns may allow no lower loss"
+# A rival shows that the columns allow better.
+SENTENCES_BESIDE_A_RIVAL = {
+    "overfitting": VERDICT_SENTENCES["overfitting"],
+    "underfitting": "the loss is too high even on the training rows",
+    "both": "the loss is too high on the training rows, and higher on held-out rows",
+}
+VARIABLE_AND_UNBEATEN_SENTENCE = "too variable to decide; no other learner is 5 % better"
+FINE_AND_UNBEATEN_SENTENCE = "the loss is low on all rows, and no other learner is 5 % better"
+UNBEATEN_SENTENCE = "no other learner is 5 % better, so the columns may allow no lower loss"
+HIGH_AND_UNCLEAR_SENTENCE = "the loss is high, and other learners may or may not be better"
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,12 +48,14 @@ class Diagnosis(Result):
     - The gap is wide if G − B/10 is significantly positive, narrow if it is significantly negative.
     - A `rival` is the best of the other learners on the same folds with a validation loss R significantly
       below 0.95 V, or the first of several that do not differ significantly. A classifier that is evaluated
-      alone is compared with naive Bayes, logistic regression, a perceptron and a decision tree.
+      alone is compared with naive Bayes, logistic regression, a perceptron and a decision tree; `left_out`
+      has those that were not evaluated, and why. Tests of several learners are adjusted by Holm's method.
     - The training loss is high if T − B/2 is significantly positive, low if it is significantly negative. It
       is also high if the rival's R is significantly below T.
-    - The learner is `unbeaten` if other learners were evaluated with as many rows, and none has a validation
-      loss significantly below V. The columns may then allow no lower loss, so a high training loss does not
-      count.
+    - The learner is `unbeaten` if all other learners were evaluated with as many rows, none has a validation
+      loss significantly below V, and every R is significantly above 0.95 V (an equivalence test: a possible
+      gain is small). The columns may then allow no lower loss.
+    - A high training loss counts only without this comparison, or if an R is significantly below V.
     - "overfitting": the gap is wide; "underfitting": the training loss is high; "both": both;
       "improvable": none of these, but there is a rival; "fine": the gap is narrow and the training loss low;
       "undecided": none of these.
@@ -71,6 +80,8 @@ class Diagnosis(Result):
     advice: tuple[str, ...]
     rival_loss: Measure | None = None
     comparison: str | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    is_high: bool | None = None
     _json = (
         "verdict",
         "says",
@@ -85,6 +96,7 @@ class Diagnosis(Result):
         "rival",
         "rival_loss",
         "unbeaten",
+        "left_out",
         "advice",
     )
 
@@ -92,12 +104,15 @@ class Diagnosis(Result):
     def says(self) -> str:
         """The verdict as a sentence."""
         if self.comparison is not None:
-            return f"{self.rival} does better: it {self.comparison}"
+            verdict = SENTENCES_BESIDE_A_RIVAL.get(self.verdict)
+            comparison = f"{self.rival} does better: it {self.comparison}"
+            return comparison if verdict is None else f"{verdict}; {comparison}"
         if self.unbeaten and self.verdict == "fine":
             return FINE_AND_UNBEATEN_SENTENCE
+        if self.verdict == "undecided" and self.is_high:
+            return UNBEATEN_SENTENCE if self.unbeaten else HIGH_AND_UNCLEAR_SENTENCE
         if self.unbeaten and self.verdict == "undecided":
-            is_high = self.train.value > HIGH_TRAINING_LOSS * self.baseline.value
-            return UNBEATEN_SENTENCE if is_high else VARIABLE_AND_UNBEATEN_SENTENCE
+            return VARIABLE_AND_UNBEATEN_SENTENCE
         return VERDICT_SENTENCES[self.verdict]
 
     def _titled_losses(self) -> list[list[str]]:
@@ -124,7 +139,7 @@ class FinalLosses:
     """Losses [folds] of a learner at the largest size; those of baseline and rivals are validation losses.
 
     Rivals may have been evaluated on the first folds only, and with fewer training rows: `rival_rows`.
-    `advice` says how to use a rival.
+    `left_out` has the learners that were not evaluated, and why; `advice` says how to use a rival.
     """
 
     train: Floats
@@ -133,7 +148,17 @@ class FinalLosses:
     rivals: Mapping[str, Floats]
     loss: str = "zero_one"
     rival_rows: int | None = None
+    left_out: Mapping[str, str] = field(default_factory=dict)
     advice: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether all other learners were evaluated with as many rows as this one."""
+        return bool(self.rivals) and self.rival_rows is None and not self.left_out
+
+    def above_rivals(self, losses: Floats) -> dict[str, Floats]:
+        """Return by how much losses of this learner are above those of each rival, on the rival's folds."""
+        return {name: losses[: len(values)] - values for name, values in self.rivals.items()}
 
 
 def diagnose(losses: FinalLosses, law: PowerLaw | str, rows: int, correction: FoldCorrection) -> Diagnosis:
@@ -142,12 +167,13 @@ def diagnose(losses: FinalLosses, law: PowerLaw | str, rows: int, correction: Fo
         gap = losses.validation - losses.train
         is_wide = _is_significantly_positive(gap - WIDE_GAP * losses.baseline, correction)
         is_high = _is_significantly_positive(losses.train - HIGH_TRAINING_LOSS * losses.baseline, correction)
-    rival = _find_rival(losses, correction)
-    unbeaten = _is_unbeaten(losses, correction)
-    is_below_training = rival is not None and _is_better(losses.rivals[rival], losses.train, correction)
-    verdict = _verdict(
-        is_wide, True if is_below_training else None if unbeaten and is_high else is_high, rival is not None
-    )
+        rival = _find_rival(losses, correction)
+        is_beaten = bool(_significantly_positive(losses.above_rivals(losses.validation), correction))
+        below_training = _significantly_positive(losses.above_rivals(losses.train), correction)
+    unbeaten = losses.is_complete and not is_beaten and _is_gain_small(losses, correction)
+    # A high loss is held against a learner if another one is better, or if that is not known.
+    counts_as_high = None if is_high and losses.is_complete and not is_beaten else is_high
+    verdict = _verdict(is_wide, True if rival in below_training else counts_as_high, rival is not None)
     tenfold = law.at(10 * rows) if isinstance(law, PowerLaw) else None
     measured = float(losses.validation.mean())
     rows_help = _do_more_rows_help(law, rows, measured)
@@ -164,11 +190,13 @@ def diagnose(losses: FinalLosses, law: PowerLaw | str, rows: int, correction: Fo
         rival=rival,
         unbeaten=unbeaten,
         advice=(
-            *_advice(verdict, _suggest(losses, rival), unbeaten and bool(is_high)),
+            *_advice(verdict, _suggest(losses, rival), unbeaten if is_high and losses.is_complete else None),
             _more_rows_advice(law, rows, rows_help, measured),
         ),
         rival_loss=None if rival is None else correction.measure("rival", losses.rivals[rival], 0.0),
         comparison=None if rival is None else _compare(losses, rival),
+        left_out=losses.left_out,
+        is_high=is_high,
     )
 
 
@@ -178,36 +206,38 @@ def _is_significantly_positive(values: Floats, correction: FoldCorrection) -> bo
     return True if measure.low > 0 else False if measure.high < 0 else None
 
 
-def _is_better(rival: Floats, losses: Floats, correction: FoldCorrection) -> bool:
-    """Return whether the losses of a rival are significantly lower on the folds that it was evaluated on."""
-    return bool(_is_significantly_positive(losses[: len(rival)] - rival, correction))
+def _significantly_positive(differences: Mapping[str, Floats], correction: FoldCorrection) -> list[str]:
+    """Return the names of differences [folds] with a significantly positive mean (Holm's method)."""
+    estimates = [Estimate.of_mean(values, correction.ratio) for values in differences.values()]
+    p_values = holm_adjust([each.p_value for each in estimates])
+    return [
+        name
+        for name, each, p in zip(differences, estimates, p_values, strict=True)
+        if each.mean > 0 and p < 1.0 - correction.level
+    ]
 
 
 def _find_rival(losses: FinalLosses, correction: FoldCorrection) -> str | None:
     """Return the best learner whose validation loss is significantly and notably below that of this one."""
     limit = (1.0 - MIN_WORTHWHILE_GAIN) * losses.validation
-    better = {
-        name: float(values.mean())
-        for name, values in losses.rivals.items()
-        if _is_better(values, limit, correction)
-    }
-    best = min(better, key=lambda name: better[name], default=None)
+    better = _significantly_positive(losses.above_rivals(limit), correction)
+    best = min(better, key=lambda name: float(losses.rivals[name].mean()), default=None)
     if best is None:
         return None
     # The first of those that are about equally good.
-    return next(
-        name for name in better if not _is_better(losses.rivals[best], losses.rivals[name], correction)
-    )
+    excess = {name: losses.rivals[name] - losses.rivals[best] for name in better if name != best}
+    worse = _significantly_positive(excess, correction)
+    return next(name for name in better if name not in worse)
 
 
-def _is_unbeaten(losses: FinalLosses, correction: FoldCorrection) -> bool:
-    """Return whether other learners had as many rows and none has a significantly lower validation loss."""
-    others = losses.rivals.values()
-    return (
-        bool(others)
-        and losses.rival_rows is None
-        and not any(_is_better(values, losses.validation, correction) for values in others)
-    )
+def _is_gain_small(losses: FinalLosses, correction: FoldCorrection) -> bool:
+    """Return whether the upper limit of the gain by every rival is below `MIN_WORTHWHILE_GAIN`.
+
+    All of several tests have to succeed, so they need no adjustment.
+    """
+    limit = (1.0 - MIN_WORTHWHILE_GAIN) * losses.validation
+    gains = losses.above_rivals(limit).values()
+    return all(correction.measure("gain", values).high <= 0.0 for values in gains)
 
 
 def _compare(losses: FinalLosses, rival: str) -> str:
@@ -248,12 +278,18 @@ def _suggest(losses: FinalLosses, rival: str | None) -> str | None:
     return f"{losses.advice.get(rival, rival)}, which does better with only {rows} training rows"
 
 
-def _advice(verdict: str, rival: str | None, is_limited: bool) -> list[str]:
-    """Return what to do; `is_limited` says that the loss is high and that no other learner is better."""
+def _advice(verdict: str, rival: str | None, is_limited: bool | None) -> list[str]:
+    """Return what to do.
+
+    `is_limited` says of a high training loss whether no other learner is notably better; None if this is not
+    known because not all were evaluated.
+    """
     advice = []
     if is_limited:
-        advice.append("No other learner is significantly better: these columns may allow no lower loss.")
+        advice.append("No other learner is 5 % better: these columns may allow no lower loss.")
         advice.append("Otherwise try a more flexible learner, or more features: products, words, columns.")
+    elif is_limited is False and verdict == "undecided":
+        advice.append("Use more rows or repeats to decide whether another learner is better.")
     if verdict in ("overfitting", "both"):
         advice.append("Use a simpler learner, fewer features or a stronger prior, or label more rows.")
     if rival is not None:

@@ -28,7 +28,7 @@ from weigh.trials.learning_curve_format import (
     plot_rows,
 )
 from weigh.trials.parallel import run_jobs
-from weigh.trials.rivals import RivalLosses, describe_rival, measure_rivals
+from weigh.trials.rivals import RIVAL_ADVICE, RivalLosses, measure_rivals
 from weigh.trials.rows import LabelledRows
 from weigh.trials.splits import Codes, Split, stratified_order
 
@@ -185,7 +185,7 @@ def learning_curve(
     """Measure training and validation loss against the number of training rows.
 
     The diagnosis of a single classifier of this library compares it with other learners on the same folds:
-    one fit per fold with at most 2,000 training rows, without learners whose first fit takes over a second.
+    one fit per fold with at most 2,000 training rows, fewer for wide rows and many classes.
 
     Parameters
     ----------
@@ -326,13 +326,14 @@ def _fit_curves(
         law = laws[name]
         rivals = {other: each[:, -1, 1] for other, each in measured.items() if other != name}
         losses = FinalLosses(
-            table[:, -1, 0],
-            table[:, -1, 1],
-            baseline,
-            rivals or others.losses,
-            loss,
-            others.rows if others.losses and others.rows < sizes[-1] else None,
-            {other: describe_rival(other) for other in others.losses},
+            train=table[:, -1, 0],
+            validation=table[:, -1, 1],
+            baseline=baseline,
+            rivals=rivals or others.losses,
+            loss=loss,
+            rival_rows=others.rows if others.losses and others.rows < sizes[-1] else None,
+            left_out=others.left_out,
+            advice=RIVAL_ADVICE if others.losses else {},
         )
         diagnosis = diagnose(losses, law, sizes[-1], correction)
         points = tuple(_curve_point(size, table[:, i], correction) for i, size in enumerate(sizes))

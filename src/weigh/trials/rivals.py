@@ -2,26 +2,29 @@
 
 A diagnosis needs to know what other learners reach on the same rows: a loss that is low compared with
 guessing may still be high. Rivals are trained on at most `MAX_RIVAL_ROWS` rows of each fold of the first
-repeat, and are left out if a fit takes longer than `MAX_SECONDS`. With fewer rows than the learner they are
-at a disadvantage, so a rival that does better with them does better indeed.
+repeat, fewer for wide rows and many classes. With fewer rows than the learner they are at a disadvantage, so
+a rival that does better with them does better indeed. Which rivals are evaluated depends on the rows only,
+never on the clock, and those that are not are recorded with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy.sparse import issparse
 
-from weigh import errors
 from weigh.estimators.base import BaseLearner
 from weigh.estimators.bayes import NaiveBayes
 from weigh.estimators.linear_model import LogisticRegression
 from weigh.estimators.perceptron import Perceptron
+from weigh.features.schema import Schema
 from weigh.features.text_kinds import BagOfWordsKind
+from weigh.features.words import as_sparse_block
 from weigh.judge.metrics.losses import Floats
+from weigh.source.memory.table import rows as rows_of
 from weigh.trials.candidates import LOSSES, Candidate, Experiment
 from weigh.trials.learners import LEARNER_FACTORIES, is_regression
 from weigh.trials.parallel import run_jobs
@@ -29,54 +32,159 @@ from weigh.trials.rows import LabelledRows
 from weigh.trials.splits import Split, stratified_order
 
 MIN_RIVAL_ROWS, MAX_RIVAL_ROWS = 200, 2_000  # training rows of a fold
-MAX_CELLS = 300_000  # rows × columns × classes
-MAX_SECONDS = 1.0  # of the first fit; slower rivals are left out
+TARGET_CELLS = 300_000  # rows × values per row × classes
+MAX_CELLS = 2_000_000  # if `MIN_RIVAL_ROWS` rows have more, no rival is evaluated
 MAX_TREE_COLUMNS = 100
-RIVALS: dict[str, type] = {
-    "naive-bayes": NaiveBayes,
-    "logistic": LogisticRegression,
-    "perceptron": Perceptron,
-    "tree": type(None),
-}
+N_SAMPLE_TEXTS = 200
+
+
+@dataclass(frozen=True)
+class Rival:
+    """A learner to compare with: how to make it, how to use it, and the estimators that are the same."""
+
+    name: str
+    factory: Callable[[], Any]
+    advice: str
+    same_as: tuple[type, ...] = ()
+    needs_few_columns: bool = False
+
+    def is_suitable(self, learner: Any, loss: str) -> bool:
+        """Whether this is another learner than the given one, and has the loss."""
+        is_same = isinstance(learner, self.same_as)
+        return not is_same and (
+            not LOSSES[loss].needs_probabilities or hasattr(self.factory(), "predict_proba")
+        )
+
+    def prepare(self, learner: Any, rows: LabelledRows) -> Candidate:
+        """Return this rival for rows, with the column kinds and markers of missing values of a learner."""
+        rival = self.factory()
+        names = {name.rpartition("__")[2]: name for name in rival.get_params()}
+        stated = {name: value for name, value in learner.get_params().items() if name in SHARED_PARAMETERS}
+        rival.set_params(**{names[name]: value for name, value in stated.items() if name in names})
+        return Candidate.of(self.name, rival, rows)
+
+
+SHARED_PARAMETERS = ("columns", "missing")
+RIVALS = (
+    Rival(
+        "naive-bayes",
+        LEARNER_FACTORIES["naive-bayes"],
+        "`--learner naive-bayes` (weigh.NaiveBayes)",
+        same_as=(NaiveBayes,),
+    ),
+    Rival(
+        "logistic",
+        LEARNER_FACTORIES["logistic"],
+        "`--learner logistic` (weigh.LogisticRegression)",
+        same_as=(LogisticRegression,),
+    ),
+    Rival(
+        "perceptron",
+        LEARNER_FACTORIES["perceptron"],
+        "`--learner perceptron` (weigh.Perceptron)",
+        same_as=(Perceptron,),
+    ),
+    Rival(
+        "tree",
+        LEARNER_FACTORIES["tree"],
+        "scikit-learn's DecisionTreeClassifier",
+        needs_few_columns=True,
+    ),
+)
+RIVAL_ADVICE = {rival.name: rival.advice for rival in RIVALS}
 
 
 @dataclass(frozen=True, eq=False)
 class RivalLosses:
-    """Validation losses [folds] of other learners on the first folds, and their number of training rows."""
+    """Validation losses [folds] of other learners on the first folds, and their number of training rows.
+
+    `left_out` has the learners that could not be evaluated on all of these folds, with the reason.
+    """
 
     losses: Mapping[str, Floats] = field(default_factory=dict)
     rows: int = 0
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
-def measure_rivals(experiment: Experiment, splits: list[Split], size: int, seed: int) -> RivalLosses:
+def measure_rivals(
+    experiment: Experiment,
+    splits: list[Split],
+    size: int,
+    seed: int,
+    rivals: Sequence[Rival] = RIVALS,
+) -> RivalLosses:
     """Return the losses of other learners if the experiment has one classifier of this library."""
-    candidates = list(experiment.candidates.values())
-    learner = candidates[0].learner
-    if len(candidates) > 1 or not isinstance(learner, BaseLearner) or is_regression(learner):
+    candidate, *others = experiment.candidates.values()
+    learner = candidate.learner
+    if others or not isinstance(learner, BaseLearner) or is_regression(learner):
         return RivalLosses()
-    rivals = _make_rivals(candidates[0], experiment)
-    evaluation = _RivalEvaluation(experiment, _limit_rows(candidates[0].rows, size), seed)
-    first, *others = [split for split in splits if split.repeat == 0]
+    rivals = [rival for rival in rivals if rival.is_suitable(learner, experiment.loss)]
+    row_size = RowSize.of(candidate)
+    n_rows = row_size.limit_rows(size)
+    left_out = {
+        rival.name: reason for rival in rivals if (reason := row_size.objection(rival, n_rows)) is not None
+    }
+    jobs = [rival for rival in rivals if rival.name not in left_out]
+    folds = [split for split in splits if split.repeat == 0]
+    evaluation = _RivalEvaluation(experiment, candidate, folds, n_rows, seed)
     # One fit after the other: they have threads of their own.
-    results = run_jobs(evaluation.loss, [(rival, first) for rival in rivals.values()], 1)
-    starts = dict(zip(rivals, results, strict=True))
-    quick = [name for name, (loss, seconds) in starts.items() if np.isfinite(loss) and seconds <= MAX_SECONDS]
-    jobs = [(rivals[name], split) for name in quick for split in others]
-    table = np.array(run_jobs(evaluation.loss, jobs, 1)).reshape(len(quick), len(others), 2)[:, :, 0]
-    losses = {name: np.append(starts[name][0], row) for name, row in zip(quick, table, strict=True)}
-    measured = {name: each for name, each in losses.items() if np.isfinite(each).all()}
-    return RivalLosses(measured, evaluation.n_rows)
+    results = dict(zip((rival.name for rival in jobs), run_jobs(evaluation.losses, jobs, 1), strict=True))
+    left_out |= {name: result for name, result in results.items() if isinstance(result, str)}
+    losses = {name: result for name, result in results.items() if not isinstance(result, str)}
+    return RivalLosses(losses, n_rows, left_out)
 
 
-def _limit_rows(rows: LabelledRows, size: int) -> int:
-    """Return the number of training rows of the rivals, fewer for wide tables and many classes."""
-    data = rows.data
-    if issparse(data):
-        n_columns = int(data.nnz) // max(1, len(rows))
-    else:
-        n_columns = int(data.shape[1]) if hasattr(data, "shape") else len(data)
-    cells_per_row = max(1, n_columns) * max(1, rows.n_classes)
-    return min(size, MAX_RIVAL_ROWS, max(MIN_RIVAL_ROWS, MAX_CELLS // cells_per_row))
+@dataclass(frozen=True)
+class RowSize:
+    """What the cost of a fit depends on: columns, values per row (a word is a value) and classes."""
+
+    n_columns: int
+    n_values: float
+    n_classes: int
+    has_texts: bool
+
+    @classmethod
+    def of(cls, candidate: Candidate) -> RowSize:
+        """Measure the rows of a candidate in the column kinds of its learner, in any storage."""
+        rows, schema = candidate.rows, candidate.prepared.columns
+        is_text = [isinstance(group.kind, BagOfWordsKind) for group in schema.column_groups]
+        groups = list(zip(schema.column_groups, is_text, strict=True))
+        n_columns = sum(len(group.names) for group, is_words in groups if not is_words)
+        n_values = int(rows.data.nnz) / max(1, len(rows)) if issparse(rows.data) else float(n_columns)
+        if any(is_text):
+            n_values += _words_per_row(rows, schema)
+        return cls(n_columns, max(1.0, n_values), max(1, rows.n_classes), any(is_text))
+
+    @property
+    def n_cells(self) -> float:
+        """Values per row times classes."""
+        return self.n_values * self.n_classes
+
+    def limit_rows(self, size: int) -> int:
+        """Return the number of training rows of the rivals, fewer for wide tables and many classes."""
+        return min(size, MAX_RIVAL_ROWS, max(MIN_RIVAL_ROWS, int(TARGET_CELLS / self.n_cells)))
+
+    def objection(self, rival: Rival, n_rows: int) -> str | None:
+        """Return why a rival would take too long, or None."""
+        if n_rows * self.n_cells > MAX_CELLS:
+            return "the rows have too many values and classes"
+        if rival.needs_few_columns and self.has_texts:
+            return "a text has too many words"
+        if rival.needs_few_columns and self.n_columns > MAX_TREE_COLUMNS:
+            return f"there are more than {MAX_TREE_COLUMNS} columns"
+        return None
+
+
+def _words_per_row(rows: LabelledRows, schema: Schema) -> float:
+    """Return the mean number of distinct words in the texts of the first rows."""
+    sample = rows.take(np.arange(min(len(rows), N_SAMPLE_TEXTS)))
+    n_words = 0
+    for chunk in schema.chunks(rows_of(sample.data, missing=schema.missing)):
+        blocks: list[Any] = schema.encode(chunk)
+        for group, block in zip(schema.column_groups, blocks, strict=True):
+            if isinstance(group.kind, BagOfWordsKind):
+                n_words += len(as_sparse_block(block).rows.indices)
+    return n_words / max(1, len(sample))
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,56 +192,23 @@ class _RivalEvaluation:
     """What the evaluations of all rivals share."""
 
     experiment: Experiment
+    candidate: Candidate
+    folds: list[Split]
     n_rows: int
     seed: int
 
-    def loss(self, job: tuple[Candidate, Split]) -> tuple[float, float]:
-        """Return the validation loss of a rival on a fold and the seconds of its fit."""
-        rival, split = job
+    def losses(self, rival: Rival) -> Floats | str:
+        """Return the validation losses [folds] of a rival, or why it has none."""
+        try:
+            prepared = rival.prepare(self.candidate.learner, self.candidate.rows)
+            losses = np.array([self._fold_loss(prepared, split) for split in self.folds])
+        # Rows that suit the learner need not suit its rivals, whose errors are not those of the user.
+        except Exception as cause:
+            return f"{type(cause).__name__}: {cause}"
+        return losses if np.isfinite(losses).all() else "its loss is not finite"
+
+    def _fold_loss(self, rival: Candidate, split: Split) -> float:
         rng = np.random.default_rng([self.seed, split.repeat, split.fold])
         order = stratified_order(split.train, self.experiment.strata, rng)
-        try:
-            model = rival.fit(order[: self.n_rows])
-            return model.mean_loss(rival.rows.take(split.test), self.experiment.loss), model.seconds
-        except (errors.WeighError, ValueError):
-            return np.nan, 0.0  # rows that suit the learner need not suit its rivals
-
-
-def _make_rivals(candidate: Candidate, experiment: Experiment) -> dict[str, Candidate]:
-    rivals: dict[str, Candidate] = {}
-    for name, learner_type in RIVALS.items():
-        learner = _with_settings(LEARNER_FACTORIES[name](), candidate.learner)
-        needs = LOSSES[experiment.loss].needs_probabilities
-        if isinstance(candidate.learner, learner_type) or (needs and not hasattr(learner, "predict_proba")):
-            continue
-        try:
-            rival = Candidate.of(name, learner, candidate.rows)
-        except (errors.WeighError, ValueError):
-            continue
-        if name != "tree" or _is_narrow(rival):
-            rivals[name] = rival
-    return rivals
-
-
-def _with_settings(rival: Any, learner: Any) -> Any:
-    """Return a rival with the column kinds and the markers of missing values that the learner states."""
-    stated = {name: value for name, value in learner.get_params().items() if name in ("columns", "missing")}
-    names = {name.rpartition("__")[2]: name for name in rival.get_params()}
-    return rival.set_params(**{names[name]: value for name, value in stated.items() if name in names})
-
-
-def _is_narrow(rival: Candidate) -> bool:
-    """Whether a tree is quick: few columns, and no texts, which become a column per word."""
-    schema: Any = rival.prepared.steps[0][1].columns
-    groups = schema.column_groups
-    return sum(len(group.names) for group in groups) <= MAX_TREE_COLUMNS and all(
-        not isinstance(group.kind, BagOfWordsKind) for group in groups
-    )
-
-
-def describe_rival(name: str) -> str:
-    """Return how to use a rival: on the command line, and in Python."""
-    rival = RIVALS[name]
-    if not issubclass(rival, BaseLearner):
-        return "scikit-learn's DecisionTreeClassifier"
-    return f"`--learner {name}` (weigh.{rival.__name__})"
+        model = rival.fit(order[: self.n_rows])
+        return model.mean_loss(rival.rows.take(split.test), self.experiment.loss)

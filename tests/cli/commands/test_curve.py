@@ -17,7 +17,7 @@ threshold
     20              0                0    0 to 0   TIME
     40              0                0    0 to 0   TIME
 no power law: at least 4 sizes are needed, and there are 2
-fine: the loss is low on all rows, and no other learner is significantly better
+fine: the loss is low on all rows, and no other learner is 5 % better
   training loss             0 (0 to 0)
   validation loss           0 (0 to 0)
   generalisation gap        0 (0 to 0)

@@ -181,7 +181,16 @@ def test_parquet_has_typed_columns(trained):
         ("probability", "double"),
         ("unfamiliar", "string"),
     ]
-    assert table.to_pylist()[1]["unfamiliar"] in (None, "")
+    assert [row["unfamiliar"] for row in table.to_pylist()] == [None, None]
+
+
+def test_parquet_has_the_reasons_why_rows_are_unfamiliar(run, tmp_path):
+    (tmp_path / "pets.csv").write_text("animal,home\n" + 100 * "cat,house\ndog,garden\n")
+    (tmp_path / "new.csv").write_text("animal\ncat\ngiraffe\n")
+    run("fit", "pets.csv", "--label", "home")
+    run("predict", "pets.weigh", "new.csv", "--check", "-o", "out.parquet")
+    unfamiliar = [row["unfamiliar"] for row in pq.read_table(tmp_path / "out.parquet").to_pylist()]
+    assert unfamiliar == [None, "animal = giraffe: never seen"]
 
 
 def test_a_column_of_strings_stays_text_in_a_typed_file(trained):
