@@ -29,7 +29,7 @@ def test_predict_gives_all_probabilities_and_flags_odd_rows(run, tmp_path):
     assert result.stdout.splitlines()[2].endswith(",familiarity = unheard-of: never seen")
     assert result.stdout.splitlines()[1].endswith(",")
     assert result.stderr == (
-        "1 row of 2 unlike the training rows (false alarms: about 1 %). Too few rows to test the columns.\n"
+        "1 row of 2 unlike the training rows (false alarms: about 1 %).\nToo few rows to test the columns.\n"
     )
 
 
@@ -41,7 +41,7 @@ def test_five_training_rows_are_too_few_to_call_a_value_odd(fitted):
         "spam,0.645756,0.354244,0.645756,\n"
     )
     assert result.stderr == (
-        "0 rows of 2 unlike the training rows (false alarms: about 17 %). Too few rows to test the columns.\n"
+        "0 rows of 2 unlike the training rows (false alarms: about 17 %).\nToo few rows to test the columns.\n"
     )
 
 

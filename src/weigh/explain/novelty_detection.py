@@ -206,7 +206,7 @@ class NoveltyDetector:
     def summary(self) -> str:
         """Return the number of flagged rows so far and the shifted columns as text."""
         result = self.result([])
-        return f"{result.summarise(self.n_flagged)} {result.format_shifts()}"
+        return f"{result.summarise(self.n_flagged)}\n{result.format_shifts()}"
 
     def result(self, rows: list[UnfamiliarRow]) -> Unfamiliar:
         """Return the given flagged rows together with the column tests of all rows seen."""

@@ -246,7 +246,8 @@ def _compare(losses: FinalLosses, rival: str) -> str:
     theirs, ours = float(values.mean()), float(losses.validation[: len(values)].mean())
     if losses.loss == "zero_one":
         return f"errs on {_percent(theirs)} where this errs on {_percent(ours)}"
-    return f"has {losses.loss.replace('_', ' ')} {theirs:.3g} where this has {ours:.3g}"
+    name = losses.loss.replace("_", " ").removesuffix(" loss")
+    return f"has a {name} loss of {theirs:.3g} where this has {ours:.3g}"
 
 
 def _percent(share: float) -> str:
