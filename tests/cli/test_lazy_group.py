@@ -41,7 +41,8 @@ def test_five_training_rows_are_too_few_to_call_a_value_odd(fitted):
         "spam,0.645756,0.354244,0.645756,\n"
     )
     assert result.stderr == (
-        "0 rows of 2 unlike the training rows (false alarms: about 17 %).\nToo few rows to test the columns.\n"
+        "0 rows of 2 unlike the training rows (false alarms: about 17 %).\n"
+        "Too few rows to test the columns.\n"
     )
 
 

@@ -711,3 +711,23 @@ def test_standard_errors_of_standardised_numbers_are_in_the_units_of_the_user():
     pairs = zip(scaled.predict(new, return_std=True), plain.predict(new, return_std=True), strict=True)
     for found, wanted in pairs:
         np.testing.assert_allclose(found, wanted, rtol=1e-9)
+
+
+def test_numbers_that_are_missing_only_in_the_rows_to_predict_count_as_zero_with_a_warning():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(50, 5, 60), rng.normal(size=60)
+    learner = weigh.LinearRegression().fit({"a": a, "b": b}, 3 * a + b)
+    with pytest.warns(errors.MissingNumbers) as caught:
+        predicted = learner.predict({"a": [np.nan, 50.0], "b": [0.0, 0.0]})
+    assert predicted == pytest.approx([0.0, 150.0], abs=1e-6)
+    assert [str(each.message) for each in caught] == [
+        "1 number is missing in the rows to predict and counts as zero, because these columns had no missing "
+        "number in training. Fill such cells in first, for example with the column's mean."
+    ]
+
+
+def test_targets_with_an_unknown_unit_are_read_as_numbers():
+    rng = np.random.default_rng(0)
+    x = rng.integers(1, 40, 80)
+    learner = weigh.LinearRegression().fit({"x": x.astype(float)}, [f"{2 * value + 1} dt/ha" for value in x])
+    assert learner.coef_ == pytest.approx([2.0])

@@ -358,6 +358,7 @@ def test_threads_do_not_change_logistic_regression(
     check_same(first, logistic(table, **settings), 1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::weigh.errors.MissingNumbers")
 @law
 @given(size=st.floats(-100, 100), colour=st.sampled_from(["red", "blue", "grün"]))
 def test_missing_and_unseen_values_contribute_nothing(size: float, colour: str) -> None:

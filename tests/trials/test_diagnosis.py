@@ -188,8 +188,8 @@ def test_rivals_with_fewer_rows_prove_nothing_by_doing_worse() -> None:
 def test_other_losses_are_named() -> None:
     losses = FinalLosses(around(0.4), around(0.41), around(0.7), {"tree": around(0.3)}, loss="log_loss")
     assert diagnose(losses, "no law", 100, CORRECTION).says == (
-        "the loss is too high even on the training rows; tree does better: it has log loss 0.3 where this "
-        "has 0.41"
+        "the loss is too high even on the training rows; tree does better: it has a log loss of 0.3 "
+        "where this has 0.41"
     )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from weigh.features.cells import DetectedNumbers, NumberReading, count_rows, detect_numbers, is_numeric
 from weigh.features.columns import encode_column, is_missing
+from weigh.features.inference.number_forms import begin_with_numbers, detect_forms
 from weigh.source.cells import NumberFormat
 from weigh.source.chunk import Column, DictionaryColumn
 
@@ -27,7 +28,11 @@ def detect_label_numbers(
     known = [at for at, value in enumerate(values) if row_counts[at] and not is_missing(value, missing)]
     if not any(isinstance(values[at], str) for at in known):
         return None
-    return detect_numbers([values[at] for at in known], row_counts[known], number_format)
+    texts, counts = [values[at] for at in known], row_counts[known]
+    found = detect_numbers(texts, counts, number_format)
+    if found is not None or not begin_with_numbers(texts):
+        return found
+    return detect_forms(texts, counts, number_format)
 
 
 def read_labels(labels: Any, reading: NumberReading, missing: Collection[object] = ()) -> Any:

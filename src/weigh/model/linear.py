@@ -11,7 +11,8 @@ import numpy as np
 
 from weigh import _core, errors
 from weigh.advice import Setting
-from weigh.features.blocks import Floats
+from weigh.deduplicated_warnings import warn
+from weigh.features.blocks import DenseBlock, Floats
 from weigh.features.kinds import Flag, Kind
 from weigh.features.names import join_names
 from weigh.features.schema import ColumnGroup, Schema
@@ -78,10 +79,27 @@ class LinearPredictor(BaseModel):
 
     def linear_predictor(self, rows: EncodedRows) -> Floats:
         """Return the outputs [rows, outputs]."""
+        self._warn_missing_numbers(rows)
         outputs = np.tile(self.base, (rows.n_rows, 1))
         for term, block in zip(self.terms, rows.blocks, strict=True):
             term.add(block, outputs)
         return outputs
+
+    def _warn_missing_numbers(self, rows: EncodedRows) -> None:
+        """Warn of missing numbers of a named table whose mean is not known, because none was in training."""
+        blocks = [block for block in rows.blocks if isinstance(block, DenseBlock)]
+        n_missing = sum(block.count_missing() for block in blocks) if self.schema.named else 0
+        if n_missing:
+            counts = "1 number is missing in the rows to predict and counts"
+            if n_missing > 1:
+                counts = f"{n_missing:,} numbers are missing in the rows to predict and count"
+            warn(
+                errors.MissingNumbers(
+                    f"{counts} as zero, because these columns had no missing number in training.",
+                    hint="Fill such cells in first, for example with the column's mean.",
+                ),
+                [name for block in blocks for name in block.names],
+            )
 
     def contributions(self, rows: EncodedRows) -> Iterator[list[Contribution]]:
         """Yield each row's contributions of its features."""

@@ -11,11 +11,13 @@ MISSING_WORDS = frozenset(
     - ; -- ; --- ; – ; — ; . ; .. ; ... ; ? ; ?? ; * ; / ; n/a ; n.a. ; n.a ; na ; nan ; null ; none ; nil
     missing ; unknown ; unk ; undefined ; not available ; not applicable ; not known ; not measured ; no data
     not recorded ; not reported ; not tested ; not stated ; not given ; n/k ; nr ; n.r. ; n/r
-    refused ; declined ; tbd ; tba ; tbc ; pending ; blank ; empty ; no value ; no answer ; invalid ; error
+    refused ; declined ; tbd ; tba ; tbc ; pending ; blank ; empty ; no value ; no answer ; no reading
+    invalid ; error ; err ; fault ; abs ; abs.
     #n/a ; #na ; #value! ; #div/0! ; #ref! ; #null! ; #name? ; #num!
     nd ; n.d. ; n.d ; n/d ; nc ; n.c. ; n.c ; n/c ; s/d ; s.d. ; s.o. ; s/o ; np ; n.p.
     unbekannt ; keine angabe ; keine angaben ; k.a. ; k. a. ; ka ; k.a ; fehlt ; fehlend ; n.v.
-    nicht bekannt ; nicht verfügbar ; nicht gemessen ; entfällt ; leer ; offen
+    nicht bekannt ; nicht verfügbar ; nicht vorhanden ; nicht angegeben ; nicht gemessen ; entfällt ; leer
+    offen
     inconnu ; inconnue ; non communiqué ; non renseigné ; non renseignée ; non disponible ; manquant
     sans objet ; refus ; refusé ; absent ; vide
     desconocido ; desconocida ; sin datos ; sin dato ; no disponible ; no aplica ; falta

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import compress, islice
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.advice import Call, set_kind
+from weigh.advice import Call, Setting, set_kind
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Ints, Longs
 from weigh.features.columns import encode_column, is_missing
@@ -29,7 +30,10 @@ from weigh.features.dates.parsing import (
 from weigh.features.inference.column_names import is_id_name, is_time_name
 from weigh.features.kinds import Category, Kind, MarkerTuple, Number, Skip
 from weigh.source.chunk import Column
+from weigh.source.missing_words import means_missing
 
+_ZERO_DATE = re.compile(r"[0\s./:-]*0[0\s./:-]*")
+MIN_NOTED_CELLS = 30  # a small column of dates and words may be anything
 MIN_SHARE = 0.99  # of the cells that are not missing must be dates
 MIN_COMPACT_DATES = 10  # distinct numbers such as 20240131 that make a column of dates
 EPOCH_YEARS = (2000, 2035)  # of times since 1970 among other numbers
@@ -44,11 +48,11 @@ def infer_date(codes: Ints, values: Sequence[Any], name: str, markers: MarkerTup
 
     Row i has the value of code i, and code -1 is missing.
     """
-    is_known = (not (is_missing(value, markers) or value == "") for value in values)
+    is_known = (_is_known_date(value, markers) for value in values)
     sample = to_date_texts(list(islice(compress(values, is_known), N_SAMPLES)))
     if 2 * sum(match_date(text) is not None for text in sample) < max(len(sample), 1):
         return None
-    known = [at for at, value in enumerate(values) if not (is_missing(value, markers) or value == "")]
+    known = [at for at, value in enumerate(values) if _is_known_date(value, markers)]
     texts = to_date_texts([values[at] for at in known])
     n_rows = np.bincount(codes[codes >= 0], minlength=len(values))[known]
     if any(map(is_epoch, sample)):
@@ -59,6 +63,13 @@ def infer_date(codes: Ints, values: Sequence[Any], name: str, markers: MarkerTup
         return Date("ymd") if is_date else None
     order = _find_order(texts, n_rows, name)
     return None if order is None else Date(order)
+
+
+def _is_known_date(value: object, markers: MarkerTuple) -> bool:
+    """Whether a cell is neither missing, nor a word for that, nor a date of zeros such as 0000-00-00."""
+    if is_missing(value, markers) or value == "" or means_missing(value):
+        return False
+    return not (isinstance(value, str) and _ZERO_DATE.fullmatch(value))
 
 
 def are_epochs(texts: Sequence[str], name: str) -> bool:
@@ -83,6 +94,7 @@ def _find_order(texts: Sequence[str], n_rows: Longs, name: str) -> str | None:
         return "ymd"
     n_dates = {order: n_rows[parse_dates(texts, order).is_valid].sum() for order in ("dmy", "mdy")}
     if max(n_dates.values()) < required:
+        _warn_of_other_cells(texts, n_rows, max(n_dates, key=lambda order: n_dates[order]), name)
         return None
     if n_dates["dmy"] != n_dates["mdy"]:
         return max(n_dates, key=lambda order: n_dates[order])
@@ -91,6 +103,23 @@ def _find_order(texts: Sequence[str], n_rows: Longs, name: str) -> str | None:
     if numeric["mark"] != ".":
         _warn_of_order(name, numeric.string, order)
     return order
+
+
+def _warn_of_other_cells(texts: Sequence[str], n_rows: Longs, order: str, name: str) -> None:
+    """Warn of a column that would be a date except for some cells, if most are dates."""
+    is_date = parse_dates(texts, order).is_valid
+    n_others, n_known = int(n_rows[~is_date].sum()), int(n_rows.sum())
+    if n_known < MIN_NOTED_CELLS or 2 * n_others >= n_known:
+        return
+    others = [text for text, is_valid in zip(texts, is_date.tolist(), strict=True) if not is_valid]
+    warn(
+        errors.OddValues(
+            f"Column {name!r} contains dates except for {errors.quote_names(others, 3)} ({n_others:,} of "
+            f"{n_known:,} cells), so it is not read as a date.",
+            hint=("If they mean missing, use ", Setting("missing", others[:3]), "."),
+        ),
+        [name],
+    )
 
 
 def _warn_of_order(name: str, example: str, order: str) -> None:
@@ -170,6 +199,9 @@ def choose_parts(seconds: Longs) -> tuple[str, ...]:
     from the hour.
     """
     span = int(seconds.max() - seconds.min())
+    # A mistyped year, or one such as 9999 for "never", says nothing about the other dates.
+    ordered, n_ends = np.sort(seconds), len(seconds) // 20
+    central_span = int(ordered[-1 - n_ends] - ordered[n_ends])
     has_hours = len(np.unique(part_values(seconds, "hour"))) > 1
     if has_hours and span <= DAY_SECONDS:
         return ("hour",)
@@ -178,7 +210,7 @@ def choose_parts(seconds: Longs) -> tuple[str, ...]:
     parts = []
     is_first = bool((part_values(seconds, "day") == 0).all())
     for part, times, cycle in (("weekday", days, 7), ("month", months, 365)):
-        if span > MAX_CYCLE_YEARS * 365.25 * DAY_SECONDS or (part == "weekday" and is_first):
+        if central_span > MAX_CYCLE_YEARS * 365.25 * DAY_SECONDS or (part == "weekday" and is_first):
             continue
         n_levels = len(np.unique(part_values(seconds, part)))
         if span > cycle * DAY_SECONDS and 1 < n_levels < len(np.unique(times)):

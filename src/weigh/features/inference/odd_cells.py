@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -112,7 +113,7 @@ class OddCellTally:
         """Raise ColumnError if a column has too many odd cells while training; otherwise warn of them."""
         for name, counts in self._counts.items():
             n_known = self._n_rows - counts.n_missing
-            if self.is_training and counts.n_odd and counts.n_odd > MAX_ODD_SHARE * n_known:
+            if self.is_training and counts.n_odd > _max_odd_cells(n_known):
                 raise _too_many_error(name, counts, n_known, self._list_odd_values(name))
         for name, counts in self._counts.items():
             if counts.n_odd:
@@ -125,6 +126,12 @@ class OddCellTally:
         odd_rows = self._odd_rows.get(name)
         rows = [] if odd_rows is None else odd_rows.numbers[:MAX_READ_CELLS].tolist()
         return list(dict.fromkeys(odd_rows.read_cell(row).value for row in rows)) if odd_rows else []
+
+
+def _max_odd_cells(n_known: int) -> float:
+    """Return how many cells may be odd: a sample of the rows of a file may have a few more by chance."""
+    expected = MAX_ODD_SHARE * n_known
+    return max(expected, min(10.0, expected + 3 * math.sqrt(expected)))
 
 
 def _odd_cells_warning(name: str, counts: CellCounts, n_known: int, *, is_training: bool) -> errors.OddCells:

@@ -41,7 +41,9 @@ def max_row_bytes(block: int) -> int:
 
 # How the first cell of a row of totals begins in common languages.
 _TOTAL = re.compile(
-    r"(grand |sub-?)?totals?|sum|(gesamt)?summe|gesamt|insgesamt|total général|totale|somme", re.I
+    r"(grand |sub-?)?totals?|sum|(gesamt)?summe|gesamt|insgesamt|total général|totale|somme|"
+    r"(overall )?(mean|average|avg)|mittelwert|durchschnitt|moyenne|media|promedio",
+    re.I,
 )
 
 
