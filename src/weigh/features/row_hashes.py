@@ -32,7 +32,10 @@ def hash_features(schema: Schema, blocks: Sequence[Any], n_rows: int) -> Hashes:
 def add_label_hashes(labels: Sequence[Any], codes: npt.NDArray[Any] | None, hashes: Hashes) -> None:
     """Add the hashes of the labels; with codes, the label of row i is labels[codes[i]]."""
     by_label = hash_values(labels, LABEL_KEY)
-    hashes += by_label if codes is None else by_label[codes]
+    if codes is None:
+        hashes += by_label
+    else:
+        _core.add_code_hashes(codes, np.append(by_label, np.uint64(0)), hashes)
 
 
 def add_target_hashes(targets: npt.NDArray[np.float64], hashes: Hashes) -> None:

@@ -45,12 +45,10 @@ class RowSample:
         if not (len(self.hashes) and len(other.hashes)):
             return self if len(self.hashes) else other
         hashes = np.concatenate([self.hashes, other.hashes])
-        found, first, places = np.unique(hashes, return_index=True, return_inverse=True)
-        counts = np.bincount(places, np.concatenate([self.counts, other.counts])).astype(np.int64)
-        kept = first[:MAX_ROWS]
+        found, kept, counts = _distinct(hashes, np.concatenate([self.counts, other.counts]))
         columns = {name: _join(values, other.columns[name])[kept] for name, values in self.columns.items()}
         labels = np.concatenate([self.labels, other.labels])[kept]
-        return RowSample(found[:MAX_ROWS], counts[:MAX_ROWS], columns, labels)
+        return RowSample(found, counts, columns, labels)
 
     def to_chunk(self) -> Chunk:
         """Return the rows as a chunk, in the order of their hashes."""
@@ -98,8 +96,23 @@ def _smallest(hashes: Hashes, limit: np.uint64 | None) -> tuple[Hashes, Any, Any
         if len(found[0]) == MAX_ROWS:
             return found
     places = np.arange(len(hashes)) if limit is None else np.flatnonzero(hashes <= limit)
-    values, first, counts = np.unique(hashes[places], return_index=True, return_counts=True)
-    return values[:MAX_ROWS], places[first[:MAX_ROWS]], counts[:MAX_ROWS].astype(np.int64)
+    values, rows, counts = _distinct(hashes[places], np.ones(len(places), dtype=np.int64))
+    return values, places[rows], counts
+
+
+def _distinct(hashes: Hashes, counts: npt.NDArray[np.int64]) -> tuple[Hashes, Any, npt.NDArray[np.int64]]:
+    """Return the smallest different hashes in order, a place of each, and the sums of their counts.
+
+    Rows with equal hashes are equal, so any place will do; `np.unique` would sort stably, which takes longer.
+    """
+    order = np.argsort(hashes)
+    sorted_hashes = hashes[order]
+    starts = np.flatnonzero(np.append(True, sorted_hashes[1:] != sorted_hashes[:-1])[: len(hashes)])
+    if not len(starts):
+        return hashes, order, counts
+    sums = np.add.reduceat(counts[order], starts)
+    kept = starts[:MAX_ROWS]
+    return sorted_hashes[kept], order[kept], sums[:MAX_ROWS]
 
 
 def _join(first: Values, second: Values) -> Values:
