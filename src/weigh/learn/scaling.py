@@ -23,6 +23,8 @@ from weigh.source.base import Source
 MAX_PERCEPTRON_VARIATION = 1.3
 MAX_REGRESSION_VARIATION = 1.7
 MAX_SAMPLE_ROWS = 1_000
+MAX_SAMPLE_CELLS = 20_000  # wide tables have fewer rows in the sample, for speed
+MIN_WIDE_ROWS = 200  # their standard deviations have errors of 5 %, far below the limits above
 MIN_SAMPLE_ROWS = 2
 INDICATOR_SPREAD = 0.5  # the largest standard deviation of a level, flag or word
 
@@ -124,7 +126,8 @@ def sample_spreads(schema: Schema, source: Source) -> dict[str | None, float]:
     The key None stands for flags, levels, words and columns of 0 and 1. Sparse matrices have no spreads:
     rare features spread little whatever their units.
     """
-    chunk = schema.first_rows(source).slice(0, MAX_SAMPLE_ROWS)
+    n_rows = max(MIN_WIDE_ROWS, MAX_SAMPLE_CELLS // max(len(schema.names), 1))
+    chunk = schema.first_rows(source).slice(0, min(n_rows, MAX_SAMPLE_ROWS))
     if chunk.sparse is not None or chunk.n_rows < MIN_SAMPLE_ROWS:
         return {}
     pairs = zip(schema.names, schema.kinds, strict=True)
@@ -136,9 +139,13 @@ def sample_spreads(schema: Schema, source: Source) -> dict[str | None, float]:
     spreads: dict[str | None, float] = {}
     if is_binary.any() or len(names) < len(schema.names):
         spreads[None] = INDICATOR_SPREAD
-    for at in np.flatnonzero(~is_binary).tolist():
-        values = matrix[:, at][~np.isnan(matrix[:, at])]
-        # The standard deviation of a constant may be a rounding error.
-        if np.ptp(values) > 0 and values.std() > 0:
-            spreads[names[at]] = float(values.std())
+    known = ~np.isnan(matrix)
+    n_known = np.maximum(known.sum(axis=0), 1)
+    means = np.where(known, matrix, 0.0).sum(axis=0) / n_known
+    deviations = np.where(known, matrix - means, 0.0)
+    stds = np.sqrt((deviations**2).sum(axis=0) / n_known)
+    # The standard deviation of a constant may be a rounding error.
+    varies = np.where(known, matrix, -np.inf).max(axis=0) > np.where(known, matrix, np.inf).min(axis=0)
+    for at in np.flatnonzero(~is_binary & varies & (stds > 0)).tolist():
+        spreads[names[at]] = float(stds[at])
     return spreads
