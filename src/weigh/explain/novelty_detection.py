@@ -76,13 +76,13 @@ class Unfamiliar(TabularResult):
     def summarise(self, n_flagged: int) -> str:
         """Return a sentence with a number of flagged rows and the rate of false alarms."""
         if not self.is_examined:
-            names = f" of {self.list_not_examined()}" if self.not_examined else ""
+            names = f" of {self.format_unexamined_columns()}" if self.not_examined else ""
             return f"No row of {self.n_rows:,} can be examined: the model keeps too little{names}."
         rate, rows = format_rate(self.false_alarm_rate), format_quantity(n_flagged, "row")
-        without = f"; not examined: {self.list_not_examined()}" if self.not_examined else ""
+        without = f"; not examined: {self.format_unexamined_columns()}" if self.not_examined else ""
         return f"{rows} of {self.n_rows:,} unlike the training rows (false alarms: {rate}{without})."
 
-    def list_not_examined(self) -> str:
+    def format_unexamined_columns(self) -> str:
         """Return the names of the first columns that are not examined, and the number of the others."""
         listed = ", ".join(truncate(name, NAME_WIDTH) for name in self.not_examined[:MAX_LISTED_NAMES])
         more = len(self.not_examined) - MAX_LISTED_NAMES

@@ -226,7 +226,7 @@ def unfamiliarity_facts(model: Any, data: Any) -> UnfamiliarityFacts:
 
 
 def _format_false_alarms(result: Unfamiliar) -> str:
-    without = f" Not examined: {result.list_not_examined()}." if result.not_examined else ""
+    without = f" Not examined: {result.format_unexamined_columns()}." if result.not_examined else ""
     if result.false_alarm_rate is None:
         return f"How many are flagged by chance is not known for weighted training rows.{without}"
     rate = format_rate(result.false_alarm_rate)

@@ -128,7 +128,9 @@ def test_the_words_of_a_reading_are_missing_in_later_rows_in_any_case(tmp_path: 
     assert (model.predict_proba({"x": ["120 ch"]}) == model.predict_proba({"x": [120.0]})).all()
 
 
-@pytest.mark.parametrize("value", ["N/A", " unknown ", "<NA>", "(unbekannt)", "K.A.", "Non communiqué", "--"])
+@pytest.mark.parametrize(
+    "value", ["N/A", " unknown ", "<NA>", "(unbekannt)", "K.A.", "Non communiqué", "--", "ERR", "abs."]
+)
 def test_words_that_mean_missing(value: str) -> None:
     assert means_missing(value)
 
@@ -246,3 +248,16 @@ def test_french_numbers_are_read_in_a_file_with_decimal_commas(blank: str, tmp_p
         [chunk] = schema.chunks(source)
         assert np.allclose(chunk.columns["prix"], 100 * np.array(VALUES))
         assert np.allclose(chunk.columns["km"], np.round(1000 * np.array(VALUES)))
+
+
+def test_samples_of_a_column_may_have_a_few_more_odd_cells_by_chance() -> None:
+    def fit(n_rows: int, n_odd: int) -> None:
+        cells = ["many"] * n_odd + [str(k) for k in range(n_rows - n_odd)]
+        table = {"x": cells, "y": ["a", "b"] * (n_rows // 2)}
+        weigh.NaiveBayes(columns={"x": weigh.Number()}).fit(table, "y")
+
+    with pytest.warns(errors.OddCells):
+        fit(94, 3)
+    for n_rows, n_odd in ((94, 4), (8, 1), (2000, 21)):
+        with pytest.raises(errors.ColumnError, match="more than 1 %"):
+            fit(n_rows, n_odd)

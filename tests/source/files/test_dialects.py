@@ -188,7 +188,9 @@ def test_usual_files_give_no_warning(write: Write) -> None:
         assert contents(write("a,b\n1,é\n")) == {"a": [1], "b": ["é"]}
 
 
-@pytest.mark.parametrize("word", ["Total", "TOTALS:", "Summe", "gesamt", '"Grand total"'])
+@pytest.mark.parametrize(
+    "word", ["Mean", "Durchschnitt", "Total", "TOTALS:", "Summe", "gesamt", '"Grand total"']
+)
 def test_a_row_of_totals_is_noted(word: str, write: Write) -> None:
     path = write(f"name,n,y\nann,1,p\nbob,2,q\n{word},3,\n\n")
     with pytest.warns(TotalsRow) as caught:
