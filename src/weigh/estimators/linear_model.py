@@ -110,6 +110,8 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         bias: bool = True,
         scale: str | None = "auto",
         offset: str | None = None,
+        curves: str | None = None,
+        pairs: Any = None,
         class_weight: Any = None,
         folds: int = 5,
         tol: float | None = None,
@@ -125,6 +127,8 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         self.bias = bias
         self.scale = scale
         self.offset = offset
+        self.curves = curves
+        self.pairs = pairs
         self.class_weight = class_weight
         self.folds = folds
         self.tol = tol
@@ -237,6 +241,8 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
         bias: bool = True,
         scale: str | None = "auto",
         offset: str | None = None,
+        curves: str | None = None,
+        pairs: Any = None,
         folds: int | str = 5,
         tol: float = 1e-8,
         max_iter: int = 10_000,
@@ -248,6 +254,8 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
         self.bias = bias
         self.scale = scale
         self.offset = offset
+        self.curves = curves
+        self.pairs = pairs
         self.folds = folds
         self.tol = tol
         self.max_iter = max_iter

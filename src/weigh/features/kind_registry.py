@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from weigh import _core, errors
+from weigh.features.curves import Curve
 from weigh.features.dates.kind import Date
 from weigh.features.kinds import Category, Count, Flag, Kind, Number, Products, Skip, Value
 from weigh.features.text_kinds import Text, Tokens
@@ -80,7 +81,8 @@ def kind_from_json(data: Mapping[str, Any]) -> Kind:
 
 
 KINDS_BY_NAME: dict[str, type[Kind]] = {
-    kind.name: kind for kind in (Category, Flag, Count, Number, Date, Value, Products, Text, Tokens, Skip)
+    kind.name: kind
+    for kind in (Category, Flag, Count, Number, Curve, Date, Value, Products, Text, Tokens, Skip)
 }
 
 

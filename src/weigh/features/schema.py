@@ -18,6 +18,7 @@ from weigh.advice import Step
 from weigh.features import kinds as kd
 from weigh.features.blocks import ConstantSequence, NumberedNames, SparseBlock
 from weigh.features.cells import FlagReading, NumberReading, Reading, reading_from_json
+from weigh.features.curves import Curve, Pair, pair_title
 from weigh.features.dates.kind import Date, expand_dates
 from weigh.features.derived_columns import add_derived_columns
 from weigh.features.inference.odd_cells import CellReader
@@ -36,7 +37,7 @@ from weigh.source.missing import Marker
 from weigh.source.sparse_rows import SparseRows
 
 # The kinds of columns of numbers: those of NUMBER_KINDS, which files read as such, and flags.
-NUMERIC_KINDS = (kd.Number, kd.Count, kd.Value, kd.Products, kd.Flag)
+NUMERIC_KINDS = (kd.Number, kd.Count, kd.Value, kd.Products, kd.Flag, Curve)
 if TYPE_CHECKING:
     from weigh.features.dates.columns import DateReader
 
@@ -60,6 +61,8 @@ class ColumnGroup:
     @property
     def title(self) -> str:
         """The column's name, or the plural of the kind for several columns."""
+        if isinstance(self.kind, Pair):
+            return pair_title(self.names)
         return self.names[0] if len(self.names) == 1 else f"{self.kind.name.removesuffix('s')}s"
 
     @property
@@ -81,6 +84,7 @@ class Schema(Immutable):
     readings: Mapping[str, Reading] = field(default_factory=dict)
     dialect: Mapping[str, Any] = field(default_factory=dict, compare=False)  # of the file, as it was read
     label_reading: NumberReading | None = None  # of a regression whose labels are written as text
+    pairs: tuple[tuple[str, str], ...] = ()  # of columns with a joint effect in an additive model
 
     @cached_property
     def column_groups(self) -> tuple[ColumnGroup, ...]:
@@ -92,7 +96,14 @@ class Schema(Immutable):
             if not isinstance(kind, kd.Skip):
                 group = kind if kind.shares_block else (name,)
                 groups.setdefault(group, (kind, []))[1].append(name)
-        return tuple(ColumnGroup(kind, names, self.named) for kind, names in groups.values())
+        columns = tuple(ColumnGroup(kind, names, self.named) for kind, names in groups.values())
+        return columns + tuple(self._pair_groups())
+
+    def _pair_groups(self) -> Iterator[ColumnGroup]:
+        kinds = dict(self._feature_kinds()) if self.pairs else {}
+        for left, right in self.pairs:
+            are_numbers = isinstance(kinds[left], Curve), isinstance(kinds[right], Curve)
+            yield ColumnGroup(Pair(are_numbers), [left, right], self.named)
 
     def _feature_kinds(self) -> Iterator[tuple[str, kd.Kind]]:
         """Yield the columns and the parts of dates that are encoded, and the derived columns."""
@@ -349,6 +360,7 @@ class Schema(Immutable):
         }
         readings = [[name, reading.to_json()] for name, reading in self.readings.items()]
         data |= {"readings": readings} if readings else {}
+        data |= {"pairs": [list(pair) for pair in self.pairs]} if self.pairs else {}
         return data if self.label_reading is None else {**data, "label_reading": self.label_reading.to_json()}
 
     @classmethod
@@ -375,7 +387,12 @@ class Schema(Immutable):
         if isinstance(label_reading, FlagReading):
             raise ValueError("the labels are flags")
         named, label = bool(data["named"]), data["label"]
-        return cls(names, kinds, named, label, missing, made, readings, dialect, label_reading)
+        pairs = tuple((str(left), str(right)) for left, right in data.get("pairs", []))
+        schema = cls(names, kinds, named, label, missing, made, readings, dialect, label_reading, pairs)
+        known = set(schema.feature_columns) if pairs else set()
+        if len(set(pairs)) < len(pairs) or not all(a != b and {a, b} <= known for a, b in pairs):
+            raise ValueError("pairs of columns that do not exist, or several times")
+        return schema
 
 
 def _readings_from_json(data: object, names: Sequence[str], kinds: Sequence[kd.Kind]) -> dict[str, Reading]:

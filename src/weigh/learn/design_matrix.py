@@ -9,8 +9,11 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.blocks import ConstantSequence, Floats, Ints
 from weigh.features.columns import encode_column, is_missing
+from weigh.features.curves import Curve
+from weigh.features.dates.kind import Date
 from weigh.features.inference.schema import infer_schema
 from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Category, Kind, Number, Products, Value, number_matrix
@@ -43,6 +46,7 @@ def linear_schema(
     whole_numbers: bool = False,
     weighs_text: bool | None = None,
     centres_missing: bool = False,
+    curves: str | None = None,
 ) -> Schema:
     """Infer the schema of a source for a linear model.
 
@@ -53,7 +57,7 @@ def linear_schema(
     those of a named one follow the rule of all learners. With `weighs_text`, by default if `scale` is "auto",
     the words of inferred texts have the values of `TEXT_WEIGHTING` instead of their counts. With
     `centres_missing`, numbers that are missing in some of the first rows are standardised, so that a missing
-    number counts as the mean.
+    number counts as the mean. With `curves`, numbers are curves and two-valued columns stay categories.
     """
     if isinstance(columns, Schema):
         schema = infer_schema(source, columns)
@@ -67,6 +71,8 @@ def linear_schema(
     if not schema.column_groups:
         raise errors.DataError("All columns are skipped, so there is nothing to learn from.")
     if isinstance(schema.kinds, ConstantSequence):
+        if curves is not None and isinstance(schema.kinds.item, Value):
+            return replace(schema, kinds=_curve_kinds(schema, source))
         schema = replace(schema, kinds=_linear_kinds(schema.kinds, scale))
         check_width(schema, source)
         return schema
@@ -75,6 +81,8 @@ def linear_schema(
         prefix = rename_columns(prefix, schema.names)
 
     def resolve_kind(name: str, kind: Kind) -> Kind:
+        if curves is not None and name not in explicit:
+            kind = _curve_kind(kind)
         column = None if name in explicit else prefix.get(name)
         if column is None:
             return _linear_kind(kind, scale)
@@ -82,6 +90,8 @@ def linear_schema(
             return _linear_kind(Value(), scale)
         if isinstance(kind, Text):
             return replace(kind, **text_weighting)
+        if curves is not None:
+            return _linear_kind(kind, scale)
         return _binary_kind(kind, column, missing) or _linear_kind(kind, "auto" if name in gaps else scale)
 
     gaps = _find_gaps(schema, source) if centres_missing and source.named else frozenset()
@@ -89,6 +99,24 @@ def linear_schema(
     text_weighting = TEXT_WEIGHTING if weighs_text and _has_rows_for_weighting(prefix) else {}
     kinds = [resolve_kind(name, kind) for name, kind in zip(schema.names, schema.kinds, strict=True)]
     return replace(schema, kinds=kinds, made=_linear_derived_columns(schema.made, scale))
+
+
+def _curve_kind(kind: Kind) -> Kind:
+    """Return the kind of a column for an additive model: a curve if it is a number."""
+    if isinstance(kind, Date):
+        return replace(kind, has_curve=kind.bins is None)
+    is_number = isinstance(kind, Number | Value) and getattr(kind, "bins", None) is None
+    return Curve() if is_number else kind
+
+
+def _curve_kinds(schema: Schema, source: Source) -> list[Kind]:
+    """Return a curve for every column of a bare array; raise Unsupported for a sparse one."""
+    if source.n_entries is not None:
+        raise errors.Unsupported(
+            "A sparse matrix has no curves: most of its numbers are zero.",
+            hint=("Give a dense array or a table, or ", Setting("curves", None), "."),
+        )
+    return [Curve() for _ in schema.names]
 
 
 def _find_gaps(schema: Schema, source: Source) -> frozenset[str]:

@@ -26,8 +26,9 @@ from weigh.features.schema import ColumnGroup, Schema
 from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_magnitude
 from weigh.features.words import Block, TextBlock, as_sparse_block
-from weigh.learn.preprocessing import IDENTITY, Preprocessing, Standardisation
+from weigh.learn.preprocessing import IDENTITY, CurveCells, Preprocessing, Standardisation
 from weigh.model.counts.count_table import canonical_order_key
+from weigh.model.distributions.curve_weights import CurveWeights, find_cells
 from weigh.model.distributions.weights import LevelWeights, ScaledWeights
 from weigh.model.distributions.word_weights import (
     GridWeights,
@@ -73,6 +74,8 @@ class FeatureIndex:
             return FixedIndexer(group, self.allocate, dense=self._dense)
         if fitted is None:
             return LevelIndexer(group, self.allocate)
+        if isinstance(fitted, CurveCells):
+            return CurveIndexer(group, self.allocate, fitted)
         return StandardisedIndexer(group, self.allocate, fitted)
 
     def allocate(self, n: int) -> int:
@@ -276,6 +279,40 @@ class StandardisedIndexer:
         """Return the term of the number, which applies the same standardisation."""
         del order
         return ScaledWeights(self.name, table, self.standardisation.centre, self.standardisation.scale)
+
+
+class CurveIndexer:
+    """A number as a curve: one feature per cell, the last for missing values."""
+
+    def __init__(self, group: ColumnGroup, allocate: Allocate, cells: CurveCells) -> None:
+        self.name = group.title
+        self.cells = cells
+        self._n_features = len(cells.positions) + 1
+        self._first = allocate(self._n_features)
+
+    def prepare_block(self, block: NumberBlock, mask: Mask | None) -> CategoryBlock:
+        """Return the cells of the rows in `mask`."""
+        block = block if mask is None else block.where(mask)
+        return CategoryBlock(find_cells(block.values, self.cells.cuts), [])
+
+    def direct_rows(self, block: CategoryBlock, grow: bool) -> None:
+        """Return None: codes must be assembled into rows."""
+        del block, grow
+
+    def add_block(self, builder: _core.CsrBuilder, block: CategoryBlock, grow: bool) -> None:
+        """Add one entry per row for its cell."""
+        del grow  # all cells are known from the beginning
+        builder.add_codes(block.codes, self.feature_order().astype(np.int32))
+
+    def feature_order(self) -> Longs:
+        """Return the feature indices of the cells."""
+        return np.arange(self._first, self._first + self._n_features)
+
+    def build_term(self, order: Longs, table: Floats) -> CurveWeights:
+        """Return the term of the curve, without what only the fit knows: counts, strengths and errors."""
+        del order
+        cells, counts = self.cells, np.zeros(self._n_features)
+        return CurveWeights(self.name, cells.cuts, table, counts, cells.positions, cells.limits, np.zeros(3))
 
 
 class WordIndexer:

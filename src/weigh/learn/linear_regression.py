@@ -14,6 +14,8 @@ from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats
 from weigh.features.label_numbers import detect_label_numbers
 from weigh.features.schema import Schema
+from weigh.learn.additive.fitting import has_curves
+from weigh.learn.additive.models import CurveSettings, check_curve_parameters, learn_linear
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
@@ -39,7 +41,13 @@ from weigh.learn.linear.problem_setup import (
     set_up_problem,
     warn_unless_optimal,
 )
-from weigh.learn.linear.training_data import TrainingData, build_training_data, compress_dataset, read_dataset
+from weigh.learn.linear.training_data import (
+    TrainingData,
+    build_training_data,
+    compress_dataset,
+    load_training_data,
+    read_dataset,
+)
 from weigh.learn.scaling import (
     centres_missing_numbers,
     resolve_regression_scale,
@@ -68,6 +76,7 @@ class LinearTask:
     folds: Folds
     tol: float
     max_iter: int
+    pairs: Any = None
 
     @classmethod
     def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> LinearTask:
@@ -80,7 +89,10 @@ class LinearTask:
             missing=values["missing"],
             whole_numbers=True,
             centres_missing=centres_missing_numbers(values["scale"], prior),
+            curves=values["curves"],
         )
+        if has_curves(schema):
+            check_curve_parameters(LINEAR_REGRESSION.owner, values)
         scale = resolve_regression_scale(values["scale"], source, prior)
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
             warn_unlike_regression_scales(schema, source)
@@ -96,6 +108,10 @@ class LinearTask:
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> RegressionModel:
         """Fit the model to the rows of a source."""
+        if has_curves(self.schema):
+            data = load_training_data(self.schema, source, is_regression=True, progress=progress)
+            settings = CurveSettings(LINEAR_REGRESSION.owner, self.prior, self.pairs, self.tol, self.max_iter)
+            return learn_linear(data, settings)
         # Without an intercept the moments cannot be centred and would lose precision for distant columns.
         caches_all = self.is_absolute or not self.bias
         dataset = read_dataset(

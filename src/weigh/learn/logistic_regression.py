@@ -11,6 +11,8 @@ from weigh import errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
+from weigh.learn.additive.fitting import has_curves
+from weigh.learn.additive.models import CurveSettings, check_curve_parameters, learn_logistic
 from weigh.learn.class_weights import compute_class_weights, weigh_rows, zero_weight_classes
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
@@ -74,6 +76,7 @@ class LogisticTask:
     tol: float
     max_iter: int
     chooses_prior_scale: bool = False
+    pairs: Any = None
 
     @classmethod
     def for_source(cls, source: Source, columns: object = "auto", **parameters: Any) -> LogisticTask:
@@ -88,7 +91,10 @@ class LogisticTask:
             whole_numbers=True,
             weighs_text=scale == "auto",
             centres_missing=centres_missing_numbers(values["scale"], prior),
+            curves=values["curves"],
         )
+        if has_curves(schema):
+            check_curve_parameters(EXACT_PARAMETERS.owner, values)
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
             warn_unlike_regression_scales(schema, source)
         # The prior of a bare array is that of scikit-learn on the same array.
@@ -106,6 +112,10 @@ class LogisticTask:
         )
         check_two_classes(data)
         totals = np.bincount(data.y, data.weights, minlength=len(data.classes))
+        if has_curves(self.schema):
+            weighted = replace(data, weights=apply_class_weights(self.class_weight, data))
+            settings = CurveSettings(EXACT_PARAMETERS.owner, self.prior, self.pairs, self.tol, self.max_iter)
+            return learn_logistic(weighted, totals / totals.sum(), settings)
         setup = self.set_up(data)
         try:
             return self._build_model(setup, totals / totals.sum())

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.features.blocks import NumberBlock
-from weigh.features.inference.schema import infer_schema
+from weigh.features.blocks import Floats, NumberBlock
+from weigh.features.curves import Curve
+from weigh.features.inference.schema import find_cuts, infer_schema
 from weigh.features.kinds import Kind, Number
 from weigh.features.names import NameArray
 from weigh.features.schema import Schema
@@ -27,6 +28,9 @@ from weigh.source.chunk import Chunk
 
 # The fewest rows whose standard deviations "auto" relies on: their relative error is 1/√(2n − 2), 24 % here.
 MIN_ROWS = 10
+# The cells of a curve: up to 128, as many as 2,000 rows have, and 3,000 for all curves of a table.
+MIN_CELLS, MAX_CELLS, MAX_ALL_CELLS = 8, 128, 3_000
+CELLS_FACTOR, CELLS_POWER = 1.5, 0.6
 _SINGLE_CLASS: Any = np.zeros(1, dtype=np.int64)  # class mapping of counts that ignore labels
 
 
@@ -39,7 +43,18 @@ class Standardisation:
 
 
 IDENTITY = Standardisation(0.0, 1.0)
-Preprocessing = NameArray | VocabularyLookup | Standardisation  # of one column group
+
+
+@dataclass(frozen=True, eq=False)
+class CurveCells:
+    """The cells of a curve: cuts, mean values of the rows in each cell, smallest and largest value."""
+
+    cuts: Floats
+    positions: Floats
+    limits: Floats
+
+
+Preprocessing = NameArray | VocabularyLookup | Standardisation | CurveCells  # of one column group
 
 
 def needs_first_pass(schema: Schema) -> bool:
@@ -56,6 +71,9 @@ def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Prep
         for i, kind in kinds.items()
         if isinstance(kind, BagOfWordsKind) and _needs_vocabulary(kind)
     }
+    numbers_of_curves: dict[int, list[Floats]] = {
+        i: [np.zeros(0)] for i, kind in kinds.items() if isinstance(kind, Curve)
+    }
     numbers = {i: _NumberStatistics(kind) for i, kind in kinds.items() if isinstance(kind, Number)}
     for chunk in chunks:
         blocks: dict[int, Any] = {
@@ -70,7 +88,12 @@ def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Prep
             counter.add(blocks[i], RowClasses(codes, 1))
         for i, statistics in numbers.items():
             statistics.add(blocks[i], row_classes)
+        for i, values in numbers_of_curves.items():
+            weights = chunk.weights
+            values.append(blocks[i].values if weights is None else blocks[i].values[weights > 0])
     fitted: dict[int, Preprocessing] = {}
+    for i, values in numbers_of_curves.items():
+        fitted[i] = fit_cells(kinds[i], np.concatenate(values), len(numbers_of_curves), groups[i].title)
     for i, counter in words.items():
         fitted[i] = _fit_vocabulary(kinds[i], counter.counts(_SINGLE_CLASS))
     fitted.update({i: statistics.standardisation() for i, statistics in numbers.items()})
@@ -103,7 +126,37 @@ class _NumberStatistics:
 
 
 def _needs_statistics(kind: Kind) -> bool:
-    return _needs_vocabulary(kind) or _is_standardised(kind)
+    return _needs_vocabulary(kind) or _is_standardised(kind) or isinstance(kind, Curve)
+
+
+def fit_cells(kind: Any, values: Floats, n_curves: int, name: str) -> CurveCells:
+    """Return the cells of a curve: at quantiles, with cells of their own for frequent values."""
+    values = values[~np.isnan(values)]
+    if np.isinf(values).any():
+        raise errors.ColumnError(f"Column {name!r} contains infinity. Leave such cells empty.")
+    cuts = np.zeros(0)
+    if isinstance(kind.bins, tuple):
+        cuts = np.array(kind.bins)
+    elif len(values) and values.min() < values.max():
+        cuts = np.array(
+            find_cuts(
+                values, kind.bins if isinstance(kind.bins, int) else _n_cells(len(values), n_curves), name
+            )
+        )
+    cells = np.searchsorted(cuts, values, side="left")
+    counts = np.bincount(cells, minlength=len(cuts) + 1)
+    sums = np.bincount(cells, values, minlength=len(cuts) + 1)
+    limits = np.array([values.min(), values.max()]) if len(values) else np.zeros(2)
+    # Cells without rows lie between their cuts.
+    edges = np.concatenate([limits[:1], cuts, limits[1:]])
+    positions = np.where(counts > 0, sums / np.maximum(counts, 1), (edges[1:] + edges[:-1]) / 2)
+    return CurveCells(cuts, positions, limits)
+
+
+def _n_cells(n_rows: int, n_curves: int) -> int:
+    """Return the number of cells of a curve: fewer for few rows and for many curves."""
+    limit = min(MAX_CELLS, MAX_ALL_CELLS // n_curves, math.ceil(CELLS_FACTOR * float(n_rows) ** CELLS_POWER))
+    return max(MIN_CELLS, int(limit))
 
 
 def _needs_vocabulary(kind: Kind) -> bool:

@@ -32,6 +32,7 @@ class Fit(Facts):
         their values are 0 and 1) or "kind" (as the kinds of the columns say); None if none were.
     is_centred: whether the prior has mean zero.
     lost: the total loss of the rows.
+    strengths: the precisions of the prior of an additive model, by what they smooth.
     """
 
     loss: str
@@ -54,10 +55,12 @@ class Fit(Facts):
     is_centred: bool = True
     lost: float | None = None
     scaling: str | None = None
+    strengths: dict[str, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values; a rule of scaling is among them only if there was one."""
-        return {name: value for name, value in super().to_dict().items() if name != "scaling" or value}
+        """Return the fields as plain values; scaling and strengths are among them only if there are any."""
+        optional = ("scaling", "strengths")
+        return {name: value for name, value in super().to_dict().items() if name not in optional or value}
 
     @property
     def task(self) -> str:
@@ -84,7 +87,15 @@ class Fit(Facts):
         units = data.get("units")
         fit = cls(**{**data, "units": None if units is None else tuple(units)})
         optional = (fit.l1, fit.l2, fit.sigma, fit.r2, fit.evidence, fit.scale, fit.lost, *(fit.units or ()))
-        numbers = (fit.n, fit.rows, fit.spread, fit.classes, *(x for x in optional if x is not None))
+        strengths = (fit.strengths or {}).values()
+        numbers = (
+            fit.n,
+            fit.rows,
+            fit.spread,
+            fit.classes,
+            *(x for x in optional if x is not None),
+            *strengths,
+        )
         if not all(isinstance(x, int | float) and math.isfinite(x) for x in numbers):
             raise ValueError("a field of the fit is not a finite number")
         texts = (fit.loss, fit.prior, fit.sigma_by, fit.scale_by, fit.method)

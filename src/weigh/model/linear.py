@@ -13,6 +13,7 @@ from weigh import _core, errors
 from weigh.advice import Setting
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import DenseBlock, Floats
+from weigh.features.curves import Curve, Pair
 from weigh.features.kinds import Flag, Kind
 from weigh.features.names import join_names
 from weigh.features.schema import ColumnGroup, Schema
@@ -20,6 +21,7 @@ from weigh.features.text_kinds import BagOfWordsKind
 from weigh.immutable import read_only
 from weigh.model.base import BaseModel, ClassWeightNames, EncodedRows, Model, weight_table
 from weigh.model.counts.count_table import read_levels
+from weigh.model.distributions.curve_weights import CurveWeights, PairAxis, PairWeights
 from weigh.model.distributions.weights import (
     Contribution,
     LevelWeights,
@@ -229,7 +231,7 @@ def refuse_exact_products() -> list[ClassProduct]:
 
 
 # Terms with freely trained weights, which `with_weights` can replace.
-TrainableTerm = LevelWeights | ScaledWeights | WordWeights
+TrainableTerm = LevelWeights | ScaledWeights | WordWeights | CurveWeights | PairWeights
 ScoreTerm = TrainableTerm | FlagWeights | NumberWeights
 WORD_TERM_TYPES = {kind.__name__: kind for kind in (WordWeights, ValueWeights, GridWeights)}
 
@@ -260,6 +262,9 @@ def read_trainable_terms(
 
 def _write_term(term: ScoreTerm, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:
     meta[f"{key}.type"] = type(term).__name__
+    if isinstance(term, CurveWeights | PairWeights):
+        _write_cells(term, arrays, meta, key)
+        return
     if isinstance(term, ScaledWeights):
         arrays[f"{key}.table"] = term.table
         meta[f"{key}.centre"], meta[f"{key}.unit"] = term.centre, term.unit
@@ -289,6 +294,10 @@ def _read_term(stored: store.FileContent, key: str, group: ColumnGroup, n_output
     title, term_type = group.title, str(stored.meta.get(f"{key}.type"))
     if term_type not in _term_types(group.kind):
         raise store.damaged_file_error(stored.path, f"its part {key!r} has no weights of a {group.kind.name}")
+    if term_type == "CurveWeights":
+        return _read_curve(stored, key, group, n_outputs)
+    if term_type == "PairWeights":
+        return _read_pair(stored, key, group, n_outputs)
     if term_type == "NumberWeights":
         slope, offset = (read_floats(stored, f"{key}.{name}", n_outputs) for name in ("slope", "offset"))
         centre = float(stored.meta.get(f"{key}.centre", 0.0))
@@ -344,8 +353,82 @@ def _read_weighting(stored: store.FileContent, key: str, kind: Kind, n_words: in
     return TermWeighting(kind.takes_logs, kind.norm, documents, n_documents, normalises_first)
 
 
+def _write_cells(
+    term: CurveWeights | PairWeights, arrays: dict[str, Any], meta: dict[str, Any], key: str
+) -> None:
+    """Add a curve or a pair to the content of a file, as plain named arrays."""
+    arrays |= {f"{key}.{name}": getattr(term, name) for name in ("table", "counts", "strengths")}
+    if term.errors is not None:
+        arrays[f"{key}.errors"] = term.errors
+    if isinstance(term, CurveWeights):
+        arrays |= {f"{key}.{name}": getattr(term, name) for name in ("cuts", "positions", "limits")}
+        return
+    for side, axis in (("left", term.left), ("right", term.right)):
+        if axis.cuts is not None:
+            arrays[f"{key}.{side}.cuts"] = axis.cuts
+        elif axis.groups is not None:
+            store.write_names(arrays, meta, f"{key}.{side}.levels", axis.levels)
+            arrays[f"{key}.{side}.groups"] = axis.groups
+
+
+def _read_curve(stored: store.FileContent, key: str, group: ColumnGroup, n_outputs: int) -> CurveWeights:
+    cuts = _read_cuts(stored, f"{key}.cuts")
+    n_cells = len(cuts) + 1
+    table, counts, strengths, spreads = _read_heights(stored, key, n_cells + 1, n_outputs, 3)
+    positions, limits = (
+        read_floats(stored, f"{key}.{n}", k) for n, k in (("positions", n_cells), ("limits", 2))
+    )
+    if not (np.isfinite(positions).all() and np.isfinite(limits).all()):
+        raise store.damaged_file_error(stored.path, f"its curve {key!r} has positions that are not finite")
+    return CurveWeights(group.title, cuts, table, counts, positions, limits, strengths, spreads)
+
+
+def _read_pair(stored: store.FileContent, key: str, group: ColumnGroup, n_outputs: int) -> PairWeights:
+    sides = zip(("left", "right"), group.names, getattr(group.kind, "numbers", ()), strict=True)
+    left, right = (_read_axis(stored, f"{key}.{side}", name, number) for side, name, number in sides)
+    n_cells = left.n_cells * right.n_cells
+    table, counts, strengths, spreads = _read_heights(stored, key, n_cells, n_outputs, 1)
+    return PairWeights(left, right, table, counts, strengths, spreads)
+
+
+def _read_axis(stored: store.FileContent, key: str, name: str, is_number: bool) -> PairAxis:
+    if is_number:
+        return PairAxis(name, _read_cuts(stored, f"{key}.cuts"))
+    levels = store.read_distinct_names(stored, f"{key}.levels")
+    groups = store.read_array(stored, f"{key}.groups", (len(levels),), [np.int32])
+    if sorted(set(groups.tolist())) != list(range(int(groups.max(initial=-1)) + 1)):
+        raise store.damaged_file_error(stored.path, f"its groups {key!r} are not numbered from 0 on")
+    return PairAxis(name, None, levels, groups)
+
+
+def _read_cuts(stored: store.FileContent, name: str) -> Floats:
+    cuts = store.read_array(stored, name, (None,), [np.float64])
+    if not np.isfinite(cuts).all() or (np.diff(cuts) <= 0).any():
+        raise store.damaged_file_error(stored.path, f"its cuts {name!r} do not increase")
+    return cuts
+
+
+def _read_heights(
+    stored: store.FileContent, key: str, n_cells: int, n_outputs: int, n_strengths: int
+) -> tuple[Floats, Floats, Floats, Floats | None]:
+    """Read the heights of cells, their counts, the strengths of the prior and the standard deviations."""
+    table = read_floats(stored, f"{key}.table", n_cells, n_outputs)
+    counts = read_floats(stored, f"{key}.counts", n_cells)
+    strengths = read_floats(stored, f"{key}.strengths", n_strengths)
+    has_errors = f"{key}.errors" in stored.arrays
+    spreads = read_floats(stored, f"{key}.errors", n_cells, n_outputs) if has_errors else None
+    numbers = [counts, strengths, *([] if spreads is None else [spreads])]
+    if not all((array >= 0).all() for array in numbers):
+        raise store.damaged_file_error(stored.path, f"its part {key!r} has negative counts or strengths")
+    return table, counts, strengths, spreads
+
+
 def _term_types(kind: Kind) -> Collection[str]:
     """Return the types of terms that take the blocks of a kind."""
+    if isinstance(kind, Curve):
+        return ("CurveWeights",)
+    if isinstance(kind, Pair):
+        return ("PairWeights",)
     if isinstance(kind, Flag) or (isinstance(kind, BagOfWordsKind) and not kind.counts):
         return ("FlagWeights", *WORD_TERM_TYPES)
     if kind.shares_block or isinstance(kind, BagOfWordsKind):

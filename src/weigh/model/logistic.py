@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.features.names import join_names
 from weigh.features.schema import Schema
-from weigh.model.base import ClassWeightNames
+from weigh.model.base import ClassWeightNames, Model
 from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.file import store
@@ -27,7 +27,11 @@ from weigh.model.linear import (
     standardisation_of,
 )
 from weigh.model.training_rows import TrainingRows
+from weigh.result import Table
 from weigh.text import format_percent
+
+if TYPE_CHECKING:
+    from weigh.model.scorecard import Scorecard
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -71,6 +75,17 @@ class LogisticModel(LinearModel):
             "prior, or none, has one, and it is kept for up to 1,000 features."
         )
 
+    def display_tables(self) -> Iterator[Table]:
+        """Yield the tables of the model's HTML display; curves have effects instead of weights."""
+        # Imported here because predictions need no effects.
+        from weigh.model.effects.term_effects import effect_table, has_curves
+
+        if has_curves(self.terms):
+            yield from Model.display_tables(self)
+            yield effect_table(self)
+        else:
+            yield from super().display_tables()
+
     def linear(self) -> LogisticModel:
         """Return the model itself, which is already linear."""
         return self
@@ -90,6 +105,16 @@ class LogisticModel(LinearModel):
         names = ClassWeightNames(join_names([["bias"], names]), self.class_list)
         weights = np.column_stack([intercept, coef]).ravel()
         return build_summary(title, names, weights, None, self.fit, self.certificate, None, level)
+
+    def scorecard(self, points: float = 20, odds: float = 2) -> Scorecard:
+        """Return the contributions as whole points: `points` more points multiply the odds by `odds`.
+
+        For two classes, whose second one the points speak for, and models of curves, levels and flags.
+        """
+        # Imported here because predictions need no scorecard.
+        from weigh.model.scorecard import build_scorecard
+
+        return build_scorecard(self, points, odds)
 
     def make_evidence(self, contributions: Sequence[Contribution], verdict: int) -> Evidence:
         """Return the evidence for a row's verdict from the contributions of its features."""

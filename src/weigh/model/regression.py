@@ -123,8 +123,14 @@ class RegressionModel(LinearPredictor):
         return predicted
 
     def display_tables(self) -> Iterator[Table]:
-        """Yield the tables of the model's HTML display."""
+        """Yield the tables of the model's HTML display; curves have effects instead of weights."""
+        # Imported here because predictions need no effects.
+        from weigh.model.effects.term_effects import effect_table, has_curves
+
         yield from super().display_tables()
+        if has_curves(self.terms):
+            yield effect_table(self)
+            return
         yield weight_table(
             f"Largest weights, bias {format_float(self.intercept)}", self.feature_names, self.coef
         )
@@ -136,6 +142,14 @@ class RegressionModel(LinearPredictor):
         posterior = None if self._available_posterior is None else self.posterior
         return build_summary(
             title, self.feature_names, self.coef, bias, self.fit, self.certificate, posterior, level
+        )
+
+    def scorecard(self, points: float = 20, odds: float = 2) -> Any:
+        """Raise Unsupported: points add up to odds, which a regression of numbers does not have."""
+        del points, odds
+        raise errors.Unsupported(
+            "A scorecard adds up points to the odds of a class, but a linear regression predicts numbers.",
+            hint="Train LogisticRegression on two classes.",
         )
 
     def explain(self, rows: Any) -> Explained:

@@ -209,6 +209,32 @@ class RealNumber(Constraint):
         return number
 
 
+class PairsOfColumns(Constraint):
+    """Pairs of columns: "auto", their number, or their names; None means none."""
+
+    wording = "'auto', a number of pairs, a list of pairs of column names, or None"
+    option_wording = "auto, a number such as 5, or a*b for the columns a and b, several as a*b|c*d"
+    words = ("auto", None)
+
+    def check(self, owner: str, name: str, value: Any) -> Any:
+        """Return the word, the number, or the pairs as a tuple of tuples."""
+        if value is None or (isinstance(value, str) and value == "auto"):
+            return value
+        if hasattr(value, "__index__") and not isinstance(value, bool):
+            return check_integer(owner, name, value, 0)
+        if isinstance(value, str):
+            value = [part.split("*") for part in value.split("|")]
+        if not isinstance(value, Iterable):
+            raise self.error(owner, name, value)
+        pairs = [
+            tuple(pair) if isinstance(pair, Iterable) and not isinstance(pair, str) else () for pair in value
+        ]
+        are_pairs = all(len(pair) == 2 and all(isinstance(x, str) for x in pair) for pair in pairs)
+        if not are_pairs or any(a == b for a, b in pairs) or len({frozenset(p) for p in pairs}) < len(pairs):
+            raise errors.parameter_error(owner, name, "pairs of two different column names, each once", value)
+        return tuple(pairs)
+
+
 SCALES = OneOf(("auto", "unit", None))
 
 

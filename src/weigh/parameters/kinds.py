@@ -82,6 +82,22 @@ class Bins(Constraint):
         return cuts
 
 
+class CurveBins(Bins):
+    """The number of cells of a curve, their cuts, or "auto"."""
+
+    wording = "'auto', a whole number of at least 2, or the cuts themselves"
+    option_wording = "auto, a number such as 16, or cuts such as 0|10|20"
+    words = ("auto",)
+
+    def check(self, owner: str, name: str, value: Any) -> Any:
+        """Return the number, the cuts as a tuple, or the word."""
+        if value == "auto" and isinstance(value, str):
+            return value
+        if value is None or isinstance(value, str):
+            raise self.error(owner, name, value)
+        return super().check(owner, name, value)
+
+
 class NgramRange(Constraint):
     """The smallest and the largest length of n-grams."""
 
@@ -277,6 +293,28 @@ DATE = ParameterTable(
         Parameter("bins", "histogram of the days, as of a number", Bins(), None),
     ),
 )
+CURVE = ParameterTable(
+    "curve",
+    "Curve",
+    (
+        Parameter(
+            "bins",
+            "number of cells, or their cuts",
+            CurveBins(),
+            "auto",
+            "Cells are cut at quantiles; frequent values get cells of their own. By default there are up to "
+            "128, fewer for few rows and for many columns.",
+        ),
+        Parameter(
+            "smooth",
+            "precision of the differences between neighbouring cells, beside a straight line",
+            RealNumber(above=0, words=("auto",)),
+            "auto",
+            '"auto" chooses it by marginal likelihood. The larger it is, the straighter is the curve.',
+        ),
+        Parameter("monotone", "let the curve only rise or only fall", OneOf((None, "up", "down")), None),
+    ),
+)
 PRODUCTS = ParameterTable(
     "products",
     "Products",
@@ -308,4 +346,4 @@ TEXT = ParameterTable(
 )
 TOKENS = ParameterTable("tokens", "Tokens", _WORD_SETTINGS)
 
-KINDS = {table.name: table for table in (CATEGORY, NUMBER, DATE, PRODUCTS, TEXT, TOKENS)}
+KINDS = {table.name: table for table in (CATEGORY, NUMBER, CURVE, DATE, PRODUCTS, TEXT, TOKENS)}

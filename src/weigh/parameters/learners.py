@@ -16,6 +16,7 @@ from weigh.parameters import (
     Markers,
     Noise,
     OneOf,
+    PairsOfColumns,
     Parameter,
     ParameterTable,
     RealNumber,
@@ -91,6 +92,24 @@ _SCALE = Parameter(
     "numbers; the weights are reported in the original units. In an exact logistic regression of at least "
     "50 rows, the words of texts whose kind is not given then have the values of "
     '``Text(weighting="log-tfidf", norm="l2")``.',
+)
+_CURVES = Parameter(
+    "curves",
+    "smoothed curves instead of straight lines for all numbers of a table",
+    OneOf((None, "auto")),
+    None,
+    '"auto" makes every number a ``weigh.Curve()``; kinds that are given stay. Curves have a random-walk '
+    "prior around a straight line and categories are pooled, with strengths by marginal likelihood.",
+    method="exact",
+)
+_PAIRS = Parameter(
+    "pairs",
+    "joint effects of two columns, beside curves",
+    PairsOfColumns(),
+    None,
+    '"auto" adds pairs while the loss of held-out rows falls; a number n adds the n clearest; a list such as '
+    '``[("age", "hours")]`` names them.',
+    method="exact",
 )
 _OFFSET = Parameter(
     "offset",
@@ -279,6 +298,8 @@ LOGISTIC_REGRESSION = ParameterTable(
         _BIAS,
         _SCALE,
         _OFFSET,
+        _CURVES,
+        _PAIRS,
         _CLASS_WEIGHT,
         replace(_FOLDS, method="exact"),
         replace(_TOLERANCE, default=1e-6, method="exact", is_optional=True),
@@ -333,6 +354,8 @@ LINEAR_REGRESSION = ParameterTable(
         _BIAS,
         _SCALE,
         replace(_OFFSET, meaning="column that is added to the prediction with weight one", details=""),
+        replace(_CURVES, method=None),
+        replace(_PAIRS, method=None),
         replace(
             _FOLDS,
             allowed=WholeNumber(2, ("loo",)),

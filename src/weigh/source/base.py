@@ -22,7 +22,7 @@ MAX_KEPT_BYTES = 80_000_000
 
 ColumnKinds = Mapping[str, str]
 # The kinds whose columns files read as numbers; flags may be words.
-NUMBER_KINDS = frozenset({"number", "count", "value", "products"})
+NUMBER_KINDS = frozenset({"number", "count", "value", "products", "curve"})
 
 
 class ChunkReader:

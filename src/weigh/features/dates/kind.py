@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
+from weigh.features.curves import Curve
 from weigh.features.kinds import Category, Kind, Number
 
 PART_TITLES = {
@@ -37,6 +38,7 @@ class Date(Kind):
     zone: str | None = None
     parts: tuple[str, ...] | None = None
     bins: int | tuple[float, ...] | None = None
+    has_curve: bool = False  # whether the effect of the days is a curve
 
     @property
     def is_complete(self) -> bool:
@@ -46,7 +48,8 @@ class Date(Kind):
     def part_kinds(self, name: str) -> Iterator[tuple[str, Kind]]:
         """Yield the name and the kind of each part of a column."""
         for part in self.parts or ():
-            kind = Number(bins=self.bins, scale="unit") if part == "days" else Category()
+            number = Curve() if self.has_curve else Number(bins=self.bins, scale="unit")
+            kind = number if part == "days" else Category()
             yield part_name(name, part), kind
 
 

@@ -26,6 +26,10 @@ class CrossEntropyLoss(Protocol):
     def n_outputs(self) -> int:
         """Number of score columns k."""
 
+    @property
+    def weights(self) -> Floats:
+        """Row weights [n, 1]."""
+
     def value(self, S: Floats) -> float:
         """Return the weighted sum of the rows' losses."""
 

@@ -1,0 +1,219 @@
+"""Fit an additive model to training data: effects, strengths, optimum, posterior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from weigh import algebra
+from weigh.features.blocks import Floats
+from weigh.features.curves import Curve
+from weigh.features.kinds import Category
+from weigh.features.schema import ColumnGroup, Schema
+from weigh.learn.additive.effects import (
+    FLAGS,
+    LINE,
+    MISSING,
+    Effect,
+    curve_effect,
+    level_effect,
+    linear_effect,
+)
+from weigh.learn.additive.smoothing import Smoothing
+from weigh.learn.additive.solver import AdditiveProblem, AdditiveSolution, minimise
+from weigh.learn.feature_index import CurveIndexer
+from weigh.learn.linear.matrix import SparseMatrix, column_means_and_stds, position_lookup
+from weigh.learn.linear.training_data import TrainingData
+from weigh.model.distributions.curve_weights import CurveWeights, PairWeights
+from weigh.model.inference import Posterior
+
+MAX_SMOOTHING_ROWS = 50_000  # strengths are chosen on at most so many rows
+MAX_POSTERIOR_FEATURES = 1_000
+
+
+def has_curves(schema: Schema) -> bool:
+    """Whether some column is a curve."""
+    return any(isinstance(group.kind, Curve) for group in schema.column_groups)
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveData:
+    """Training rows with the features in the order of a model, and the effects of the column groups."""
+
+    X: SparseMatrix
+    counts: Floats
+    effects: list[Effect]
+    groups: list[ColumnGroup]
+
+    @classmethod
+    def from_training_data(cls, data: TrainingData, fixed_strength: float | None = None) -> AdditiveData:
+        """Return the rows and the effects; `fixed_strength` is the stated prior of features without curve."""
+        order = np.concatenate(data.feature_orders)
+        matrix: Any = data.X
+        X = SparseMatrix(matrix.rows.renumber(position_lookup(order, matrix.width), len(order)))
+        weights = np.ones(X.n_rows) if data.weights is None else data.weights
+        counts = X.transposed_times(weights)
+        effects, start = [], 0
+        for group, indexer in zip(data.schema.column_groups, data.feature_index.indexers, strict=True):
+            stop = start + len(indexer.feature_order())
+            effects.append(_make_effect(group, indexer, X, data.weights, counts, start, stop, fixed_strength))
+            start = stop
+        return cls(X, counts, effects, list(data.schema.column_groups))
+
+
+def _make_effect(
+    group: ColumnGroup,
+    indexer: Any,
+    X: SparseMatrix,
+    weights: Floats | None,
+    counts: Floats,
+    start: int,
+    stop: int,
+    fixed_strength: float | None,
+) -> Effect:
+    if isinstance(indexer, CurveIndexer):
+        kind: Any = group.kind
+        smooth = None if kind.smooth == "auto" else float(kind.smooth)
+        return curve_effect(
+            group.title, start, counts[start:stop], indexer.cells.positions, smooth, kind.monotone
+        )
+    if isinstance(group.kind, Category) and group.kind.against is None:
+        return level_effect(group.title, start, counts[start:stop])
+    scales = np.ones(stop - start)
+    if not isinstance(group.kind, Category) and stop - start <= MAX_POSTERIOR_FEATURES:
+        mask = np.zeros(X.width, dtype=bool)
+        mask[start:stop] = True
+        stds = column_means_and_stds(X.select_features(mask), weights)[1]
+        is_number = group.kind.name in ("value", "number", "products")
+        scales = np.where(is_number & (stds > 0), stds, 1.0)
+    is_small = stop - start == 1 or group.kind.name == "flag"
+    return linear_effect(group.title, start, scales, FLAGS if is_small else group.title, fixed_strength)
+
+
+@dataclass(frozen=True, eq=False)
+class AdditiveFit:
+    """The fitted effects: problem, strengths, solution, and the noise variance (1 for log loss)."""
+
+    problem: AdditiveProblem
+    smoothing: Smoothing
+    solution: AdditiveSolution
+
+    @property
+    def weights(self) -> Floats:
+        """The weights [features, outputs]."""
+        return self.problem.expand(self.solution.state.U)
+
+    @property
+    def intercepts(self) -> Floats:
+        """The intercepts [outputs]."""
+        return self.solution.state.b
+
+    @cached_property
+    def degrees_of_freedom(self) -> float:
+        """The effective number of weights, including the intercept."""
+        return 1.0 + sum(self.smoothing.degrees.values())
+
+    def standard_errors(self) -> Floats:
+        """Return the posterior standard deviations [features, outputs] of the weights.
+
+        Effects in different blocks of the Hessian count as independent.
+        """
+        noise = self.smoothing.noise
+        columns = []
+        for inverses in self.solution.preconditioner.inverses():
+            parts = []
+            for effect, inverse in zip(self.problem.effects, inverses, strict=True):
+                if inverse.ndim == 1:
+                    parts.append(inverse)
+                elif effect.basis is None:
+                    parts.append(np.diagonal(inverse))
+                else:
+                    parts.append(np.einsum("ij,jk,ik->i", effect.basis, inverse, effect.basis, optimize=True))
+            columns.append(np.sqrt(noise * np.maximum(np.concatenate(parts), 0.0)))
+        return np.column_stack(columns)
+
+    def strengths_of(self, effect: Effect) -> Floats:
+        """Return the strengths of an effect's components."""
+        return np.array([self.smoothing.strengths[c.key] for c in effect.components])
+
+
+def finish(
+    problem: AdditiveProblem, smoothing: Smoothing, null: float, tol: float, max_iter: int
+) -> AdditiveFit:
+    """Minimise the objective for chosen strengths."""
+    solution = minimise(problem, smoothing.strengths, (smoothing.U, smoothing.b), tol * null, max_iter)
+    return AdditiveFit(problem, smoothing, solution)
+
+
+def complete_terms(
+    terms: Sequence[Any], fit: AdditiveFit, counts: Floats, scale: float, binary: bool
+) -> list[Any]:
+    """Return the terms of a model with counts, strengths and standard errors; heights are × `scale`."""
+    errors_by_output = scale * fit.standard_errors()
+    if binary:
+        errors_by_output = np.column_stack([np.zeros(len(errors_by_output)), errors_by_output])
+    completed = []
+    for term, effect in zip(terms, fit.problem.effects, strict=True):
+        at = slice(effect.start, effect.stop)
+        if isinstance(term, CurveWeights | PairWeights):
+            term = replace(
+                term, counts=counts[at], strengths=fit.strengths_of(effect), errors=errors_by_output[at]
+            )
+        completed.append(term)
+    return completed
+
+
+def strengths_by_name(fit: AdditiveFit) -> dict[str, float]:
+    """Return the strength of each column's effect, the common ones under their own names."""
+    names = {LINE: "straight lines", MISSING: "missing values"}
+    found: dict[str, float] = {}
+    for effect in fit.problem.effects:
+        for component in effect.components:
+            strength = fit.smoothing.strengths[component.key]
+            is_shared = component.key in names
+            found[names[component.key] if is_shared else effect.title] = float(strength)
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class AdditivePosterior:
+    """The posterior of an additive model, computed on demand; heights are × `scale`."""
+
+    fit: AdditiveFit
+    scale: float
+    shift: float
+
+    def posterior(self) -> Posterior:
+        """Return mean and covariance of the weights."""
+        fit, problem = self.fit, self.fit.problem
+        state, X = fit.solution.state, problem.X
+        ones = np.ones_like(state.p)
+        h = np.ascontiguousarray(problem.loss.hessian_times(state.p, ones)[:, 0])
+        total, sums = float(h.sum()), X.transposed_times(h)
+        centred = X.weighted_gram(h) - np.outer(sums, sums) / total
+        basis = np.zeros((X.width, problem.offsets[-1]))
+        P = np.zeros((problem.offsets[-1], problem.offsets[-1]))
+        for effect, at in problem.slices():
+            size = effect.stop - effect.start
+            basis[effect.start : effect.stop, at] = np.eye(size) if effect.basis is None else effect.basis
+            precision = effect.precision(fit.smoothing.strengths)
+            P[at, at] = precision if precision.ndim == 2 else np.diag(precision)
+        hess = basis.T @ centred @ basis + P
+        hess += 1e-12 * np.diag(np.diagonal(hess))
+        lower = algebra.cholesky(hess)
+        inverse = np.linalg.pinv(hess) if lower is None else algebra.cholesky_inverse(lower)
+        noise = fit.smoothing.noise * self.scale**2
+        covariance = noise * (basis @ inverse @ basis.T)
+        mean = self.scale * fit.weights[:, 0]
+        intercept = self.shift + self.scale * float(state.b[0])
+        return Posterior(mean, intercept, covariance, sums / total, float(np.sqrt(noise)), total)
+
+
+def posterior_source(fit: AdditiveFit, scale: float = 1.0, shift: float = 0.0) -> AdditivePosterior | None:
+    """Return the posterior of a fit with one output and few features, otherwise None."""
+    is_small = fit.problem.X.width <= MAX_POSTERIOR_FEATURES and fit.problem.loss.n_outputs == 1
+    return AdditivePosterior(fit, scale, shift) if is_small else None

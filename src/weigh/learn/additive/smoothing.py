@@ -1,0 +1,159 @@
+"""Strengths of the prior by marginal likelihood (Laplace approximation).
+
+For a component S with strength λ, precision P of its effects, Hessian H and scale φ of the noise (1 for log
+loss), the marginal likelihood is stationary in λ if
+
+    λ = φ (tr P⁻¹S − tr H⁻¹S) / u·Su,
+
+summed over all effects and outputs that share λ. Iterating this (Wood & Fasiolo 2017, "A generalized
+Fellner-Schall method") never decreases the likelihood at a fixed Hessian, but converges slowly where λ grows
+without bound, so steps are lengthened or shortened by the secant method.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from weigh.features.blocks import Floats
+from weigh.learn.additive.solver import (
+    AdditiveProblem,
+    Preconditioner,
+    Prior,
+    SquaredLoss,
+    State,
+    evaluate,
+    newton_step,
+    take_step,
+)
+
+MIN_STRENGTH, MAX_STRENGTH = 1e-3, 1e7
+INITIAL_STRENGTH = 10.0
+MAX_ROUNDS = 40
+MAX_LOG_STEP = 2.0
+MIN_FACTOR, MAX_FACTOR = 0.3, 3.0  # of steps of the iteration, by the secant method
+MIN_IMPROVEMENT = 0.1  # of the log marginal likelihood per round
+
+
+@dataclass(eq=False)
+class Smoothing:
+    """Strengths with the point of lowest objective for them, and the noise variance."""
+
+    strengths: dict[str, float]
+    U: Floats
+    b: Floats
+    noise: float
+    degrees: dict[str, float]
+
+
+def choose_strengths(problem: AdditiveProblem, start: Smoothing | None = None) -> Smoothing:
+    """Choose all strengths that are not fixed, by alternating Newton steps and updates of the strengths."""
+    smoothing = start or initial_smoothing(problem)
+    steps: dict[str, tuple[float, float]] = {}
+    unbounded = AdditiveProblem(problem.X, problem.loss, [replace(e, bounded=None) for e in problem.effects])
+    is_squared = isinstance(problem.loss, SquaredLoss)
+    prior = Prior(unbounded, smoothing.strengths)
+    state = evaluate(unbounded, prior, smoothing.U, smoothing.b)
+    for _ in range(MAX_ROUNDS):
+        prior = Prior(unbounded, smoothing.strengths)
+        state = state.with_prior(prior)
+        preconditioner = Preconditioner(unbounded, prior, state.p)
+        step, step_b = newton_step(unbounded, prior, state, preconditioner, 0.1)
+        state = take_step(unbounded, prior, state, step, step_b) or state
+        smoothing.U, smoothing.b = state.U, state.b
+        improvement = _update(unbounded, smoothing, prior, preconditioner, steps, is_squared, state)
+        if improvement < MIN_IMPROVEMENT:
+            break
+    return smoothing
+
+
+def initial_smoothing(problem: AdditiveProblem) -> Smoothing:
+    """Return the state before the first round: no effects, and moderate strengths."""
+    k = problem.loss.n_outputs
+    zeros, b = np.zeros((problem.offsets[-1], k)), np.zeros(k)
+    noise = 1.0
+    if isinstance(problem.loss, SquaredLoss):
+        weights = problem.loss.weights[:, 0]
+        b = np.array([float(np.average(problem.loss.y[:, 0], weights=weights))])
+        noise = max(float(np.average(np.square(problem.loss.y[:, 0] - b), weights=weights)), 1e-300)
+    return Smoothing(add_strengths(problem, {}, noise), zeros, b, noise, {})
+
+
+def add_strengths(problem: AdditiveProblem, known: dict[str, float], noise: float) -> dict[str, float]:
+    """Return the strengths with initial values for components that have none yet."""
+    strengths = dict(known)
+    for effect in problem.effects:
+        for component in effect.components:
+            initial = INITIAL_STRENGTH * noise if component.fixed is None else component.fixed
+            strengths.setdefault(component.key, initial)
+    return strengths
+
+
+def _update(
+    problem: AdditiveProblem,
+    smoothing: Smoothing,
+    prior: Prior,
+    preconditioner: Preconditioner,
+    steps: dict[str, tuple[float, float]],
+    is_squared: bool,
+    state: State,
+) -> float:
+    """Update all strengths in place; return the expected gain in log marginal likelihood."""
+    inverses, k = preconditioner.inverses(), problem.loss.n_outputs
+    gains: dict[str, float] = {}
+    sizes: dict[str, float] = {}
+    fixed: set[str] = set()
+    used = 0.0
+    for j, (effect, at) in enumerate(problem.slices()):
+        P = prior.parts[j][1]
+        for component in effect.components:
+            trace = sum(_trace(inverses[output][j], component.S) for output in range(k))
+            gain = k * component.rank / smoothing.strengths[component.key] - trace
+            gains[component.key] = gains.get(component.key, 0.0) + gain
+            sizes[component.key] = sizes.get(component.key, 0.0) + component.quadratic(smoothing.U[at])
+            if component.fixed is not None:
+                fixed.add(component.key)
+        used += k * effect.n_coordinates - sum(_trace(inverses[o][j], P) for o in range(k))
+    if is_squared:
+        _update_noise(problem, smoothing, state, used)
+    improvement = 0.0
+    for key, gain in gains.items():
+        strength = smoothing.strengths[key]
+        smoothing.degrees[key] = degrees = max(strength * gain, 0.0)
+        if key in fixed:
+            continue
+        limits = MIN_STRENGTH * smoothing.noise, MAX_STRENGTH * smoothing.noise
+        ideal = smoothing.noise * max(gain, 1e-300) / max(sizes[key], 1e-300)
+        step = math.log(min(max(ideal, limits[0]), limits[1]) / strength)
+        improvement += 0.25 * degrees * abs(math.expm1(-step)) * min(abs(step), 1.0)
+        taken = _accelerate(step, steps[key]) if key in steps else step
+        steps[key] = step, taken
+        smoothing.strengths[key] = min(max(strength * math.exp(taken), limits[0]), limits[1])
+    return improvement
+
+
+def _update_noise(problem: AdditiveProblem, smoothing: Smoothing, state: State, used: float) -> None:
+    """Estimate the noise variance from the residuals and the effective degrees of freedom."""
+    loss = problem.loss
+    n_rows = float((loss.weights > 0).sum())
+    residual = 2 * loss.value(state.p)
+    smoothing.noise = max(residual / max(n_rows - used - 1, 0.05 * n_rows, 1.0), 1e-12)
+
+
+def _accelerate(step: float, before: tuple[float, float]) -> float:
+    """Return the step of a secant method; `before` is the previous step of the iteration and that taken."""
+    previous, taken = before
+    turn = previous - step
+    factor = taken / turn if taken * turn > 0 else 1.0
+    return max(-MAX_LOG_STEP, min(MAX_LOG_STEP, max(MIN_FACTOR, min(MAX_FACTOR, factor)) * step))
+
+
+def _trace(inverse: Floats, S: Floats) -> float:
+    """Return tr(A S) for symmetric matrices, either of which may be a diagonal."""
+    if inverse.ndim == 2 and S.ndim == 2:
+        return float((inverse * S).sum())
+    a = np.diagonal(inverse) if inverse.ndim == 2 else inverse
+    s = np.diagonal(S) if S.ndim == 2 else S
+    return float(a @ s)
