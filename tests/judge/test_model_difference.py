@@ -11,7 +11,7 @@ import scipy.sparse as sp
 
 import weigh
 from weigh import errors
-from weigh.judge import model_difference
+from weigh.judge import setting_changes
 
 OLD = {
     "x": ["a", "a", "b", "c"],
@@ -122,16 +122,18 @@ def test_the_text_fits_into_80_columns():
 
 
 def test_other_models_are_rejected():
-    with pytest.raises(errors.Unsupported, match="diff compares naive Bayes models, got LinearModel"):
-        weigh.diff(
-            fit_model({"x": ["a", "b"], "y": [0, 1]}), fit_model({"x": ["a", "b"], "y": [0, 1]}).linear()
-        )
+    model = fit_model({"x": ["a", "b"], "y": [0, 1]})
+    with pytest.raises(errors.Unsupported) as raised:
+        weigh.diff(model, model.linear())
+    assert str(raised.value) == (
+        "diff compares two naive Bayes models or two linear models, got BayesModel and LinearModel."
+    )
     with pytest.raises(errors.ParameterError, match="diff: most must be at least 1, got 0"):
         weigh.diff(fit_model(OLD), fit_model(NEW), most=0)
 
 
 def test_many_columns_are_compared_by_the_number_of_each_kind(monkeypatch):
-    monkeypatch.setattr(model_difference, "MAX_COMPARED_COLUMNS", 3)
+    monkeypatch.setattr(setting_changes, "MAX_COMPARED_COLUMNS", 3)
     rows, y = np.eye(4), ["p", "p", "q", "q"]
     counts, flags = (weigh.NaiveBayes(columns=kind).fit(rows, y) for kind in ("count", "flag"))
     wider = weigh.NaiveBayes(columns="count").fit(np.eye(4, 5), y)

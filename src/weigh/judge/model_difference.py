@@ -1,11 +1,10 @@
-"""`diff`: compare the settings, counts and parameters of two naive Bayes models."""
+"""`diff`: compare the settings, counts and parameters of two models."""
 
 from __future__ import annotations
 
 import math
 import os
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,42 +12,30 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Longs
+from weigh.judge.setting_changes import (
+    MAX_PRINTED_CHANGES,
+    SettingChange,
+    compare_setting,
+    line_table,
+    schema_changes,
+)
+from weigh.judge.weight_difference import WeightDifference, compare_weights, is_linear
 from weigh.model.counts.count_table import have_same_names
 from weigh.model.evidence.strengths import Outcomes
 from weigh.model.file.loading import load
 from weigh.model.naive_bayes import BayesModel, Distribution
 from weigh.result import Facts, Section, Table, TabularResult
 from weigh.text import (
-    escape_control_characters,
     format_count,
     format_float,
     format_percent,
     format_quantity,
     format_signed,
-    truncate,
 )
 
-MAX_COMPARED_COLUMNS = 10_000  # more columns than this are compared by the number of each kind
-MAX_PRINTED_CHANGES = 10
 MAX_PLOTTED_CHANGES = 15
 IDENTICAL_MESSAGE = "The models are the same, byte for byte."
 SAME_PROBABILITIES_MESSAGE = "The probabilities are the same."
-
-
-@dataclass(frozen=True)
-class SettingChange:
-    """A setting that changed; an empty text means that it does not exist."""
-
-    what: str
-    old: str
-    new: str
-
-    def __str__(self) -> str:
-        if self.old and self.new:
-            text = f"{self.what}: {self.old} → {self.new}"
-        else:
-            text = f"{self.what}: {'new, ' + self.new if self.new else 'gone, was ' + self.old}"
-        return escape_control_characters(text)
 
 
 @dataclass(frozen=True)
@@ -108,11 +95,11 @@ class Difference(TabularResult):
             yield Section("same", [IDENTICAL_MESSAGE])
             return
         if self.settings:
-            yield Section("settings", [_line_table(map(str, self.settings))], "Settings:")
+            yield Section("settings", [line_table(map(str, self.settings))], "Settings:")
         yield Section("classes", [_class_table(self.classes)], "Rows:")
         if self.words:
             lines = (line for change in self.words for line in _vocabulary_lines(change))
-            yield Section("words", [_line_table(lines)], "Values:")
+            yield Section("words", [line_table(lines)], "Values:")
         if self.moved:
             yield Section("moved", [_probability_table(self.moved)], "Probabilities that moved most:")
         if self.numbers:
@@ -121,24 +108,27 @@ class Difference(TabularResult):
             yield Section("same", [SAME_PROBABILITIES_MESSAGE])
 
 
-def diff(old: Any, new: Any, most: int = 100) -> Difference:
-    """Return what changed from one naive Bayes model to another.
+def diff(old: Any, new: Any, most: int = 100) -> Difference | WeightDifference:
+    """Return what changed from one naive Bayes model to another, or from one linear model to another.
 
     Parameters
     ----------
-    old, new : naive Bayes models, fitted estimators, or paths of model files
-    most : how many of the probabilities and numbers that changed most to keep
+    old, new : two naive Bayes models, two linear classifiers or two linear regressions, fitted estimators, or
+        paths of model files
+    most : how many of the probabilities and numbers, or of the columns, that changed most to keep
     """
     if most < 1:
         raise errors.parameter_error("diff", "most", "at least 1", most)
     before, after = _load_model(old), _load_model(new)
-    first, second = _require_naive_bayes(before), _require_naive_bayes(after)
+    same, first, second = before.to_bytes() == after.to_bytes(), _uncalibrated(before), _uncalibrated(after)
+    calibration = compare_setting("calibration", _format_calibration(before), _format_calibration(after))
+    if is_linear(first) and is_linear(second):
+        return compare_weights(first, second, same, most, tuple(calibration))
+    if not (isinstance(first, BayesModel) and isinstance(second, BayesModel)):
+        raise _unlike_models_error(first, second)
     return Difference(
-        before.to_bytes() == after.to_bytes(),
-        (
-            *_setting_changes(first, second),
-            *_compare_setting("calibration", _format_calibration(before), _format_calibration(after)),
-        ),
+        same,
+        (*_setting_changes(first, second), *calibration),
         tuple(_class_count_changes(first, second)),
         tuple(VocabularyChange(*change) for change in vocabulary_changes(first, second)),
         probability_changes(first, second, most),
@@ -150,11 +140,13 @@ def _load_model(model: Any) -> Any:
     return load(model) if isinstance(model, str | os.PathLike) else getattr(model, "model_", model)
 
 
-def _require_naive_bayes(model: Any) -> BayesModel:
-    model = getattr(model, "uncalibrated", model)
-    if not isinstance(model, BayesModel):
-        raise errors.Unsupported(f"diff compares naive Bayes models, got {type(model).__name__}.")
-    return model
+def _uncalibrated(model: Any) -> Any:
+    return getattr(model, "uncalibrated", model)
+
+
+def _unlike_models_error(old: Any, new: Any) -> errors.Unsupported:
+    names = " and ".join(dict.fromkeys(type(model).__name__ for model in (old, new)))
+    return errors.Unsupported(f"diff compares two naive Bayes models or two linear models, got {names}.")
 
 
 def _format_calibration(model: Any) -> str:
@@ -162,40 +154,10 @@ def _format_calibration(model: Any) -> str:
 
 
 def _setting_changes(old: BayesModel, new: BayesModel) -> Iterator[SettingChange]:
-    if max(len(model.schema.names) for model in (old, new)) > MAX_COMPARED_COLUMNS:
-        yield from _compare_setting("columns", _describe_columns(old), _describe_columns(new))
-    else:
-        before, after = _kinds_by_column(old), _kinds_by_column(new)
-        for name in dict.fromkeys([*before, *after]):
-            yield from _compare_setting(f"column {name!r}", before.get(name, ""), after.get(name, ""))
-    yield from _compare_setting("label", repr(old.label), repr(new.label))
-    yield from _compare_setting("missing", repr(list(old.schema.missing)), repr(list(new.schema.missing)))
-    yield from _compare_setting("prior", _format_prior(old.prior), _format_prior(new.prior))
-    yield from _compare_setting("class_prior", _format_prior(old.class_prior), _format_prior(new.class_prior))
-    yield from _compare_setting("complement", str(old.complement), str(new.complement))
-
-
-def _compare_setting(what: str, old: str, new: str) -> Iterator[SettingChange]:
-    if old != new:
-        yield SettingChange(what, old, new)
-
-
-def _describe_columns(model: BayesModel) -> str:
-    """Return the number of columns of each kind."""
-    schema = model.schema
-    # Many columns of a bare matrix have one kind, which is stored once.
-    counts = {schema.kinds[0]: len(schema.names)} if schema.is_uniform else Counter(schema.kinds)
-    return ", ".join(f"{n:,} {_format_kind(kind.to_json())}" for kind, n in counts.items())
-
-
-def _kinds_by_column(model: BayesModel) -> dict[str, str]:
-    pairs = [*zip(model.schema.names, model.schema.kinds, strict=True), *model.schema.made.items()]
-    return {name: _format_kind(kind.to_json()) for name, kind in pairs}
-
-
-def _format_kind(data: Mapping[str, Any]) -> str:
-    settings = ", ".join(f"{key}={value}" for key, value in data.items() if key not in ("kind", "unicode"))
-    return f"{data['kind']}({settings})" if settings else str(data["kind"])
+    yield from schema_changes(old.schema, new.schema)
+    yield from compare_setting("prior", _format_prior(old.prior), _format_prior(new.prior))
+    yield from compare_setting("class_prior", _format_prior(old.class_prior), _format_prior(new.class_prior))
+    yield from compare_setting("complement", str(old.complement), str(new.complement))
 
 
 def _format_prior(prior: Any) -> str:
@@ -257,11 +219,6 @@ def _number_table(changes: Sequence[NumberChange]) -> Table:
         numbers = (change.old_mean, change.new_mean, change.old_spread, change.new_spread)
         rows.append([change.name, str(change.label), *map(format_float, numbers)])
     return Table(rows, left=2, indent="  ", widths=(28, 14))
-
-
-def _line_table(lines: Iterable[str]) -> Table:
-    rows = [[truncate(line, 76)] for line in lines]
-    return Table(rows, indent="  ", most=MAX_PRINTED_CHANGES, has_header=False)
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,8 @@ def command(old: str, new: str, as_json: bool) -> None:
     """Show what changed from one model to another.
 
     Columns and kinds, priors, rows per class, values that appeared and disappeared, and the probabilities,
-    means and standard deviations that changed most.
+    means and standard deviations that changed most. For regressions and perceptrons, the columns whose
+    contributions changed most.
     """
     from weigh.judge.model_difference import diff
 

@@ -187,7 +187,7 @@ class Objective:
         a = -self.transposed_times(v)
         l1, l2 = self.l1[:, None], self.l2[:, None]
         free = (l1 == 0) & (l2 == 0)
-        if (free & (np.abs(a) > self._gradient_rounding(v))).any() or not self._is_gradient_balanced(v):
+        if (free & (np.abs(a) > self.gradient_rounding(v))).any() or not self.is_gradient_balanced(v):
             return np.inf
         lasso = (l2 == 0) & (l1 > 0) & (np.abs(a) > l1)
         if lasso.any():
@@ -201,7 +201,7 @@ class Objective:
         intercept_gap = np.abs(v.sum(axis=0) * b).sum() if self.has_intercept else 0.0
         return self.loss.fenchel_gap(self.scores(W, b), v) + float(gap.sum()) + float(intercept_gap)
 
-    def _gradient_rounding(self, v: Floats) -> Floats:
+    def gradient_rounding(self, v: Floats) -> Floats:
         """Bound the rounding error of Xᵀv, also if v itself is only rounding error."""
         null = np.abs(self.loss.gradient(np.zeros_like(v)))
         X = replace(self.rows.X, values=np.abs(self.rows.X.entry_values()))
@@ -209,7 +209,7 @@ class Objective:
         relative = GRADIENT_TOLERANCE * sizes.transposed_times(np.abs(v))
         return relative + NULL_GRADIENT_TOLERANCE * sizes.transposed_times(null)
 
-    def _is_gradient_balanced(self, v: Floats) -> bool:
+    def is_gradient_balanced(self, v: Floats) -> bool:
         """Return whether vᵀ1 = 0 up to rounding, if there is an intercept."""
         if not self.has_intercept:
             return True

@@ -22,6 +22,7 @@ from weigh.model.fit import Optimality
 from weigh.model.logistic import LogisticModel
 from weigh.model.regression import RegressionModel
 from weigh.source.base import Source
+from weigh.source.sparse_rows import SparseRows
 
 OBJECTIVE_TOLERANCE = 1e-8
 UNSOLVED_GAP_NOTE = "There are too many unpenalised features to recompute the gap."
@@ -46,7 +47,7 @@ def check_optimality(
     rows = build_design_matrix(source, None, model.schema, allows_fractions=True)
     checks = [check_close("rows", model.fit.rows, rows.n_rows)]
     if isinstance(model, LogisticModel):
-        checks.append(_check_classes(model, rows))
+        checks.append(check_classes(model, rows))
     checks.append(_check_features(model, rows))
     if model.certificate is None:
         return rows.n_rows, checks, (ONLINE_NOTE,)
@@ -56,7 +57,7 @@ def check_optimality(
     # A model does not store its class weights, so try the rows' weights and balanced ones.
     results = [
         _check_weighting(model, model.certificate, rows, learned, s)
-        for s in _candidate_weightings(model, rows)
+        for s in candidate_weightings(model, rows)
     ]
     best_checks, notes = min(results, key=lambda result: sum(not check.ok for check in result[0]))
     return rows.n_rows, [*checks, *best_checks], notes
@@ -71,7 +72,7 @@ def _check_weighting(
 ) -> tuple[list[Check], tuple[str, ...]]:
     """Return the checks of loss, objective and gap for rows with the weights s, and notes."""
     checks = [check_close("total weight of the rows", model.fit.n, float(s.sum()))]
-    loss = _make_loss(model, rows, s)
+    loss = make_loss(model, rows, s)
     zeros, null = np.zeros(rows.width), certificate.null
     unpenalised = Objective(rows, loss, zeros, zeros, model.fit.bias, learned.W.shape[1])
     if model.fit.lost is not None:
@@ -88,7 +89,7 @@ def _check_weighting(
     gap = duality_gap(objective, shifted.W, shifted.b)
     if gap is None:
         return checks, (UNSOLVED_GAP_NOTE,)
-    return [*checks, _check_gap(certificate, gap)], ()
+    return [*checks, check_gap(certificate, gap)], ()
 
 
 def _candidate_objectives(
@@ -120,7 +121,8 @@ def _shift_to_prior_mean(
     return shifted, _LearnedWeights(learned.W - origin, learned.b)
 
 
-def _make_loss(model: RegressionModel | LogisticModel, rows: DesignMatrix, s: Floats) -> ConvexLoss:
+def make_loss(model: RegressionModel | LogisticModel, rows: DesignMatrix, s: Floats) -> ConvexLoss:
+    """Return the loss of rows with the weights s."""
     if isinstance(model, LogisticModel):
         code_of_label = {label: code for code, label in enumerate(model.classes)}
         codes = np.array([code_of_label[label] for label in rows.classes], dtype=np.float64)[rows.codes]
@@ -135,7 +137,7 @@ def _make_loss(model: RegressionModel | LogisticModel, rows: DesignMatrix, s: Fl
     return SquaredLoss(y, s) if model.fit.loss == "squared" else AbsoluteLoss(y, s)
 
 
-def _candidate_weightings(model: RegressionModel | LogisticModel, rows: DesignMatrix) -> Iterator[Floats]:
+def candidate_weightings(model: RegressionModel | LogisticModel, rows: DesignMatrix) -> Iterator[Floats]:
     """Yield the weights that the rows may have had: the sample weights, and those balanced by class."""
     s = np.ones(rows.n_rows) if rows.weights is None else rows.weights
     yield s
@@ -155,13 +157,14 @@ def _learned_weights(model: RegressionModel | LogisticModel, rows: DesignMatrix)
     return _LearnedWeights(table, model.base)
 
 
-def _check_classes(model: LogisticModel, rows: DesignMatrix) -> Check:
+def check_classes(model: LogisticModel, rows: DesignMatrix) -> Check:
+    """Compare the classes of a model with those of the rows."""
     labels = dict.fromkeys([*model.classes, *rows.classes])
     differing = [
         Mismatch(
             f"class {label!r}",
-            _format_presence(label in model.classes),
-            _format_presence(label in rows.classes),
+            format_presence(label in model.classes),
+            format_presence(label in rows.classes),
         )
         for label in labels
         if (label in model.classes) != (label in rows.classes)
@@ -174,17 +177,18 @@ def _check_features(model: RegressionModel | LogisticModel, rows: DesignMatrix) 
         return Check("features", len(rows.names), ())
     in_model, in_rows = set(model.features), set(rows.names)
     differing = [
-        Mismatch(name, _format_presence(name in in_model), _format_presence(name in in_rows))
+        Mismatch(name, format_presence(name in in_model), format_presence(name in in_rows))
         for name in sorted(in_model ^ in_rows)
     ]
     return Check("features", len(in_model | in_rows), tuple(differing))
 
 
-def _format_presence(is_present: bool) -> str:
+def format_presence(is_present: bool) -> str:
+    """Format whether a class or feature exists."""
     return "yes" if is_present else "no"
 
 
-def _check_gap(certificate: Optimality, gap: float) -> Check:
+def check_gap(certificate: Optimality, gap: float) -> Check:
     """Compare the recomputed gap with the certified one, or with the tolerance if that is larger."""
     name, null = "gap to the minimum", certificate.null
     allowed = max(certificate.tol * null, certificate.gap) * (1 + ROUNDING_TOLERANCE) + NULL_TOLERANCE * null
@@ -229,12 +233,7 @@ def _parse_prior_mean(prior: str) -> float | None:
 
 def _feature_scales(model: RegressionModel | LogisticModel, rows: DesignMatrix, s: Floats) -> Floats:
     """Return the standard deviations of number features; flags, levels and words have the scale 1."""
-    X, weights = rows.X, s[rows.X.entry_rows()]
-    mean = X.sum_by_column(weights * X.entry_values()) / s.sum()
-    squares = X.sum_by_column(weights * np.square(X.entry_values() - mean[X.indices]))
-    stored = X.sum_by_column(weights)
-    # Zeros are not stored: each contributes the squared mean.
-    variance = (squares + (s.sum() - stored) * np.square(mean)) / s.sum()
+    X, deviations = rows.X, standard_deviations(rows.X, s)
     kinds = (Value, Products) if model.fit.scaling == "auto" else (Value,)
     is_number = np.zeros(rows.width, dtype=bool)
     start = 0
@@ -246,5 +245,15 @@ def _feature_scales(model: RegressionModel | LogisticModel, rows: DesignMatrix, 
         # Features of 0 and 1 are not rescaled.
         values = X.entry_values()
         is_number &= X.sum_by_column(((values != 0) & (values != 1)).astype(np.float64)) > 0
-    varies = variance > 1e-14 * np.square(mean)
-    return np.where(is_number & varies, np.sqrt(variance), 1.0)
+    return np.where(is_number & (deviations > 0), deviations, 1.0)
+
+
+def standard_deviations(X: SparseRows, s: Floats) -> Floats:
+    """Return the standard deviation of each feature for the row weights s, 0 if only rounding varies."""
+    weights = s[X.entry_rows()]
+    mean = X.sum_by_column(weights * X.entry_values()) / s.sum()
+    squares = X.sum_by_column(weights * np.square(X.entry_values() - mean[X.indices]))
+    stored = X.sum_by_column(weights)
+    # Zeros are not stored: each contributes the squared mean.
+    variance = (squares + (s.sum() - stored) * np.square(mean)) / s.sum()
+    return np.where(variance > 1e-14 * np.square(mean), np.sqrt(variance), 0.0)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.judge.verification.additive_checks import check_additive_fit
 from weigh.judge.verification.checks import (
     Check,
     check_class_counts,
@@ -110,8 +111,9 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
     table, sides of a threshold and sums of numbers must agree exactly (up to rounding with fractional
     weights), and probabilities must sum to one. For a perceptron the certificate is recomputed: the radius
     and, if the last plane is stored and separates the rows, its margin. For a regression the loss, the
-    objective and the duality gap are recomputed. A model given by its path is also compared with the digest
-    in its file.
+    objective and the duality gap are recomputed; for one with curves also the cells of the rows, and that
+    every curve and surface is centred. A model given by its path is also compared with the digest in its
+    file.
 
     Parameters
     ----------
@@ -132,7 +134,8 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
         n_rows, recomputed = check_perceptron(model, _labelled_source(model, data, y))
         return Verification(n_rows, (*checks, *recomputed), "Went through")
     if isinstance(model, RegressionModel | LogisticModel):
-        n_rows, recomputed, notes = check_optimality(model, _labelled_source(model, data, y))
+        check_fit = check_optimality if model.fit.strengths is None else check_additive_fit
+        n_rows, recomputed, notes = check_fit(model, _labelled_source(model, data, y))
         return Verification(n_rows, (*checks, *recomputed), "Went through", notes)
     check_counts = _count_checker(model)
     source = _labelled_source(model, data, y)
