@@ -492,6 +492,46 @@ def _() -> object:
     return weigh.surface(linear(), HOMES, across="aera")
 
 
+@case("A surface of a model with curves")
+def _() -> object:
+    return weigh.surface(linear(curves="auto"), HOMES)
+
+
+@case("The difference between two types of models")
+def _() -> object:
+    return weigh.diff(fit(PETS), perceptron())
+
+
+@case("The difference between a classifier and a regression")
+def _() -> object:
+    return weigh.diff(logistic(), linear())
+
+
+@case("The difference between models of other classes")
+def _() -> object:
+    return weigh.diff(logistic(), logistic(PETS, "pet"))
+
+
+@case("A scorecard of a number with one weight")
+def _() -> object:
+    return logistic(columns={"area": "value", "rooms": "skip"}).model_.scorecard()
+
+
+@case("A scorecard of more than two classes")
+def _() -> object:
+    return logistic(PETS, "pet").model_.scorecard()
+
+
+@case("A scorecard of a regression")
+def _() -> object:
+    return linear().model_.scorecard()
+
+
+@case("A scorecard whose points change nothing")
+def _() -> object:
+    return logistic().model_.scorecard(odds=1)
+
+
 @case("Words where a regression needs numbers")
 def _() -> object:
     return linear(with_column("rent", ["600", "900", "dear", "1350", "1000"], HOMES))

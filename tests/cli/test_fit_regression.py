@@ -367,8 +367,20 @@ def test_verify_finds_the_minimum_again_and_a_changed_row(flats, tmp_path):
     assert "failed" in result.output
 
 
-def test_diff_refuses_regressions_with_a_sentence(flats):
+def test_fit_lists_the_cells_of_curves_and_pairs_and_their_effects(flats):
+    said = fit(flats, "rent", "linear", "curves=auto", "pairs=size|district").output
+    assert (
+        "column           kind      found\n"
+        "size             curve     8 cells\n"
+        "rooms            curve     5 cells\n"
+        "district         category  2 features\n"
+        "size × district  pair      "
+    ) in said
+    assert "\neffect " in said
+    assert "\nfeature " not in said
+    assert "size ≤" not in said
+
+
+def test_diff_compares_regressions(flats):
     fit(flats, "rent", "linear")
-    assert flats("diff", "m.weigh", "m.weigh").output == (
-        "weigh: diff compares naive Bayes models, got RegressionModel.\n"
-    )
+    assert flats("diff", "m.weigh", "m.weigh").output == "The models are the same, byte for byte.\n"

@@ -68,6 +68,10 @@ def logistic() -> Any:
     return weigh.LogisticRegression().fit(NUMBERS, LABEL)
 
 
+def _scorecard() -> Any:
+    return weigh.LogisticRegression(curves="auto").fit(TABLE, LABEL).model_.scorecard()
+
+
 @cache
 def perceptron() -> Any:
     return weigh.Perceptron(record=True).fit(NUMBERS, LABEL)
@@ -141,6 +145,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Regions": lambda: weigh.regions(bayes(), TABLE, cells=20),
     "RegressionEvaluation": lambda: weigh.evaluate(linear(), REGRESSION, LABEL),
     "LargestRegressionWeights": lambda: weigh.strongest(linear()),
+    "Scorecard": _scorecard,
     "StrongestFeatures": lambda: weigh.strongest(bayes()),
     "StrongestWords": _strongest_words,
     "Summary": lambda: linear().summary(),
@@ -150,6 +155,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "TuningResult": _tuned,
     "Unfamiliar": lambda: weigh.unfamiliar(bayes(), _table(40, 9.0)),
     "Verification": lambda: weigh.verify(bayes(), TABLE, LABEL),
+    "WeightDifference": lambda: weigh.diff(logistic(), weigh.LogisticRegression().fit(TABLE, LABEL)),
     **spelling_results.RESULTS,
 }
 # Certificates, equivalents and messages: a plot would show nothing more.
@@ -240,9 +246,17 @@ FRAMES: dict[str, dict[str, list[str]]] = {
         "measures": ["name", "value", "low", "high"],
         "largest": ["row", "true", "predicted", "error"],
     },
+    "Scorecard": {"table": ["term", "cell", "points"]},
     "TuningResult": {"trials": ["settings_max_iter", "loss", "accuracy"]},
     "Verification": {"checks": ["name", "ok", "compared", "differing"]},
     "Summary": {"weights": ["feature", "weight", "error", "ratio", "tails", "low", "high"]},
+    "WeightDifference": {
+        "terms": [
+            *("term", "change", "where", "label", "largest", "mean", "old_strength", "new_strength"),
+        ],
+        "biases": ["label", "old", "new"],
+        "settings": ["what", "old", "new"],
+    },
 }
 
 

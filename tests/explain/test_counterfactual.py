@@ -16,7 +16,7 @@ import weigh
 from tests.laws.tables import KINDS, LABEL, MODERATE, Row, a_row, law, some_rows, table
 from weigh import errors
 from weigh.explain import minimal_removal
-from weigh.explain.minimal_removal import AdditiveRow
+from weigh.explain.additive_row import AdditiveRow
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 few = settings(law, max_examples=15)
@@ -191,6 +191,14 @@ def test_an_implausible_number_may_return_to_the_plausible_range() -> None:
     sizes = {"x": [1.0, 2.0, 3.0, 8.0, 9.0, 10.0], "y": ["a"] * 3 + ["b"] * 3}
     model = weigh.NaiveBayes().fit(sizes, "y").model_
     assert thresholds(model, {"x": 1e6}) == pytest.approx({"x below": 5.5})
+
+
+def test_the_lead_includes_the_absence_of_words() -> None:
+    table = {"t": ["aa bb", "bb cc", "cc dd aa", "dd"], "y": ["s", "s", "h", "h"]}
+    model = weigh.NaiveBayes(columns={"t": weigh.Text(counts=False)}).fit(table, "y").model_
+    row = [{"t": "aa bb"}]
+    scores = dict(zip(model.classes, model.scores(row)[0].tolist(), strict=True))
+    assert weigh.flip(model, row).lead == pytest.approx(scores["s"] - scores["h"], rel=1e-9)
 
 
 def test_removed_and_remaining_features_sum_to_the_lead() -> None:

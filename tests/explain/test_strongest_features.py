@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import weigh
+from tests.additive_models import fit_additive, make_table
 from weigh import errors
+from weigh.model.distributions.weights import LevelWeights
 from weigh.model.evidence.strengths import favourable_range, normal_divergence
 
 MAILS = {
@@ -193,3 +195,29 @@ def test_a_regression_has_what_raises_and_what_lowers_its_predictions() -> None:
         weigh.strongest(learner, 1)
     flat = weigh.LinearRegression().fit({"x": [1.0, 2.0], "y": [3.0, 3.0]}, "y").model_
     assert str(weigh.strongest(flat)) == "Nothing raises y.\n\nNothing lowers y."
+
+
+def test_of_a_curve_or_surface_only_the_highest_cell_is_listed() -> None:
+    model = fit_additive(make_table(classes=2), numbers=())
+    result = weigh.strongest(model)
+    for label, sign in zip(model.classes, (-1.0, 1.0), strict=True):
+        expected = {}
+        for term in model.terms:
+            names, heights = term.features().names, sign * term.trained_weights()[:, 1]
+            if isinstance(term, LevelWeights):
+                expected |= dict(zip(names, heights.tolist(), strict=True))
+            else:
+                expected[names[int(np.argmax(heights))]] = float(heights.max())
+        found = {feature.feature: feature.weight for feature in result.classes[label]}
+        assert found == pytest.approx({name: w for name, w in expected.items() if w > 0})
+
+
+def test_of_a_curve_of_a_regression_the_highest_and_the_lowest_cell_are_listed() -> None:
+    model = fit_additive(make_table(classes=0), categories=(), numbers=(), pairs=())
+    result = weigh.strongest(model)
+    heights = dict(zip(model.features, model.coef.tolist(), strict=True))
+    for name in ("age", "income"):
+        of_column = [height for feature, height in heights.items() if feature.startswith(name)]
+        (raises,) = [f.weight for f in result.classes["raises"] if f.feature.startswith(name)]
+        (lowers,) = [f.weight for f in result.classes["lowers"] if f.feature.startswith(name)]
+        assert (raises, lowers) == pytest.approx((max(of_column), min(of_column)))

@@ -5,6 +5,7 @@ from weigh.lazy_names import lazy_names
 __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
+        "column_effects": ("Effects", "effects"),
         "counterfactual": ("Flip", "flip"),
         "decision_regions": ("Regions", "regions"),
         "distribution_shift": ("ColumnShift",),

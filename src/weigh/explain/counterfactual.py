@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.explain.minimal_removal import AdditiveRow, RemovalSet, smallest_removal, smallest_removal_to_class
+from weigh.explain.additive_row import AdditiveRow
+from weigh.explain.minimal_removal import RemovalSet, smallest_removal, smallest_removal_to_class
+from weigh.explain.pair_removal import smallest_removal_with_pairs
 from weigh.explain.value_changes import ValueChange, find_value_changes
 from weigh.features.blocks import Floats
 from weigh.model.evidence.evidence import EvidenceRow
@@ -29,7 +31,9 @@ class Flip(TabularResult):
     features. The weight of a feature is its evidence for the verdict against `against` (`becomes`, else the
     class asked for, else the runner-up), in nats or points (`unit`); they sum to `lead`. `probability` is
     that of the verdict and `afterwards` that of `becomes` after the removal; a perceptron has neither.
-    `changes`, if requested, are all changes of a single value that flip the verdict.
+    `changes`, if requested, are all changes of a single value that flip the verdict. In a model with
+    surfaces, `removed_pairs` are the effects of pairs of columns that go with the removed features, and
+    `left_pairs` the others.
     """
 
     verdict: Any
@@ -43,11 +47,22 @@ class Flip(TabularResult):
     afterwards: float | None = None
     is_smallest: bool = True
     changes: tuple[ValueChange, ...] | None = None
+    removed_pairs: tuple[EvidenceRow, ...] = ()
+    left_pairs: tuple[EvidenceRow, ...] = ()
     _json = (
         *("verdict", "wanted", "becomes", "against", "unit", "probability", "afterwards", "is_smallest"),
-        *("removed", "left", "changes"),
+        *("removed", "left", "changes", "removed_pairs", "left_pairs"),
     )
     _frames = ("removed", "left")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return all facts as plain values; the pairs are among them only if there are any."""
+        facts = super().to_dict()
+        return (
+            facts
+            if self.removed_pairs or self.left_pairs
+            else {k: facts[k] for k in facts if "pairs" not in k}
+        )
 
     @property
     def flips(self) -> bool:
@@ -57,7 +72,8 @@ class Flip(TabularResult):
     @property
     def lead(self) -> float:
         """The score difference between the verdict and `against` with all features."""
-        return float(sum(row.nats for row in (*self.left, *self.removed)))
+        rows = (*self.left, *self.removed, *self.left_pairs, *self.removed_pairs)
+        return float(sum(row.nats for row in rows))
 
     @property
     def headline(self) -> str:
@@ -86,8 +102,9 @@ def flip(model: Any, row: Any, to: Any = None, *, changes: bool = True) -> Flip:
     """Find the smallest set of features of a row whose removal changes the verdict.
 
     A removed category, flag or number is treated as missing and contributes nothing; a removed word does not
-    occur, and its absence may be evidence too. The result is exact for every classifier whose score is a sum
-    over features: naive Bayes, perceptrons, logistic regression and other linear models.
+    occur, and its absence may be evidence too. A missing number of a curve has a height of its own, and the
+    surfaces of a missing column contribute nothing. The result is exact for every classifier whose score is a
+    sum over features: naive Bayes, perceptrons, logistic regression and other linear models.
 
     Parameters
     ----------
@@ -95,7 +112,7 @@ def flip(model: Any, row: Any, to: Any = None, *, changes: bool = True) -> Flip:
     row : one row, in any form that `predict` accepts
     to : the desired class; None accepts any other class
     changes : whether to list also the changes of a single value that flip the verdict: other levels of a
-        category or flag, and the nearest thresholds above and below a number
+        category or flag, and the nearest thresholds above and below a number (of a curve, its nearest cells)
     """
     fitted = getattr(model, "model_", model)
     if not hasattr(fitted, "chunks"):
@@ -110,13 +127,14 @@ def flip(model: Any, row: Any, to: Any = None, *, changes: bool = True) -> Flip:
             "above 0."
         )
     goal = _target_class(additive, verdict, to)
-    removal = (
-        smallest_removal(additive, verdict)
-        if goal is None
-        else smallest_removal_to_class(additive, verdict, goal)
-    )
-    result = _build_flip(additive, verdict, goal, removal)
+    result = _build_flip(additive, verdict, goal, _find_removal(additive, verdict, goal))
     return replace(result, changes=tuple(find_value_changes(additive, verdict, goal))) if changes else result
+
+
+def _find_removal(row: AdditiveRow, verdict: int, goal: int | None) -> RemovalSet:
+    if row.pair_contributions:
+        return smallest_removal_with_pairs(row, verdict, goal)
+    return smallest_removal(row, verdict) if goal is None else smallest_removal_to_class(row, verdict, goal)
 
 
 def _require_single_row(model: Any, row: Any) -> Chunk:
@@ -150,8 +168,9 @@ def _build_flip(row: AdditiveRow, verdict: int, goal: int | None, removal: Remov
     rival = becomes if becomes is not None else goal if goal is not None else _runner_up(scores[0], verdict)
     rows = [_feature_row(row, at, verdict, rival) for at in range(len(row.removable_features))]
     base = EvidenceRow(
-        row.base_name, "", row.report_scale * _score_difference(row.base_scores, verdict, rival)
+        row.base_name, "", row.report_scale * _score_difference(row.absent_base_scores, verdict, rival)
     )
+    gone, kept = _pair_rows(row, removed, verdict, rival)
     return Flip(
         classes[verdict],
         None if goal is None else classes[goal],
@@ -163,7 +182,21 @@ def _build_flip(row: AdditiveRow, verdict: int, goal: int | None, removal: Remov
         None if before is None else float(before[0, verdict]),
         None if after is None or becomes is None else float(after[0, becomes]),
         removal.is_smallest,
+        removed_pairs=gone,
+        left_pairs=kept,
     )
+
+
+def _pair_rows(
+    row: AdditiveRow, removed: Sequence[int], verdict: int, rival: int | None
+) -> tuple[tuple[EvidenceRow, ...], tuple[EvidenceRow, ...]]:
+    """Return the evidence of the pairs of columns that go with the removed features, and of the others."""
+    sides: tuple[list[EvidenceRow], list[EvidenceRow]] = [], []
+    for effect in row.pair_contributions:
+        evidence = row.report_scale * _score_difference(effect.scores, verdict, rival)
+        is_kept = set(removed).isdisjoint(effect.features)
+        sides[is_kept].append(EvidenceRow(effect.name, effect.value, evidence))
+    return tuple(sides[0]), tuple(sides[1])
 
 
 def _runner_up(scores: Floats, verdict: int) -> int | None:
@@ -205,8 +238,9 @@ def _flip_sentences(flip: Flip) -> Iterator[str]:
     what = "this one" if len(flip.removed) == 1 else f"these {len(flip.removed):,}"
     of = f"{what} of its {format_quantity(features, 'feature')}"
     yield f"{now}. Without {of} it would be {flip.becomes}{_format_probability(flip.afterwards, is_rounded)}."
-    total = sum(row.nats for row in flip.removed)
-    speaks = "It speaks" if len(flip.removed) == 1 else "Together they speak"
+    total = sum(row.nats for row in (*flip.removed, *flip.removed_pairs))
+    is_single = len(flip.removed) + len(flip.removed_pairs) == 1
+    speaks = "It speaks" if is_single else "Together they speak"
     yield (
         f"{speaks} for {flip.verdict} against {flip.becomes} by {format_signed(total, 4)} {flip.unit}, "
         f"of a lead of {format_signed(flip.lead, 4)}."
@@ -215,10 +249,11 @@ def _flip_sentences(flip: Flip) -> Iterator[str]:
 
 
 def _removed_lines(flip: Flip) -> Lines:
-    rows = [[row.title, format_signed(row.nats, 4)] for row in flip.removed]
+    removed = (*flip.removed, *flip.removed_pairs)
+    rows = [[row.title, format_signed(row.nats, 4)] for row in removed]
     text = Table(rows, indent="  ", widths=(NAME_WIDTH,), has_header=False).to_text()
-    cells = [[row.feature, row.value, format_signed(row.nats, 4)] for row in flip.removed]
-    bars = [row.nats for row in flip.removed]
+    cells = [[row.feature, row.value, format_signed(row.nats, 4)] for row in removed]
+    bars = [row.nats for row in removed]
     widths = (NAME_WIDTH, NAME_WIDTH)
     return Lines(text, Table([["feature", "value", flip.unit], *cells], left=2, widths=widths, bars=bars))
 
@@ -246,8 +281,9 @@ def plot_flip(flip: Flip, most: int) -> Any:
     from weigh.pictures import bar_chart
     from weigh.pictures.chart_data import clip_infinite
 
-    left = sorted(flip.left, key=lambda row: -abs(row.nats))[:most]
-    pairs = [(row, "removed") for row in flip.removed] + [(row, "left") for row in left]
+    left = sorted((*flip.left, *flip.left_pairs), key=lambda row: -abs(row.nats))[:most]
+    pairs = [(row, "removed") for row in (*flip.removed, *flip.removed_pairs)]
+    pairs += [(row, "left") for row in left]
     sizes = clip_infinite([row.nats for row, _ in pairs])
     table = [
         {"name": truncate(row.title, NAME_WIDTH), "value": size, "group": group}

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.explain.classifier_adapters import concatenate_labels, read_labelled_chunks
 from weigh.explain.surface_result import ModeLocation, Surface
 from weigh.features.blocks import Floats
@@ -90,6 +91,12 @@ def weight_surface(
         )
     if model.fit.loss == "absolute":
         raise errors.Unsupported("surface needs a regression with squared loss, got one with absolute loss.")
+    if model.fit.strengths is not None:
+        raise errors.Unsupported(
+            "surface shows two weights while all others stay as they are, but the heights of a curve are "
+            "centred and change together.",
+            hint=("Train with ", Setting("curves", None), " and ", Setting("pairs", None), "."),
+        )
     chunks = read_labelled_chunks(model, rows, y)
     terms: Any = model.terms
     rows = [design_rows(terms, model.schema.encode(chunk), chunk.n_rows) for chunk in chunks]

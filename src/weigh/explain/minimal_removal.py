@@ -12,26 +12,12 @@ to some class.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, singledispatch
-from typing import Any
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from weigh import errors
-from weigh.advice import Step
+from weigh.explain.additive_row import AdditiveRow
 from weigh.features.blocks import Floats, Longs
-from weigh.features.kinds import Products
-from weigh.model.base import Model
-from weigh.model.calibrated import CalibratedModel
-from weigh.model.calibration import Calibration
-from weigh.model.decision import SCORE_TOLERANCE, equalise_ties, log_softmax
-from weigh.model.distributions.weights import RemovableFeature
-from weigh.model.linear import LinearModel
-from weigh.model.naive_bayes import BayesModel
-from weigh.model.perceptron import PerceptronModel, VotedModel
-from weigh.source.chunk import Chunk
 
 MAX_SEARCH_STEPS = 50_000
 
@@ -52,7 +38,7 @@ def smallest_removal(row: AdditiveRow, verdict: int) -> RemovalSet:
             continue
         order, leads = _removal_order(row, verdict, rival)
         # The model decides how ties are broken.
-        for k in np.flatnonzero(leads >= -_score_tolerance(row)).tolist():
+        for k in np.flatnonzero(leads >= -row.score_tolerance).tolist():
             removed = tuple(order[:k].tolist())
             if row.predict_without(removed) not in (verdict, None):
                 candidates.append((len(removed), -float(leads[k]), removed))
@@ -88,16 +74,10 @@ def _class_score(row: AdditiveRow, c: int, mask: np.ndarray[tuple[int], np.dtype
     return float(row.base_scores[c] + row.present_scores[mask, c].sum())
 
 
-def _score_tolerance(row: AdditiveRow) -> float:
-    sizes = np.where(np.isfinite(row.present_scores), np.abs(row.present_scores), 0.0).sum(axis=0)
-    base = np.where(np.isfinite(row.base_scores), np.abs(row.base_scores), 0.0)
-    return 10 * SCORE_TOLERANCE * max(1.0, float((sizes + base).max(initial=0.0)))
-
-
 def smallest_removal_to_class(row: AdditiveRow, verdict: int, goal: int) -> RemovalSet:
     """Return the smallest set whose removal makes `goal` the verdict."""
     leads = _removal_order(row, verdict, goal)[1]
-    if leads.max() < -_score_tolerance(row):
+    if leads.max() < -row.score_tolerance:
         return RemovalSet(None)
     if len(row.base_scores) == 2:
         return smallest_removal(row, verdict)
@@ -118,7 +98,7 @@ class _RemovalSearch:
     candidates: list[int] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.tolerance = _score_tolerance(self.row)
+        self.tolerance = self.row.score_tolerance
         present, absent = self.row.present_scores, self.row.absent_scores
         self._finite_changes = np.where(np.isneginf(absent), 0.0, absent) - np.where(
             np.isneginf(present), 0.0, present
@@ -211,148 +191,3 @@ class _RemovalSearch:
             removed.append(best)
             free.remove(best)
         return tuple(removed)
-
-
-@dataclass(frozen=True, eq=False)
-class AdditiveRow:
-    """One row of an additive model: score = base + Σ present scores (kept) + Σ absent scores (removed).
-
-    `present_scores` and `absent_scores` are [features, classes] and come from the terms of the model;
-    `scores` and `predict_without` evaluate the terms themselves.
-    """
-
-    sum: AdditiveModel
-    blocks: Sequence[Any]
-    removable_features: Sequence[tuple[int, RemovableFeature]]
-    base_scores: Floats
-
-    @classmethod
-    def from_chunk(cls, model: Model, row: Chunk) -> AdditiveRow:
-        """Read the only row of a chunk."""
-        additive = as_additive_model(model)
-        blocks = [block.row(0) for block in additive.model.schema.encode(row)]
-        base = additive.base_scores
-        features: list[tuple[int, RemovableFeature]] = []
-        for part, (term, block) in enumerate(zip(additive.model.terms, blocks, strict=True)):
-            removable, fixed_scores = term.removable(block)
-            features += [(part, feature) for feature in removable]
-            base = base + fixed_scores
-        return cls(additive, blocks, features, base)
-
-    @property
-    def model(self) -> BayesModel | LinearModel:
-        """The model that decides."""
-        return self.sum.model
-
-    @property
-    def base_name(self) -> str:
-        """The display name of the base scores, which may include the absence of many words."""
-        name = self.sum.base_name
-        return name if (self.base_scores == self.sum.base_scores).all() else f"{name} and absent features"
-
-    @property
-    def report_scale(self) -> float:
-        """The factor from scores to reported evidence."""
-        return self.sum.scale * (1.0 if self.sum.calibration is None else self.sum.calibration.slope)
-
-    def probabilities(self, scores: Floats) -> Floats | None:
-        """Return class probabilities; None for an uncalibrated model without probabilities."""
-        has_probabilities, scores = self.model.has_probabilities, scores * self.sum.scale
-        if self.sum.calibration is not None:
-            return np.exp(self.sum.calibration.apply(equalise_ties(scores) if has_probabilities else scores))
-        return np.exp(log_softmax(scores)) if has_probabilities else None
-
-    @cached_property
-    def present_scores(self) -> Floats:
-        """Contribution of each feature to each class score, [features, classes]."""
-        return np.array([feature.present_scores for _, feature in self.removable_features]).reshape(
-            -1, len(self.base_scores)
-        )
-
-    @cached_property
-    def absent_scores(self) -> Floats:
-        """Contribution of the absence of each feature, [features, classes]."""
-        return np.array([feature.removed_scores for _, feature in self.removable_features]).reshape(
-            -1, len(self.base_scores)
-        )
-
-    def scores(self, removed: Iterable[int] = ()) -> Floats:
-        """Return the model scores of the row without the removed features, [1, classes]."""
-        keys: dict[int, list[int]] = {}
-        for at in removed:
-            part, feature = self.removable_features[at]
-            keys.setdefault(part, []).append(feature.key)
-        scores = np.tile(self.sum.base_scores, (1, 1))
-        pairs: Any = zip(self.model.terms, self.blocks, strict=True)
-        for part, (term, block) in enumerate(pairs):
-            term.add(term.without(block, keys[part]) if part in keys else block, scores)
-        return scores
-
-    def predict_without(self, removed: Iterable[int] = ()) -> int | None:
-        """Return the code of the predicted class; None if every class has probability 0."""
-        scores = self.scores(removed)
-        return None if np.isneginf(scores).all() else int(self.model.best(scores)[0])
-
-
-@dataclass(frozen=True, eq=False)
-class AdditiveModel:
-    """A model with scores `scale` × (base + sum over features), optionally calibrated."""
-
-    model: BayesModel | LinearModel
-    base_scores: Floats
-    base_name: str
-    scale: float = 1.0
-    calibration: Calibration | None = None
-
-
-@singledispatch
-def as_additive_model(model: Any) -> AdditiveModel:
-    """Return the additive form of a model; raise Unsupported if it has none."""
-    reason = "A regression has no verdict" if not hasattr(model, "classes") else "This model is not additive"
-    raise errors.Unsupported(
-        f"flip needs a classifier whose score is a sum of feature contributions: naive Bayes, a perceptron "
-        f"or logistic regression. {reason} ({type(model).__name__})."
-    )
-
-
-@as_additive_model.register
-def _(model: BayesModel) -> AdditiveModel:
-    return AdditiveModel(_check_removable_columns(model), model.log_prior, "class prior")
-
-
-@as_additive_model.register
-def _(model: LinearModel) -> AdditiveModel:
-    return AdditiveModel(_check_removable_columns(model), model.base, "bias")
-
-
-@as_additive_model.register
-def _(model: PerceptronModel) -> AdditiveModel:
-    return AdditiveModel(_check_removable_columns(model), model.base, "bias", model.rate / model.divisor)
-
-
-@as_additive_model.register
-def _(model: VotedModel) -> AdditiveModel:
-    raise errors.Unsupported(
-        "The score of a voted perceptron is not a sum of feature contributions.",
-        hint=Step("keep averaged", "Use model.keep('averaged')."),
-    )
-
-
-@as_additive_model.register
-def _(model: CalibratedModel) -> AdditiveModel:
-    if not model.calibration.preserves_verdicts:
-        raise errors.Unsupported(
-            f"Calibration by {model.calibration.method} moves the decision boundaries, so the verdict does "
-            "not follow from a sum of feature contributions.",
-            hint=Step("trained model", "Use model.uncalibrated."),
-        )
-    return replace(as_additive_model(model.uncalibrated), calibration=model.calibration)
-
-
-def _check_removable_columns(model: Any) -> Any:
-    """Return the model; raise Unsupported if its columns cannot be removed individually."""
-    if any(isinstance(part.kind, Products) for part in model.schema.column_groups):
-        raise errors.Unsupported(
-            "A column that is multiplied with others cannot be removed by itself. Train without Products."
-        )
-    return model

@@ -11,6 +11,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats
+from weigh.model.distributions.curve_weights import CurveWeights, PairWeights
 from weigh.model.evidence.strengths import Strength, feature_strengths
 from weigh.model.linear import LinearModel
 from weigh.model.naive_bayes import BayesModel
@@ -103,7 +104,8 @@ def strongest(model: Any, label: Any = None, most: int = 10) -> StrongestFeature
     """Return the features that speak most for each class, or for the class `label` only.
 
     For a linear classifier, such as a perceptron or logistic regression, these are the features with the
-    largest weights; for a linear regression, those that raise and lower the prediction most.
+    largest weights; for a linear regression, those that raise and lower the prediction most. Of a curve or
+    surface, only the highest cell is listed.
 
     Parameters
     ----------
@@ -198,7 +200,8 @@ class LargestRegressionWeights(LargestWeights):
 def largest_regression_weights(model: RegressionModel, most: int) -> LargestRegressionWeights:
     """Return the features with the largest positive and negative weights, per unit of the feature."""
     names, coef = model.feature_names, model.coef
-    sides = {"raises": _top_weights(names, coef, most), "lowers": _top_weights(names, -coef, most)}
+    raises, lowers = (_largest_of_curves(model.terms, weights) for weights in (coef, -coef))
+    sides = {"raises": _top_weights(names, raises, most), "lowers": _top_weights(names, lowers, most)}
     lowered = tuple(FeatureWeight(feature.feature, -feature.weight) for feature in sides["lowers"])
     return LargestRegressionWeights({**sides, "lowers": lowered}, model.label or "the prediction")
 
@@ -206,19 +209,30 @@ def largest_regression_weights(model: RegressionModel, most: int) -> LargestRegr
 def largest_weights(model: LinearModel, classes: Sequence[Any], most: int) -> LargestWeights:
     """Return the features whose weights most exceed the mean weight of the other classes.
 
-    A voted perceptron is represented by its average.
+    A voted perceptron is represented by its average, a curve or surface by its highest cell.
     """
     linear = model.keep("averaged") if isinstance(model, VotedModel) else model
     names, coef = linear.feature_names, np.atleast_2d(linear.coef)
     table = np.vstack([-coef[0], coef[0]]) if len(coef) == 1 else coef - _mean_of_other_classes(coef)
-    return LargestWeights(
-        {label: _top_weights(names, table[model.classes.index(label)], most) for label in classes}
-    )
+    rows = {label: _largest_of_curves(linear.terms, table[model.classes.index(label)]) for label in classes}
+    return LargestWeights({label: _top_weights(names, weights, most) for label, weights in rows.items()})
 
 
 def _mean_of_other_classes(coef: Floats) -> Floats:
     """Return the mean weights of all other classes, [classes, features]."""
     return np.asarray((coef.sum(axis=0) - coef) / (len(coef) - 1))
+
+
+def _largest_of_curves(terms: Sequence[Any], weights: Floats) -> Floats:
+    """Return the weights, with −∞ for all cells of a curve or surface but the highest."""
+    weights, start = weights.copy(), 0
+    for term in terms:
+        stop = start + len(term.features().names)
+        if isinstance(term, CurveWeights | PairWeights):
+            cells = weights[start:stop]
+            cells[np.arange(len(cells)) != np.argmax(cells)] = -np.inf
+        start = stop
+    return weights
 
 
 def _top_weights(names: Sequence[str], weights: Floats, most: int) -> tuple[FeatureWeight, ...]:

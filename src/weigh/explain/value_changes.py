@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from weigh.explain.minimal_removal import AdditiveRow
+from weigh.explain.additive_row import AdditiveRow
 from weigh.features.blocks import CategoryBlock, Floats, NumberBlock
+from weigh.features.curves import PairBlock
+from weigh.model.distributions.curve_weights import CurveWeights, PairWeights
 from weigh.model.distributions.gaussian import GaussianWeights
 from weigh.model.distributions.number_shapes import ShapedWeights
 from weigh.model.distributions.weights import LevelWeights, LinearNumberTerm, format_value
@@ -28,7 +30,8 @@ CROSSING_MARGINS = (1e-9, 1e-6, 1e-3)
 class ValueChange(Facts):
     """A change of a feature from `now` to `to` that changes the verdict to `becomes`.
 
-    `to` is another level of a category or flag, or "above" or "below" the `threshold` of a number.
+    `to` is another level of a category or flag, or "above" or "below" the `threshold` of a number. A cell of
+    a curve includes its upper threshold, so that smaller numbers are "at most" it.
     """
 
     feature: str
@@ -40,13 +43,17 @@ class ValueChange(Facts):
 
 @dataclass(frozen=True, eq=False)
 class LevelAlternatives:
-    """Other values of a category or flag, with their contributions to the scores, [values, classes]."""
+    """Other values of a category or flag, with their contributions to the scores, [values, classes].
+
+    `block` has the values themselves if the column may be one of a pair.
+    """
 
     key: int
     feature: str
     now: str
     values: Sequence[str]
     contributions: Floats
+    block: CategoryBlock | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +75,14 @@ class NumberVariation:
         return threshold < self.high if side > 0 else threshold > self.low
 
 
+@dataclass(frozen=True, eq=False)
+class CurveVariation:
+    """A number with a curve, which may have any other value."""
+
+    term: CurveWeights
+    now: float
+
+
 def find_value_changes(row: AdditiveRow, verdict: int, goal: int | None) -> list[ValueChange]:
     """Return all single changes that flip the verdict: other levels and nearest thresholds."""
     index_by_key = {(part, feature.key): at for at, (part, feature) in enumerate(row.removable_features)}
@@ -78,6 +93,8 @@ def find_value_changes(row: AdditiveRow, verdict: int, goal: int | None) -> list
         for option in value_alternatives(term, block, part.kind.name):
             if isinstance(option, NumberVariation):
                 changes += _threshold_changes(row, option, scores, verdict)
+            elif isinstance(option, CurveVariation):
+                changes += _cell_changes(row, option, row.scores([index_by_key[at, 0]]), verdict, goal)
             elif (at, option.key) in index_by_key:
                 scores_without = row.scores([index_by_key[at, option.key]])
                 changes += _level_changes(row, option, scores_without, verdict)
@@ -88,9 +105,61 @@ def _level_changes(
     row: AdditiveRow, option: LevelAlternatives, scores_without: Floats, verdict: int
 ) -> Iterator[ValueChange]:
     scores = scores_without + option.contributions
+    if option.block is not None:
+        _add_pairs(row, option.feature, option.block, scores)
     for value, best, value_scores in zip(option.values, row.model.best(scores).tolist(), scores, strict=True):
         if best != verdict and not np.isneginf(value_scores).all():
             yield ValueChange(option.feature, option.now, value, row.model.classes[best])
+
+
+def _cell_changes(
+    row: AdditiveRow, option: CurveVariation, scores_without: Floats, verdict: int, goal: int | None
+) -> Iterator[ValueChange]:
+    """Yield the nearest cells above and below the number in which the goal, or any other class, wins."""
+    term, now = option.term, option.now
+    cuts = _all_cuts(row, term)
+    if not len(cuts):
+        return
+    # Within a cell of all curves and surfaces the scores are constant.
+    numbers = NumberBlock(np.append(cuts, np.nextafter(cuts[-1], np.inf)))
+    scores = np.repeat(scores_without - term.table[-1], len(numbers.values), axis=0)
+    term.add(numbers, scores)
+    _add_pairs(row, term.name, numbers, scores)
+    verdicts = row.model.best(scores).tolist()
+    flips = [best == goal if goal is not None else best != verdict for best in verdicts]
+    here = int(np.searchsorted(cuts, now, side="left"))
+    above, below = range(here + 1, len(verdicts)), range(here - 1, -1, -1)
+    for cells, word, shift in ((above, "above", 1), (below, "at most", 0)):
+        cell = next((cell for cell in cells if flips[cell]), None)
+        if cell is not None:
+            threshold, becomes = float(cuts[cell - shift]), row.model.classes[verdicts[cell]]
+            to = f"{word} {threshold:.6g}"
+            yield ValueChange(term.name, format_value(now), to, becomes, threshold)
+
+
+def _all_cuts(row: AdditiveRow, term: CurveWeights) -> Floats:
+    """Return the cuts of a curve and of the surfaces of its column."""
+    axes = [
+        axis for pair in row.model.terms if isinstance(pair, PairWeights) for axis in (pair.left, pair.right)
+    ]
+    own = [axis.cuts for axis in axes if axis.name == term.name and axis.cuts is not None]
+    return np.unique(np.concatenate([term.cuts, *own]))
+
+
+def _add_pairs(row: AdditiveRow, column: str, values: NumberBlock | CategoryBlock, scores: Floats) -> None:
+    """Add what the surfaces of a column add to the scores [values, classes] of other values of it."""
+    n = values.n_rows
+    for term, block in zip(row.model.terms, row.blocks, strict=True):
+        if isinstance(term, PairWeights) and column in (term.left.name, term.right.name):
+            is_left = term.left.name == column
+            other = _repeat(block.right if is_left else block.left, n)
+            term.add(PairBlock(values, other) if is_left else PairBlock(other, values), scores)
+
+
+def _repeat(block: NumberBlock | CategoryBlock, n: int) -> NumberBlock | CategoryBlock:
+    if isinstance(block, NumberBlock):
+        return NumberBlock(np.repeat(block.values, n))
+    return CategoryBlock(np.repeat(block.codes, n), block.levels)
 
 
 def _threshold_changes(
@@ -135,14 +204,17 @@ def _score_crossings(a: Floats, b: Floats, lead: Floats) -> list[float]:
     return [u for u in roots if np.isfinite(u) and u != 0]
 
 
+Alternatives = LevelAlternatives | NumberVariation | CurveVariation
+
+
 @singledispatch
-def value_alternatives(term: Any, block: Any, kind: str) -> list[LevelAlternatives | NumberVariation]:
+def value_alternatives(term: Any, block: Any, kind: str) -> list[Alternatives]:
     """Return the alternatives to the value in the only row of a block; none for texts."""
     return []
 
 
 @value_alternatives.register
-def _(term: LevelWeights, block: CategoryBlock, kind: str) -> list[LevelAlternatives | NumberVariation]:
+def _(term: LevelWeights, block: CategoryBlock, kind: str) -> list[Alternatives]:
     current = list(term.contributions(block, 0))
     if not current:
         return []
@@ -151,15 +223,19 @@ def _(term: LevelWeights, block: CategoryBlock, kind: str) -> list[LevelAlternat
         levels, table = [*levels, term.reference_level], np.vstack([table, np.zeros((1, table.shape[1]))])
     now = block.levels[int(block.codes[0])]
     other = [at for at, level in enumerate(levels) if level != now]
-    return [
-        LevelAlternatives(
-            0, term.name, current[0].value, [format_value(levels[at]) for at in other], table[other]
-        )
-    ]
+    names = [format_value(levels[at]) for at in other]
+    values = CategoryBlock(np.arange(len(other), dtype=np.int32), [levels[at] for at in other])
+    return [LevelAlternatives(0, term.name, current[0].value, names, table[other], values)]
 
 
 @value_alternatives.register
-def _(term: GaussianWeights, block: NumberBlock, kind: str) -> list[LevelAlternatives | NumberVariation]:
+def _(term: CurveWeights, block: NumberBlock, kind: str) -> list[Alternatives]:
+    now = float(block.values[0])
+    return [] if np.isnan(now) else [CurveVariation(term, now)]
+
+
+@value_alternatives.register
+def _(term: GaussianWeights, block: NumberBlock, kind: str) -> list[Alternatives]:
     now = float(block.values[0])
     if np.isnan(now) or not len(term.mean):
         return []
@@ -182,7 +258,7 @@ def _(term: GaussianWeights, block: NumberBlock, kind: str) -> list[LevelAlterna
 
 
 @value_alternatives.register
-def _(term: ShapedWeights, block: NumberBlock, kind: str) -> list[LevelAlternatives | NumberVariation]:
+def _(term: ShapedWeights, block: NumberBlock, kind: str) -> list[Alternatives]:
     current = list(term.contributions(block, 0))
     if not current:
         return []
@@ -192,7 +268,7 @@ def _(term: ShapedWeights, block: NumberBlock, kind: str) -> list[LevelAlternati
 
 
 @value_alternatives.register
-def _(term: LinearNumberTerm, block: NumberBlock, kind: str) -> list[LevelAlternatives | NumberVariation]:
+def _(term: LinearNumberTerm, block: NumberBlock, kind: str) -> list[Alternatives]:
     now = float(block.values[0])
     return (
         []
@@ -202,7 +278,7 @@ def _(term: LinearNumberTerm, block: NumberBlock, kind: str) -> list[LevelAltern
 
 
 @value_alternatives.register
-def _(term: ValueWeights, block: Any, kind: str) -> list[LevelAlternatives | NumberVariation]:
+def _(term: ValueWeights, block: Any, kind: str) -> list[Alternatives]:
     zeros = np.zeros(term.table.shape[1])
     occurrences = term.occurrences(block, 0)[:MAX_NUMBER_COLUMNS]
     if kind == "flag":
@@ -211,7 +287,7 @@ def _(term: ValueWeights, block: Any, kind: str) -> list[LevelAlternatives | Num
 
 
 @value_alternatives.register
-def _(term: FlagWeights, block: Any, kind: str) -> list[LevelAlternatives | NumberVariation]:
+def _(term: FlagWeights, block: Any, kind: str) -> list[Alternatives]:
     present, absent = term.flag_states(block, 0)
     if not term.fixed:
         return []

@@ -9,7 +9,10 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from weigh.cli.output.text import format_location
+from weigh.features.curves import Pair
+from weigh.model.distributions.curve_weights import CurveWeights, PairWeights
 from weigh.model.distributions.weights import CONSTANT, LevelWeights
+from weigh.model.effects.term_effects import has_curves, term_effects
 from weigh.model.fit import Certificate, Fit, Optimality
 from weigh.text import (
     escape_control_characters,
@@ -42,6 +45,7 @@ def summarise_fit(
     contents = dict(_column_summaries(model))
     schema = model.schema
     pairs = [*islice(schema.described_columns(), MAX_LISTED_COLUMNS), *schema.made.items()]
+    pairs += [(group.title, group.kind) for group in schema.column_groups if isinstance(group.kind, Pair)]
     return {
         "learner": learner,
         "data": list(data),
@@ -95,7 +99,9 @@ def _column_summaries(model: Any) -> Iterator[tuple[str, str]]:
             yield name, format_quantity(len(levels), "level")
     elif model.type_name in (*PERCEPTRONS, "logistic", "regression"):
         for group, term in zip(model.schema.column_groups, model.terms, strict=True):
-            if not group.kind.shares_block:
+            if isinstance(term, CurveWeights | PairWeights):
+                yield group.title, format_quantity(term.n_cells, "cell")
+            elif not group.kind.shares_block:
                 n_features = len(term.features().names)
                 # Online learners use the weight of a constant as a second intercept.
                 is_constant = (
@@ -191,8 +197,10 @@ def summarise_weights(model: RegressionModel | LogisticModel) -> dict[str, Any]:
     """Return weights, noise, fit and certificate as plain data."""
     summary = model.summary().to_dict()
     certificate = model.certificate
+    effects = {"effects": _summarise_effects(model)} if has_curves(model.terms) else {}
     return {
         "rows": model.fit.rows,
+        **effects,
         "weights": summary["weights"],
         "n_unlisted": summary.get("n_unlisted", 0),
         "fit": model.fit.to_dict(),
@@ -201,6 +209,20 @@ def summarise_weights(model: RegressionModel | LogisticModel) -> dict[str, Any]:
         "equivalent": _format_equivalent(model.fit),
         "certificate": None if certificate is None else certificate.to_dict(),
     }
+
+
+def _summarise_effects(model: RegressionModel | LogisticModel) -> list[dict[str, Any]]:
+    """Return the shape, the range and the importance of the effects of all columns, strongest first."""
+    return [
+        {
+            "effect": effect.name,
+            "shape": effect.describe(effect.main_output),
+            "low": effect.extent[0],
+            "high": effect.extent[1],
+            "importance": effect.importance,
+        }
+        for effect in term_effects(model, with_errors=False)[0]
+    ]
 
 
 def _format_equivalent(fit: Fit) -> str | None:
@@ -218,10 +240,21 @@ def format_weights(facts: dict[str, Any]) -> list[str]:
     table = [[name, value] for name, value in facts["facts"].items() if name not in separate]
     if facts["equivalent"] is not None:
         table.append(["equivalent", facts["equivalent"]])
-    parts = [_weight_table(facts["weights"], facts["n_unlisted"]), _format_facts(table)]
+    weights = _weight_table(facts["weights"], facts["n_unlisted"]) if "effects" not in facts else ""
+    parts = [weights or _effect_table(facts["effects"]), _format_facts(table)]
     if facts["certificate"] is not None:
         parts.append(_format_certificate(Optimality.from_dict(facts["certificate"])))
     return parts
+
+
+def _effect_table(effects: list[dict[str, Any]]) -> str:
+    """Return the strongest effects of columns as a table."""
+    rows = [["effect", "shape", "from", "to", "importance"]]
+    for effect in effects[:MAX_WEIGHTS]:
+        numbers = [format_coefficient(effect[key]) for key in ("low", "high", "importance")]
+        rows.append([truncate(effect["effect"], 24), truncate(effect["shape"], 24), *numbers])
+    others = len(effects) - len(rows) + 1
+    return text_table(rows, left=2) + (f"\n… and {others:,} weaker ones" if others > 0 else "")
 
 
 def _weight_table(weights: list[dict[str, Any]], n_unlisted: int) -> str:
