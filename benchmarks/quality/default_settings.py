@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
@@ -87,13 +87,13 @@ DEFAULTS: Mapping[Task, Mapping[str, tuple[str, Parameters]]] = {
 def list_contenders(task: Task) -> list[Contender]:
     """Return the defaults and manual settings that this version knows, and the peers of a task."""
     defaults = [
-        Contender(name, learner, "default", partial(_make_ours, learner, parameters))
+        Contender(name, learner, "default", partial(make_ours, learner, parameters))
         for name, (learner, parameters) in DEFAULTS[task].items()
         if _is_known(getattr(weigh, learner), parameters)
     ]
     learners = dict.fromkeys(learner for learner, _ in DEFAULTS[task].values())
     settings = [
-        Contender(f"{learner}: {name}", learner, "setting", partial(_make_ours, learner, known))
+        Contender(f"{learner}: {name}", learner, "setting", partial(make_ours, learner, known))
         for learner in learners
         for name, parameters in MANUAL[learner].items()
         if (known := _select_known(learner, parameters)) is not None
@@ -102,7 +102,8 @@ def list_contenders(task: Task) -> list[Contender]:
     return [*defaults, *settings, *peers]
 
 
-def _make_ours(learner: str, parameters: Parameters, X: pd.DataFrame) -> Any:
+def make_ours(learner: str, parameters: Parameters, X: pd.DataFrame) -> Any:
+    """Return one of our learners; its parameters do not depend on the table."""
     return getattr(weigh, learner)(**parameters)
 
 
@@ -156,8 +157,11 @@ def split_columns(X: pd.DataFrame) -> tuple[list[str], list[str]]:
     return [str(name) for name in X if name not in categories], categories
 
 
-def make_pipeline_of(estimator: str, X: pd.DataFrame, **parameters: Any) -> Any:
-    """Return one-hot categories and standardised numbers, missing ones the median, before an estimator."""
+def make_pipeline_of(estimator: str, X: pd.DataFrame, expand: Sequence[Any] = (), **parameters: Any) -> Any:
+    """Return one-hot categories and standardised numbers, missing ones the median, before an estimator.
+
+    The transformers in `expand` change the numbers before they are standardised.
+    """
     from sklearn import linear_model, naive_bayes
     from sklearn.compose import ColumnTransformer
     from sklearn.impute import SimpleImputer
@@ -168,7 +172,10 @@ def make_pipeline_of(estimator: str, X: pd.DataFrame, **parameters: Any) -> Any:
     impute = SimpleImputer(strategy="median", keep_empty_features=True)
     encode = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
     transform = ColumnTransformer(
-        [("numbers", make_pipeline(impute, StandardScaler()), numbers), ("categories", encode, categories)]
+        [
+            ("numbers", make_pipeline(impute, *expand, StandardScaler()), numbers),
+            ("categories", encode, categories),
+        ]
     )
     make = getattr(linear_model, estimator, None) or getattr(naive_bayes, estimator)
     return make_pipeline(FunctionTransformer(to_plain_frame), transform, make(**parameters))

@@ -90,7 +90,7 @@ def measure_contender(contender: Contender, table: Table, splits: Sequence[tuple
     start = time.perf_counter()
     answers = [_predict(contender, table, *split) for split in splits]
     seconds = (time.perf_counter() - start) / len(splits)
-    losses = [_losses(table, test, answer) for (_, test), answer in zip(splits, answers, strict=True)]
+    losses = [split_losses(table, test, answer) for (_, test), answer in zip(splits, answers, strict=True)]
     result: Record = {
         "role": contender.role,
         "learner": contender.learner,
@@ -99,7 +99,7 @@ def measure_contender(contender: Contender, table: Table, splits: Sequence[tuple
     }
     if LOG_LOSS in losses[0]:
         P = np.concatenate(answers)
-        codes = np.concatenate([_class_codes(table.y)[test] for _, test in splits])
+        codes = np.concatenate([class_codes(table.y)[test] for _, test in splits])
         result["calibration error"] = expected_calibration_error(P, codes)
         result["temperature"] = fit_temperature(P, codes)
     return result
@@ -113,16 +113,18 @@ def _predict(contender: Contender, table: Table, train: Any, test: Any) -> Any:
     return np.asarray(model.predict(table.X.iloc[test]))
 
 
-def _class_codes(y: Any) -> Any:
+def class_codes(y: Any) -> Any:
+    """Return the index of each label among the sorted classes."""
     return np.unique(y, return_inverse=True)[1]
 
 
-def _losses(table: Table, test: Any, answer: Any) -> dict[str, float]:
+def split_losses(table: Table, test: Any, answer: Any) -> dict[str, float]:
+    """Return the losses of the probabilities, classes or numbers predicted for the test rows."""
     if table.task == "regression":
         return {SQUARED_ERRORS: float(np.mean((answer - table.y[test]) ** 2) / np.var(table.y))}
     if answer.ndim == 1:
         return {ERRORS: float(np.mean(answer != table.y[test]))}
-    codes = _class_codes(table.y)[test]
+    codes = class_codes(table.y)[test]
     p = answer[np.arange(len(answer)), codes]
     return {
         ERRORS: float(np.mean(answer.argmax(axis=1) != codes)),
@@ -160,7 +162,7 @@ def _inner_losses(setting: Contender, part: Table) -> dict[str, float]:
     make = StratifiedKFold if part.task == "classification" else KFold
     folds = make(N_INNER_FOLDS, shuffle=True, random_state=1).split(part.X, part.y)
     try:
-        losses = [_losses(part, test, _predict(setting, part, train, test)) for train, test in folds]
+        losses = [split_losses(part, test, _predict(setting, part, train, test)) for train, test in folds]
     except Exception:
         return {}
     return {name: float(np.mean([each[name] for each in losses])) for name in losses[0]}

