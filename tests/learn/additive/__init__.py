@@ -1,0 +1,1 @@
+"""Tests of additive models: solver, smoothing, pairs."""
