@@ -7,7 +7,7 @@ import json
 import pytest
 
 import weigh
-from weigh.cli.settings import read_settings
+from weigh.cli.settings import read_kinds, read_settings
 from weigh.priors import Laplace, Normal, Penalty
 
 FLATS = """size,rooms,district,rent
@@ -384,3 +384,16 @@ def test_fit_lists_the_cells_of_curves_and_pairs_and_their_effects(flats):
 def test_diff_compares_regressions(flats):
     fit(flats, "rent", "linear")
     assert flats("diff", "m.weigh", "m.weigh").output == "The models are the same, byte for byte.\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("auto", "auto"), ("none", None), ("3", 3), ("size*rooms|rooms*rent", "size*rooms|rooms*rent")],
+)
+def test_pairs_are_read_from_text(text, expected):
+    assert read_settings([f"pairs={text}"], "linear") == {"pairs": expected}
+
+
+@pytest.mark.parametrize(("text", "bins"), [("auto", "auto"), ("8", 8), ("1|2|3", (1, 2, 3))])
+def test_the_bins_of_curves_are_read_from_text(text, bins):
+    assert read_kinds([f"size=curve:bins={text}"]) == {"size": weigh.Curve(bins=bins)}

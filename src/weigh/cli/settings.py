@@ -217,6 +217,11 @@ def _read_list(allowed: Constraint, text: str) -> tuple[str, ...]:
     return tuple(text.split("|"))
 
 
+def _read_pairs(allowed: Constraint, text: str) -> Any:
+    """Parse pairs of columns: auto, none, their number, or a*b|c*d."""
+    return _read_number(allowed, text) if "*" not in text else text
+
+
 def _read_stop_words(allowed: Constraint, text: str) -> Any:
     return text if text in allowed.words else _read_list(allowed, text)
 
@@ -224,6 +229,10 @@ def _read_stop_words(allowed: Constraint, text: str) -> Any:
 def _read_bins(allowed: Constraint, text: str) -> Any:
     cuts = [_read_number(None, part.strip()) for part in text.split("|")]
     return tuple(cuts) if len(cuts) > 1 else cuts[0]
+
+
+def _read_curve_bins(allowed: Constraint, text: str) -> Any:
+    return text if text in allowed.words else _read_bins(allowed, text)
 
 
 def _read_ngrams(allowed: Constraint, text: str) -> tuple[Any, Any]:
@@ -250,9 +259,11 @@ _READERS: dict[type[Constraint], Callable[[Any, str], Any]] = {
     constraints.WeightPriors: _read_weight_prior,
     constraints.AutomaticWeightPriors: _read_weight_prior,
     constraints.Noise: _read_noise,
+    constraints.PairsOfColumns: _read_pairs,
     kinds.ReferenceLevel: _read_word,
     kinds.Levels: _read_list,
     kinds.Bins: _read_bins,
+    kinds.CurveBins: _read_curve_bins,
     kinds.DateParts: _read_list,
     kinds.TimeZone: _read_word,
     kinds.NgramRange: _read_ngrams,
