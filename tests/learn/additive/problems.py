@@ -1,8 +1,8 @@
 """Small additive problems, and the same objective written out over dense arrays.
 
-The reference does not use the library's coordinates: its unknowns are the intercepts and, for each effect, the
-increments of a curve, the levels or the cells. It centres the heights itself and writes each penalty as a sum
-over the heights.
+The reference does not use the library's coordinates: its unknowns are the intercepts and, for each effect,
+the increments of a curve, the levels or the cells. It centres the heights itself and writes each penalty as a
+sum over the heights.
 """
 
 from __future__ import annotations

@@ -111,7 +111,8 @@ def curve_effect(
     raw = np.zeros((n_cells + 1, n_cells))
     raw[:n_cells, : n_cells - 1] = sign * np.tri(n_cells, n_cells - 1, -1)
     raw[n_cells, n_cells - 1] = 1.0
-    basis = _centre(raw, counts)
+    # If all values are missing, their height is the intercept.
+    basis = _centre(raw, counts) if counts[:-1].any() else raw
     walk, line = curve_penalties(positions, counts[:-1])
     last = np.zeros((n_cells + 1, n_cells + 1))
     last[-1, -1] = 1.0
@@ -127,10 +128,10 @@ def curve_effect(
 
 def curve_penalties(positions: Floats, counts: Floats) -> tuple[Floats, Floats]:
     """Return the quadratic forms of the walk and of the line over K cells."""
-    n_cells, total = len(positions), max(float(counts.sum()), 1e-300)
-    z = positions - float(counts @ positions) / total
-    spread = np.sqrt(float(counts @ z**2) / total)
-    z = z / (spread or 1.0)
+    n_cells, shares = len(positions), counts / max(float(counts.sum()), 1e-300)
+    z = positions - float(shares @ positions)
+    z = z / (float(np.abs(z).max()) or 1.0)  # squares of very large or small numbers are not finite or zero
+    z = z / (float(np.sqrt(shares @ z**2)) or 1.0)
     D = np.diff(np.eye(n_cells), axis=0)
     steps = D @ z
     norm = float(np.linalg.norm(steps))
