@@ -10,8 +10,11 @@ import numpy as np
 
 from weigh import errors, pictures
 from weigh.explain.column_effects import MAX_SERIES, NORMAL_QUANTILE
+from weigh.features.curves import pair_title
+from weigh.features.dates.kind import split_part_name
 from weigh.model.distributions.curve_weights import PairAxis
 from weigh.model.effects.effect import CurveEffect, LineEffect, Location, PairEffect, TermEffect
+from weigh.pictures.date_axes import format_date
 from weigh.text import format_float, truncate, use_minus_sign
 
 MAX_PANEL_LEVELS = 8
@@ -74,12 +77,12 @@ def draw_panel(panel: Panel, target: str) -> Any:
     if isinstance(panel, pictures.CurvePanel):
         return pictures.curve_chart(
             panel.cells, panel.missing, panel.title, panel.y or target, "", panel.marks, panel.smooth,
-            more=panel.subtitle,
+            more=panel.subtitle, is_date=panel.is_date,
         )  # fmt: skip
     if isinstance(panel, pictures.LevelPanel):
         return pictures.level_chart(panel.table, panel.x or target, panel.title, more=panel.subtitle)
     return pictures.surface_chart(
-        panel.table, panel.across, panel.up, panel.value or target, panel.title, panel.mark,
+        panel.table, panel.across, panel.up, panel.value or target, panel.title, panel.marks,
         more=panel.subtitle,
     )  # fmt: skip
 
@@ -92,12 +95,15 @@ def effect_panel(
     is_small: bool = False,
 ) -> Panel:
     """Return the panel of an effect, in which rows are marked: pairs of their location and a text."""
-    parts = [f"importance {format_height(effect.importance)}", *_describe_mark(settings, effect, marks)]
+    importance = f"importance {format_height(effect.importance)}"
+    mark = list(_describe_mark(settings, effect, marks))
     if isinstance(effect, CurveEffect):
-        return _curve_panel(settings, effect, marks, "; ".join(parts))
+        return _curve_panel(settings, effect, marks, "; ".join([importance, *mark]))
     if isinstance(effect, PairEffect):
-        return _surface_panel(settings, effect, marks, parts)
-    return _level_panel(settings, effect, marks, parts, MAX_PANEL_LEVELS if is_small else MAX_CHART_LEVELS)
+        return _surface_panel(settings, effect, marks, [importance, *mark])
+    most = MAX_PANEL_LEVELS if is_small else MAX_CHART_LEVELS
+    more = [f"{most} of {len(effect.heights)} levels"] if len(effect.heights) > most else []
+    return _level_panel(settings, effect, marks, "; ".join([importance, *more, *mark]), most)
 
 
 def _describe_mark(
@@ -110,14 +116,34 @@ def _describe_mark(
     outputs = settings.outputs(effect)
     height = ""
     if location.cell is not None and len(outputs) == 1:
-        height = use_minus_sign(f": {effect.heights[location.cell, outputs[0]]:+.2g}")
-    value = location.value if location.number is None else format_float(location.number)
-    yield f"{text} {truncate(value, 24)}{height}"
+        height = f": {format_signed_height(float(effect.heights[location.cell, outputs[0]]))}"
+    yield f"{text} {truncate(_format_location(effect, location), 20)}{height}"
+
+
+def _format_location(effect: TermEffect, location: Location) -> str:
+    if location.number is None:
+        return location.value
+    return format_date(location.number) if is_date(effect.name) else format_float(location.number)
+
+
+def is_date(name: str) -> bool:
+    """Whether a column consists of days since 1970, which are displayed as dates."""
+    return split_part_name(name)[1] == "days"
+
+
+def effect_title(name: str) -> str:
+    """Return the title of an effect: its name, or of days since 1970 the column of dates."""
+    return split_part_name(name)[0] if is_date(name) else name
 
 
 def format_height(height: float) -> str:
     """Format a height with two digits."""
     return use_minus_sign(f"{height:,.0f}" if abs(height) >= 100 else f"{height:.2g}")
+
+
+def format_signed_height(height: float) -> str:
+    """Format a height with its sign and two digits."""
+    return f"+{format_height(height)}" if height > 0 else format_height(height + 0.0)
 
 
 def _curve_panel(
@@ -133,8 +159,8 @@ def _curve_panel(
     points = tuple((location.number, text) for location, text in marks)
     if not missing:
         points = tuple(point for point in points if point[0] is not None)
-    is_line = isinstance(effect, LineEffect)
-    return pictures.CurvePanel(effect.name, cells, missing, "", "", points, is_line, subtitle)
+    is_line, title = isinstance(effect, LineEffect), effect_title(effect.name)
+    return pictures.CurvePanel(title, cells, missing, "", "", points, is_line, subtitle, is_date(effect.name))
 
 
 def _cell_rows(settings: PanelSettings, effect: TermEffect, output: int) -> Iterator[dict[str, Any]]:
@@ -154,7 +180,7 @@ def _level_panel(
     settings: PanelSettings,
     effect: TermEffect,
     marks: Sequence[tuple[Location, str]],
-    parts: list[str],
+    subtitle: str,
     most: int,
 ) -> Panel:
     """Return the panel of the most frequent levels and those of marked rows, ordered by their heights."""
@@ -163,12 +189,10 @@ def _level_panel(
     sizes = np.abs(main) if effect.counts is None else effect.counts
     by_size = sorted(range(len(main)), key=lambda k: (k not in marked, -sizes[k], k))
     shown = sorted(by_size[:most], key=lambda k: (-main[k], k))
-    if len(shown) < len(main):
-        parts = [*parts, f"{len(shown)} of {len(main)} levels"]
     names = effect.cell_names()
     columns = [list(_cell_rows(settings, effect, output)) for output in settings.outputs(effect)]
     table = [{**rows[k], "name": names[k], "marked": k in marked} for k in shown for rows in columns]
-    return pictures.LevelPanel(effect.name, table, "", most, "; ".join(parts))
+    return pictures.LevelPanel(effect.name, table, "", most, subtitle)
 
 
 def _surface_panel(
@@ -189,13 +213,14 @@ def _surface_panel(
         x, y = place(cell)
         counted = {"rows": row["rows"]} if effect.counts is not None else {}
         table.append({"x": x, "y": y, "height": row["height"], **counted})
-    cells = [location.cell for location, _ in marks if location.cell is not None]
-    mark = place(cells[0]) if len(marks) == 1 and cells else None
-    across, up = (_cell_axis(axis) for axis in ((effect.left, effect.right)[:: -1 if turns else 1]))
-    return pictures.SurfacePanel(effect.name, table, across, up, "", mark, "; ".join(parts))
+    marked = [place(location.cell) for location, _ in marks if location.cell is not None]
+    axes = (effect.left, effect.right)[:: -1 if turns else 1]
+    across, up = (_cell_axis(axis) for axis in axes)
+    title = pair_title([effect_title(axis.name) for axis in (effect.left, effect.right)])
+    return pictures.SurfacePanel(title, table, across, up, "", marked, "; ".join(parts))
 
 
 def _cell_axis(axis: PairAxis) -> pictures.CellAxis:
     if axis.cuts is not None:
-        return pictures.CellAxis(axis.name, axis.cuts.tolist())
+        return pictures.CellAxis(effect_title(axis.name), axis.cuts.tolist(), is_date=is_date(axis.name))
     return pictures.CellAxis(axis.name, None, axis.cell_names())

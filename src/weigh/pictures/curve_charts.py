@@ -18,8 +18,9 @@ from weigh.pictures.chart_data import (
     shorten_titles,
     unique_names,
 )
+from weigh.pictures.date_axes import DateAxis
 from weigh.pictures.effect_style import MARK_COLOUR, ROWS_STYLE, HeightRange, PanelSize, height_axis
-from weigh.pictures.number_axes import CellCount, NumberAxis, format_ticks, labelled_axis
+from weigh.pictures.number_axes import CellCount, NumberAxis, labelled_axis
 from weigh.pictures.style import (
     CHART_WIDTH,
     GREY,
@@ -38,6 +39,7 @@ MIN_BINS, MAX_BINS = 8, 40
 MAX_TARGETS = 48  # areas with a tooltip
 MISSING_PLACE, MISSING_WIDTH = 1.075, 0.07  # beside the axis, as shares of its length
 MISSING_LABEL_ROOM = 0.12  # of the axis, without another label
+BAND_OPACITY, MIXED_BAND_OPACITY = 0.2, 0.09  # of one band, and of bands that overlap
 PLACE_DIGITS = 4  # decimals of places on the axis
 DEFAULT_SIZE = PanelSize(CHART_WIDTH, 280)
 
@@ -52,6 +54,7 @@ def curve_chart(
     smooth: bool = False,
     description: str = "",
     more: str = "",
+    is_date: bool = False,
 ) -> Any:
     """Draw heights over the cells of a number as steps, with bands and a histogram of the rows.
 
@@ -67,8 +70,9 @@ def curve_chart(
     smooth : whether to draw a straight line through the middles of the cells, instead of steps
     description : text for screen readers
     more : the subtitle
+    is_date : whether the numbers are days since 1970, which are labelled as dates
     """
-    panel = CurvePanel(title, cells, missing, x, y, tuple(marks), smooth)
+    panel = CurvePanel(title, cells, missing, x, y, tuple(marks), smooth, is_date=is_date)
     alt = import_altair()
     titles = shorten_titles(title, more, x, y)
     text = describe_chart("A curve", titles[0], titles[2], titles[3], description)
@@ -87,6 +91,7 @@ class CurvePanel:
     marks: Marks = ()
     smooth: bool = False
     subtitle: str = ""
+    is_date: bool = False
 
     @cached_property
     def rows(self) -> ChartRows:
@@ -104,7 +109,8 @@ class CurvePanel:
     def axis(self) -> NumberAxis:
         """The axis of the number."""
         first = self._of_series(self.rows, self.rows[0]["series"])
-        return NumberAxis.of([CellCount(row["from"], row["to"], row["rows"]) for row in first])
+        kind = DateAxis if self.is_date else NumberAxis
+        return kind.of([CellCount(row["from"], row["to"], row["rows"]) for row in first])
 
     def _of_series(self, rows: ChartRows, name: str) -> ChartRows:
         return [row for row in rows if row["series"] == name]
@@ -140,7 +146,7 @@ class CurvePanel:
         axis, has_missing = self.axis, bool(self.missing_rows)
         numbers = axis.ticks(4 if size.is_small else 6)
         ticks = [tick for tick in numbers if not has_missing or axis.share(tick) < 1 - MISSING_LABEL_ROOM]
-        places, labels = [axis.share(tick) for tick in ticks], format_ticks(ticks)
+        places, labels = [axis.share(tick) for tick in ticks], axis.format(ticks)
         if has_missing:
             places, labels = [*places, MISSING_PLACE], [*labels, "missing"]
         (title,) = shorten_titles(f"{self.x} ({axis.note})" if self.x and axis.note else self.x or axis.note)
@@ -162,7 +168,8 @@ class CurvePanel:
         points = [point for name in unique_names(self.rows, "series") for point in self._points(name)]
         shape = {"interpolate": "linear" if self.smooth else "step-after", "aria": False}
         if banded := rows_with_interval(points):
-            band = chart_from_rows(alt, banded).mark_area(opacity=0.2, **shape)
+            opacity = BAND_OPACITY if len(unique_names(banded, "series")) == 1 else MIXED_BAND_OPACITY
+            band = chart_from_rows(alt, banded).mark_area(opacity=opacity, **shape)
             yield band.encode(**{**encoding, "y": alt.Y("low:Q")}, y2="high:Q")
         line = chart_from_rows(alt, points).mark_line(strokeWidth=2.2, strokeJoin="round", **shape)
         yield line.encode(**encoding, strokeDash=dash)
@@ -257,7 +264,7 @@ class CurvePanel:
 
     def _target(self, columns: list[ChartRows]) -> dict[str, Any]:
         low, high = columns[0][0]["from"], columns[0][-1]["to"]
-        texts = format_ticks([low, high])
+        texts = self.axis.format([low, high])
         ends = {"x": self.place(low), "x2": self.place(high)}
         return {**ends, "value": " to ".join(texts), **_tooltip_fields(columns)}
 

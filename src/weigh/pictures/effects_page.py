@@ -14,7 +14,7 @@ from weigh.pictures.style import apply_style, import_altair
 from weigh.pictures.surface_charts import SurfacePanel
 
 EffectPanel = CurvePanel | LevelPanel | SurfacePanel
-PANEL_SIZE = PanelSize(300, 150)
+PANEL_SIZE = PanelSize(320, 150)
 N_COLUMNS = 2
 MAX_PANELS = 24
 MAX_PANEL_TITLE, MAX_PANEL_SUBTITLE = 44, 58  # characters
@@ -45,5 +45,9 @@ def effects_page(
 def _draw_panel(alt: Any, panel: EffectPanel) -> Any:
     (title,) = shorten_titles(panel.title, width=MAX_PANEL_TITLE)
     (subtitle,) = shorten_titles(panel.subtitle, width=MAX_PANEL_SUBTITLE)
-    text = {"text": title or " ", "fontSize": 13, "fontWeight": "bold", "limit": PANEL_SIZE.width + 40}
+    # Titles start where the axes cross, so that they are below each other whatever the labels are.
+    text = {
+        "text": title or " ", "fontSize": 13, "fontWeight": "bold", "limit": PANEL_SIZE.width + 30,
+        "frame": "group",
+    }  # fmt: skip
     return panel.draw(alt, PANEL_SIZE).properties(title=text | ({"subtitle": subtitle} if subtitle else {}))

@@ -35,7 +35,7 @@ from weigh.pictures.style import (
 
 MAX_LEVELS = 30
 LEVEL_STEP, SERIES_STEP = 26, 15  # pixels per level, and per series of a level
-SMALL_LABEL_LIMIT = 92  # pixels
+SMALL_LABEL_LIMIT = 112  # pixels
 ROWS_BAR_SHARE = 0.7  # of the height of a level
 
 

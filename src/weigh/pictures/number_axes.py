@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from weigh.text import use_minus_sign
 
@@ -41,6 +41,7 @@ class NumberAxis:
     high: float
     limits: tuple[float, float]
     constant: float | None = None
+    may_be_logarithmic: ClassVar[bool] = True
 
     @classmethod
     def of(cls, cells: Sequence[CellCount]) -> NumberAxis:
@@ -56,10 +57,11 @@ class NumberAxis:
         low, high = linear._central_range(cells)
         if len(cells) < MIN_TAILED_CELLS or limits[1] - limits[0] <= MAX_TAIL_RATIO * (high - low):
             return linear
-        logarithmic = cls(*limits, limits, _log_constant(cells))
-        start, stop = logarithmic._central_range(cells)
-        if logarithmic.place(limits[1]) - logarithmic.place(limits[0]) <= MAX_TAIL_RATIO * (stop - start):
-            return logarithmic
+        if cls.may_be_logarithmic:
+            logarithmic = cls(*limits, limits, _log_constant(cells))
+            start, stop = logarithmic._central_range(cells)
+            if logarithmic.place(limits[1]) - logarithmic.place(limits[0]) <= MAX_TAIL_RATIO * (stop - start):
+                return logarithmic
         return cls(low, high, limits)
 
     def _central_range(self, cells: Sequence[CellCount]) -> tuple[float, float]:
@@ -85,8 +87,8 @@ class NumberAxis:
         """What is unusual about the axis; empty if nothing is."""
         if self.constant is not None:
             return "logarithmic axis"
-        beyond = [f"down to {format_tick(self.limits[0])}"] if self.limits[0] < self.low else []
-        beyond += [f"up to {format_tick(self.limits[1])}"] if self.limits[1] > self.high else []
+        beyond = [f"down to {self.format([self.limits[0]])[0]}"] if self.limits[0] < self.low else []
+        beyond += [f"up to {self.format([self.limits[1]])[0]}"] if self.limits[1] > self.high else []
         is_widened = self.limits[0] == self.limits[1]
         return "" if is_widened or not beyond else f"values {' and '.join(beyond)} not drawn"
 
@@ -102,6 +104,10 @@ class NumberAxis:
             ):
                 ticks.append(tick)
         return sorted(ticks)
+
+    def format(self, numbers: Sequence[float]) -> list[str]:
+        """Format numbers on the axis."""
+        return format_ticks(numbers)
 
 
 def _tail_end(cells: Sequence[CellCount]) -> float:

@@ -18,6 +18,7 @@ from weigh.pictures.chart_data import (
     make_names_unique,
     shorten_titles,
 )
+from weigh.pictures.date_axes import format_dates
 from weigh.pictures.effect_style import MARK_COLOUR, PanelSize
 from weigh.pictures.number_axes import format_ticks, labelled_axis
 from weigh.pictures.style import (
@@ -43,11 +44,20 @@ MAX_LEGEND_TITLE = 18  # characters
 
 @dataclass(frozen=True)
 class CellAxis:
-    """The cells of one column: between the `cuts` of a number, or the `names` of the groups of a category."""
+    """The cells of one column: between the `cuts` of a number, or the `names` of the groups of a category.
+
+    With `is_date`, the cuts are days since 1970.
+    """
 
     title: str
     cuts: Sequence[float] | None = None
     names: Sequence[str] = ()
+    is_date: bool = False
+
+    @property
+    def cut_names(self) -> list[str]:
+        """The cuts as text."""
+        return (format_dates if self.is_date else format_ticks)(self.cuts or ())
 
     @property
     def n_cells(self) -> int:
@@ -61,7 +71,7 @@ class CellAxis:
             rows = [{"name": format_name(name)} for name in self.names]
             make_names_unique(rows, "name")
             return [row["name"] for row in rows]
-        ends = format_ticks(self.cuts)
+        ends = self.cut_names
         if not ends:
             return ["any"]
         inner = [f"{low} to {high}" for low, high in pairwise(ends)]
@@ -74,7 +84,7 @@ def surface_chart(
     up: CellAxis,
     value: str = "",
     title: str = "",
-    mark: tuple[int, int] | None = None,
+    marks: Sequence[tuple[int, int]] = (),
     description: str = "",
     more: str = "",
 ) -> Any:
@@ -85,11 +95,11 @@ def surface_chart(
     table : rows with "x" and "y" (the numbers of the cells from 0 on) and "height", optionally "rows"
     across, up : the cells of the two columns
     value, title : the titles of the heights and of the chart
-    mark : the cell of a marked row
+    marks : the cells of marked rows
     description : text for screen readers
     more : the subtitle
     """
-    panel = SurfacePanel(title, table, across, up, value, mark)
+    panel = SurfacePanel(title, table, across, up, value, marks)
     alt = import_altair()
     titles = shorten_titles(title, more, across.title, up.title)
     text = describe_chart("A heat map", titles[0], titles[2], titles[3], description)
@@ -105,7 +115,7 @@ class SurfacePanel:
     across: CellAxis
     up: CellAxis
     value: str = ""
-    mark: tuple[int, int] | None = None
+    marks: Sequence[tuple[int, int]] = ()
     subtitle: str = ""
 
     @cached_property
@@ -193,7 +203,7 @@ class SurfacePanel:
         yield text.encode(**encoding, text="text:N", color=alt.Color("ink:N", scale=None))
 
     def _mark(self, alt: Any, encoding: dict[str, Any]) -> Iterator[Any]:
-        marked = [row for row in self._placed_rows if (row["x"], row["y"]) == self.mark]
+        marked = [row for row in self._placed_rows if (row["x"], row["y"]) in set(self.marks)]
         if marked:
             frame = chart_from_rows(alt, marked).mark_rect(
                 filled=False, stroke=MARK_COLOUR, strokeWidth=3, aria=False
@@ -219,8 +229,7 @@ def _cell_channel(alt: Any, cells: CellAxis, channel: str, room: int) -> _CellCh
         band = make(f"{'across' if channel == 'x' else 'up'}:N", title=title, scale=scale, axis=axis)
         return _CellChannel({channel: band}, {channel: band})
     places = [float(k + 1) for k in range(len(cells.cuts))]
-    labels = format_ticks(cells.cuts)
-    axis = labelled_axis(alt, places, labels, grid=False, labelOverlap="greedy", labelFlush=False)
+    axis = labelled_axis(alt, places, cells.cut_names, grid=False, labelOverlap="greedy", labelFlush=False)
     settings = {"title": title, "axis": axis}
     settings["scale"] = alt.Scale(domain=[0, cells.n_cells], nice=False, zero=False)
     area = {channel: make(f"{channel}:Q", **settings), f"{channel}2": f"{channel}2:Q"}
