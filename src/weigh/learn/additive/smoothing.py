@@ -1,9 +1,9 @@
 """Strengths of the prior by marginal likelihood (Laplace approximation).
 
 For a component S with strength λ, precision P of its effects, Hessian H and scale φ of the noise (1 for log
-loss), the marginal likelihood is stationary in λ if
+loss), the marginal likelihood is stationary in λ at the fixed points of
 
-    λ = φ (tr P⁻¹S − tr H⁻¹S) / u·Su,
+    λ ← λ φ (tr P⁻¹S − tr H⁻¹S) / u·Su,
 
 summed over all effects and outputs that share λ. Iterating this (Wood & Fasiolo 2017, "A generalized
 Fellner-Schall method") never decreases the likelihood at a fixed Hessian, but converges slowly where λ grows
@@ -125,7 +125,7 @@ def _update(
         if key in fixed:
             continue
         limits = MIN_STRENGTH * smoothing.noise, MAX_STRENGTH * smoothing.noise
-        ideal = smoothing.noise * max(gain, 1e-300) / max(sizes[key], 1e-300)
+        ideal = smoothing.noise * strength * max(gain, 1e-300) / max(sizes[key], 1e-300)
         step = math.log(min(max(ideal, limits[0]), limits[1]) / strength)
         improvement += 0.25 * degrees * abs(math.expm1(-step)) * min(abs(step), 1.0)
         taken = _accelerate(step, steps[key]) if key in steps else step
