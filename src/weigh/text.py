@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import html
 import math
 from collections.abc import Callable, Sequence
@@ -177,6 +178,21 @@ def format_count(number: float) -> str:
 def format_float(number: float) -> str:
     """Format a measured number in at most about ten characters."""
     return use_minus_sign(f"{number:,.0f}" if 1_000 <= abs(number) < 1e12 else f"{number:.4g}")
+
+
+EPOCH_ORDINAL = datetime.date(1970, 1, 1).toordinal()
+
+
+def date_of_day(day: float) -> datetime.date | None:
+    """Return the date of a day since 1970; None if the calendar does not have it."""
+    ordinal = math.floor(day) + EPOCH_ORDINAL
+    return datetime.date.fromordinal(ordinal) if 1 <= ordinal <= datetime.date.max.toordinal() else None
+
+
+def format_day(day: float) -> str:
+    """Format a day since 1970 as a date, or as a number if the calendar does not have it."""
+    date = date_of_day(day)
+    return format_float(day) if date is None else date.isoformat()
 
 
 def format_coefficient(number: float | None) -> str:

@@ -20,7 +20,7 @@ from weigh.result import Facts, Section, Table, TabularResult
 from weigh.text import format_float, format_quantity
 
 if TYPE_CHECKING:
-    from weigh.explain.effect_panels import PanelSettings
+    from weigh.explain.effect_panels import Panel, PanelSettings
 
 MAX_ROWS = 100_000  # more rows say hardly more about importance
 MAX_SERIES = 7  # classes with a line of their own in a picture
@@ -154,6 +154,19 @@ class Effects(TabularResult):
         k, located = names.index(name), self._locate(row)
         location = None if located is None else located[k]
         return draw_effect(self._panel_settings(label), self._effects[k], location)
+
+    def panels(self, rows: Sequence[Any] = (), names: Sequence[str] = (), top: int = 10) -> list[Panel]:
+        """Return the strongest effects as panels to draw; rows, batches of one, are marked by their names."""
+        from weigh.explain.effect_panels import effect_panel
+
+        located, settings = [self.locate_rows(row)[0] for row in rows], self._panel_settings(None)
+        return [
+            effect_panel(
+                settings, effect, [(row[k], name) for row, name in zip(located, names, strict=True)],
+                is_small=True,
+            )
+            for k, effect in enumerate(self._effects[:top])
+        ]  # fmt: skip
 
     def _panel_settings(self, label: Any) -> PanelSettings:
         from weigh.explain.effect_panels import PanelSettings

@@ -11,11 +11,10 @@ import numpy as np
 from weigh import errors, pictures
 from weigh.explain.column_effects import MAX_SERIES, NORMAL_QUANTILE
 from weigh.features.curves import pair_title
-from weigh.features.dates.kind import split_part_name
+from weigh.features.dates.kind import is_days, split_part_name
 from weigh.model.distributions.curve_weights import PairAxis
 from weigh.model.effects.effect import CurveEffect, LineEffect, Location, PairEffect, TermEffect
-from weigh.pictures.date_axes import format_date
-from weigh.text import format_float, truncate, use_minus_sign
+from weigh.text import format_day, format_float, truncate, use_minus_sign
 
 MAX_PANEL_LEVELS = 8
 MAX_CHART_LEVELS = 30
@@ -123,17 +122,12 @@ def _describe_mark(
 def _format_location(effect: TermEffect, location: Location) -> str:
     if location.number is None:
         return location.value
-    return format_date(location.number) if is_date(effect.name) else format_float(location.number)
-
-
-def is_date(name: str) -> bool:
-    """Whether a column consists of days since 1970, which are displayed as dates."""
-    return split_part_name(name)[1] == "days"
+    return format_day(location.number) if is_days(effect.name) else format_float(location.number)
 
 
 def effect_title(name: str) -> str:
     """Return the title of an effect: its name, or of days since 1970 the column of dates."""
-    return split_part_name(name)[0] if is_date(name) else name
+    return split_part_name(name)[0] if is_days(name) else name
 
 
 def format_height(height: float) -> str:
@@ -160,7 +154,7 @@ def _curve_panel(
     if not missing:
         points = tuple(point for point in points if point[0] is not None)
     is_line, title = isinstance(effect, LineEffect), effect_title(effect.name)
-    return pictures.CurvePanel(title, cells, missing, "", "", points, is_line, subtitle, is_date(effect.name))
+    return pictures.CurvePanel(title, cells, missing, "", "", points, is_line, subtitle, is_days(effect.name))
 
 
 def _cell_rows(settings: PanelSettings, effect: TermEffect, output: int) -> Iterator[dict[str, Any]]:
@@ -222,5 +216,5 @@ def _surface_panel(
 
 def _cell_axis(axis: PairAxis) -> pictures.CellAxis:
     if axis.cuts is not None:
-        return pictures.CellAxis(effect_title(axis.name), axis.cuts.tolist(), is_date=is_date(axis.name))
+        return pictures.CellAxis(effect_title(axis.name), axis.cuts.tolist(), is_date=is_days(axis.name))
     return pictures.CellAxis(axis.name, None, axis.cell_names())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from weigh.pictures.categorical_charts import bar_chart, heatmap, interval_chart, stacked_bar_chart
 from weigh.pictures.contour_charts import decision_regions, filled_contours
 from weigh.pictures.curve_charts import CurvePanel, curve_chart
-from weigh.pictures.effects_page import effects_page
+from weigh.pictures.effects_page import effect_chart, effects_page
 from weigh.pictures.level_charts import LevelPanel, level_chart
 from weigh.pictures.output import charts_page, image, make_responsive
 from weigh.pictures.plane_animation import LabelledPoint, PlaneStep, animate_plane
@@ -24,6 +24,7 @@ __all__ = [
     "charts_page",
     "curve_chart",
     "decision_regions",
+    "effect_chart",
     "effects_page",
     "filled_contours",
     "heatmap",

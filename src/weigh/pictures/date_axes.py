@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from weigh.pictures.number_axes import MAX_TICKS, NumberAxis, format_ticks, nice_ticks
+from weigh.text import EPOCH_ORDINAL, date_of_day
 
 DAYS_PER_MONTH = 365.25 / 12
 DAY_STEPS = (1, 2, 7, 14)
 MONTH_STEPS = (1, 2, 3, 6, *(12 * times * 10**power for power in range(5) for times in (1, 2, 5)))
-EPOCH = datetime.date(1970, 1, 1).toordinal()
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class DateAxis(NumberAxis):
 
 def date_ticks(low: float, high: float, most: int) -> list[float]:
     """Return about `most` days to label: the starts of years or months, or equal steps of days."""
-    start, stop = _to_date(low), _to_date(high)
+    start, stop = date_of_day(low), date_of_day(high)
     if start is None or stop is None:
         return nice_ticks(low, high, most)
     wanted = (high - low) / (most + 0.5)
@@ -48,18 +48,12 @@ def _month_starts(start: datetime.date, stop: datetime.date, step: int) -> Itera
     """Yield the first days of every `step`-th month from one year to another."""
     first = -(-12 * start.year // step) * step
     for month in range(first, 12 * stop.year + stop.month, step):
-        yield float(datetime.date(month // 12, month % 12 + 1, 1).toordinal() - EPOCH)
-
-
-def _to_date(day: float) -> datetime.date | None:
-    """Return the date of a day; None if the calendar does not have it."""
-    ordinal = int(day // 1) + EPOCH
-    return datetime.date.fromordinal(ordinal) if 1 <= ordinal <= datetime.date.max.toordinal() else None
+        yield float(datetime.date(month // 12, month % 12 + 1, 1).toordinal() - EPOCH_ORDINAL)
 
 
 def format_dates(days: Sequence[float]) -> list[str]:
     """Format days as dates: 2024, 2024-03 or 2024-03-15, whatever is exact for all; others as numbers."""
-    dates = [date for day in days if (date := _to_date(day)) is not None]
+    dates = [date for day in days if (date := date_of_day(day)) is not None]
     if len(dates) < len(days):
         return format_ticks(days)
     if all(date.month == date.day == 1 for date in dates):
@@ -67,9 +61,3 @@ def format_dates(days: Sequence[float]) -> list[str]:
     if all(date.day == 1 for date in dates):
         return [date.isoformat()[:7] for date in dates]
     return [date.isoformat() for date in dates]
-
-
-def format_date(day: float) -> str:
-    """Format one day as a date."""
-    date = _to_date(day)
-    return format_ticks([day])[0] if date is None else date.isoformat()

@@ -42,6 +42,13 @@ def effects_page(
     return apply_style(page, description or f"Effects, the strongest first: {names}.", title, more)
 
 
+def effect_chart(panel: EffectPanel, description: str = "") -> Any:
+    """Draw one panel as large as on a page of several, without its subtitle."""
+    (title,) = shorten_titles(panel.title, width=MAX_PANEL_TITLE)
+    text = description or f"Effect of {title}."
+    return apply_style(panel.draw(import_altair(), PANEL_SIZE), text, title)
+
+
 def _draw_panel(alt: Any, panel: EffectPanel) -> Any:
     (title,) = shorten_titles(panel.title, width=MAX_PANEL_TITLE)
     (subtitle,) = shorten_titles(panel.subtitle, width=MAX_PANEL_SUBTITLE)

@@ -38,6 +38,7 @@ MAX_DARK_LUMINANCE = 0.179  # black and white text have the same contrast here
 MIN_NUMBER_WIDTH, MIN_NUMBER_HEIGHT = 34, 15  # pixels of a cell that shows its height
 EMPTY_OPACITY = 0.3  # of cells without rows
 MAX_CELL_NAME = 14  # characters
+TITLE_PADDING = {"x": 4, "y": 16}  # pixels; the reader's font may be wider than the renderer's
 LEGEND_LENGTH = 110  # pixels
 MAX_LEGEND_TITLE = 18  # characters
 
@@ -229,7 +230,8 @@ def _cell_channel(alt: Any, cells: CellAxis, channel: str, room: int) -> _CellCh
         band = make(f"{'across' if channel == 'x' else 'up'}:N", title=title, scale=scale, axis=axis)
         return _CellChannel({channel: band}, {channel: band})
     places = [float(k + 1) for k in range(len(cells.cuts))]
-    axis = labelled_axis(alt, places, cells.cut_names, grid=False, labelOverlap="greedy", labelFlush=False)
+    look = {"grid": False, "labelOverlap": "greedy", "labelFlush": False}
+    axis = labelled_axis(alt, places, cells.cut_names, **look, titlePadding=TITLE_PADDING[channel])
     settings = {"title": title, "axis": axis}
     settings["scale"] = alt.Scale(domain=[0, cells.n_cells], nice=False, zero=False)
     area = {channel: make(f"{channel}:Q", **settings), f"{channel}2": f"{channel}2:Q"}
@@ -242,6 +244,7 @@ def _group_axis(alt: Any, names: Sequence[str], channel: str, room: int) -> Any:
         grid=False,
         ticks=False,
         domain=False,
+        titlePadding=TITLE_PADDING[channel],
         labelAngle=-40 if is_tight else 0,
         labelLimit=7 * MAX_CELL_NAME,
         labelOverlap="greedy" if len(names) * MIN_NUMBER_HEIGHT > room else False,

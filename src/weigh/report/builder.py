@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from weigh import errors
 from weigh.judge.metrics.evaluation import evaluate
 from weigh.judge.metrics.predictor import is_regression
+from weigh.model.effects.term_effects import has_curves
 from weigh.model.file.loading import load
 from weigh.report.data_checks import (
     AuditFacts,
@@ -18,6 +19,7 @@ from weigh.report.data_checks import (
     find_misleading_columns,
     unfamiliarity_facts,
 )
+from weigh.report.effect_facts import EffectFacts, MarkedRow, effect_facts
 from weigh.report.facts import OmittedSection, ReportFacts
 from weigh.report.learning_curve_facts import ESTIMATOR_FACTORIES, LearningCurveFacts, learning_curve_facts
 from weigh.report.measure_facts import check_known_labels
@@ -25,7 +27,7 @@ from weigh.report.mistake_facts import ClassifierPredictions, mistake_facts, pre
 from weigh.report.model_facts import model_facts, strongest_facts
 from weigh.report.probability_facts import calibration_facts, curve_facts, threshold_facts
 from weigh.report.quality_facts import QualityFacts, is_strong, quality_facts
-from weigh.report.regression_facts import regression_facts
+from weigh.report.regression_facts import predict_numbers, regression_facts
 from weigh.report.report import Report, no_progress
 from weigh.report.reproducibility import (
     FileFact,
@@ -222,6 +224,7 @@ def _classifier_facts(inputs: _ReportInputs) -> ReportFacts:
     return _assemble_facts(
         inputs,
         quality,
+        effects=_effects_section(inputs, [MarkedRow(each.row, each.rows) for each in predictions.worst]),
         calibration=calibration,
         audit=audit,
         mistakes=mistakes,
@@ -267,8 +270,21 @@ def _regression_report_facts(inputs: _ReportInputs) -> ReportFacts:
     sections.say("Evaluating the model")
     quality = quality_facts(evaluate(model, rows.data, rows.y, label=rows.label))
     sections.skip("Classes, thresholds and calibration", "The model predicts numbers, not classes.")
-    numbers = sections.collect("Errors", regression_facts, model, rows.data, rows.y, rows.label, inputs.most)
-    return _assemble_facts(inputs, quality, numbers=numbers)
+    predictions = predict_numbers(model, rows.data, rows.y, rows.label, inputs.most)
+    return _assemble_facts(
+        inputs,
+        quality,
+        effects=_effects_section(inputs, [MarkedRow(*each) for each in predictions.worst]),
+        numbers=sections.collect("Errors", regression_facts, model, predictions),
+    )
+
+
+def _effects_section(inputs: _ReportInputs, marked: Sequence[MarkedRow]) -> EffectFacts | None:
+    """Return the effects of a model with curves or pairs; other linear models are told by their weights."""
+    model = inputs.uncalibrated_model
+    if not has_curves(getattr(model, "terms", ())):
+        return None
+    return inputs.sections.collect("Effects", effect_facts, model, inputs.rows.data, marked)
 
 
 def _assemble_facts(inputs: _ReportInputs, quality: QualityFacts, **facts: Any) -> ReportFacts:

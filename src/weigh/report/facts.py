@@ -10,6 +10,7 @@ from weigh.result import Facts
 
 if TYPE_CHECKING:
     from weigh.report.data_checks import AuditFacts, MisleadingColumns, UnfamiliarityFacts
+    from weigh.report.effect_facts import EffectFacts
     from weigh.report.learning_curve_facts import LearningCurveFacts
     from weigh.report.mistake_facts import MistakeFacts
     from weigh.report.model_facts import ModelFacts, StrongestFacts
@@ -49,6 +50,7 @@ class ReportFacts(Facts):
     quality: QualityFacts
     reproduce: ReproducibilityFacts
     left_out: tuple[OmittedSection, ...]
+    effects: EffectFacts | None = None
     strongest: StrongestFacts | None = None
     schema: SchemaFacts | None = None
     familiar: UnfamiliarityFacts | None = None

@@ -49,6 +49,13 @@ def _charts(facts: ReportFacts) -> Iterator[tuple[str, str, Any]]:
             "Confusion matrix: rows are true classes, columns are predicted classes.",
             _plot_confusion(facts),
         )
+    if facts.effects is not None:
+        for i, effect in enumerate(facts.effects.effects):
+            yield (
+                f"effect-{i}",
+                f"Effect of {effect.name}: {effect.shape}.",
+                pictures.effect_chart(effect.panel),
+            )
     if facts.strongest is not None:
         yield from _plot_strongest(facts)
     if facts.curves is not None:

@@ -65,24 +65,32 @@ class RegressionFacts:
         return self.residuals[:: max(1, -(-len(self.residuals) // MAX_TABLE_ROWS))]
 
 
-def regression_facts(model: Any, data: Any, y: Any, label: str | None, most: int) -> RegressionFacts:
-    """Predict all rows, and collect the largest errors and the weights."""
+@dataclass(frozen=True, eq=False)
+class NumberPredictions:
+    """True and predicted numbers [n], and the rows with the largest errors: their numbers and batches."""
+
+    true: Floats
+    predicted: Floats
+    worst: tuple[tuple[int, Any], ...]
+
+
+def regression_facts(model: Any, predictions: NumberPredictions) -> RegressionFacts:
+    """Collect the residuals, the largest errors and the weights."""
     fitted = getattr(model, "model_", model)
-    true, predicted, worst = _predict_rows(model, data, y, label, most)
+    true, predicted = predictions.true, predictions.predicted
     step = max(1, -(-len(true) // MAX_PLOTTED_ROWS))
     residuals = tuple(RowResidual(i, float(true[i]), float(predicted[i])) for i in range(0, len(true), step))
     weights, n_weights = _weight_facts(fitted)
     missed = tuple(
-        _describe_error(fitted, row, rows, float(true[row]), float(predicted[row])) for row, rows in worst
+        _describe_error(fitted, row, rows, float(true[row]), float(predicted[row]))
+        for row, rows in predictions.worst
     )
     has_intervals = any(each.low is not None for each in weights)
     return RegressionFacts(residuals, step > 1, missed, weights, n_weights, has_intervals)
 
 
-def _predict_rows(
-    model: Any, data: Any, y: Any, label: str | None, most: int
-) -> tuple[Floats, Floats, list[tuple[int, Any]]]:
-    """Return true values [n], predictions [n], and the rows with the largest errors."""
+def predict_numbers(model: Any, data: Any, y: Any, label: str | None, most: int) -> NumberPredictions:
+    """Predict all rows, batch by batch, and keep the rows with the largest errors."""
     predictor = make_predictor(model)
     parts: list[tuple[Floats, Floats]] = []
     worst: list[tuple[float, int, Any]] = []
@@ -95,7 +103,7 @@ def _predict_rows(
         worst = sorted(worst, key=lambda entry: entry[:2])[:most]
         parts.append((true, predicted))
     all_true, all_predicted = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return all_true, all_predicted, [(row, rows) for _, row, rows in worst]
+    return NumberPredictions(all_true, all_predicted, tuple((row, rows) for _, row, rows in worst))
 
 
 def _describe_error(model: Any, row: int, rows: Any, true: float, predicted: float) -> LargeError:

@@ -65,6 +65,11 @@ def split_part_name(name: str) -> tuple[str, str]:
     return (column, part) if part else ("", "")
 
 
+def is_days(name: str) -> bool:
+    """Whether a name stands for the days since 1970 of a column of dates."""
+    return split_part_name(name)[1] == "days"
+
+
 def expand_dates(pairs: Iterable[tuple[str, Kind]]) -> Iterator[tuple[str, Kind]]:
     """Replace columns of dates by their parts in pairs of names and kinds."""
     for name, kind in pairs:

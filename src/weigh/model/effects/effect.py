@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from weigh.features.blocks import CategoryBlock, Floats, NumberBlock
+from weigh.features.dates.kind import is_days
 from weigh.immutable import Immutable, read_only
 from weigh.model.distributions.curve_weights import PairAxis, PairWeights, find_cells, name_cells
 from weigh.model.distributions.weights import format_value
 from weigh.model.distributions.word_weights import VocabularyWeights
 from weigh.model.effects.shapes import describe_curve, describe_levels, describe_surface
+from weigh.text import format_day, format_float
 
 MISSING = "missing"
 
@@ -133,7 +135,9 @@ class CurveEffect(TermEffect):
 
     def describe(self, output: int) -> str:
         """Return the shape of the curve in words."""
-        return describe_curve(self.cuts, self.positions, self.heights[:-1, output], self.weights[:-1])
+        to_text = format_day if is_days(self.name) else format_float
+        heights, weights = self.heights[:-1, output], self.weights[:-1]
+        return describe_curve(self.cuts, self.positions, heights, weights, to_text)
 
     def locate(self, block: NumberBlock) -> Location:
         """Return the cell of the single row of a block."""

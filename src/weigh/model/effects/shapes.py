@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -16,7 +16,13 @@ MAX_GROUPS = 12  # of neighbouring cells, so that the noise of single cells does
 FLAT = "flat"
 
 
-def describe_curve(cuts: Floats, positions: Floats, heights: Floats, weights: Floats) -> str:
+def describe_curve(
+    cuts: Floats,
+    positions: Floats,
+    heights: Floats,
+    weights: Floats,
+    format_position: Callable[[float], str] = format_float,
+) -> str:
     """Say how heights [K] change over the positions [K] of the cells; cells without weight do not matter.
 
     Examples: "rises", "line, falling", "falls, mostly at 40", "peak at 35", "lowest at 12",
@@ -34,14 +40,14 @@ def describe_curve(cuts: Floats, positions: Floats, heights: Floats, weights: Fl
     if min(up, down) <= MAX_RETURN * (up + down):
         largest = int(np.argmax(np.abs(steps)))
         is_step = abs(steps[largest]) >= MIN_STEP * np.ptp(h) and len(steps) > 1
-        where = f", mostly at {_format_number(cuts[starts[largest + 1] - 1])}" if is_step else ""
+        where = f", mostly at {format_position(float(cuts[starts[largest + 1] - 1]))}" if is_step else ""
         return f"{'rises' if up > down else 'falls'}{where}"
     top, bottom = int(np.argmax(h)), int(np.argmin(h))
     if _way_back(steps, top) <= MAX_RETURN * (up + down):
-        return f"peak at {_format_number(x[top])}"
+        return f"peak at {format_position(float(x[top]))}"
     if _way_back(-steps, bottom) <= MAX_RETURN * (up + down):
-        return f"lowest at {_format_number(x[bottom])}"
-    return f"varies, peak at {_format_number(x[top])}"
+        return f"lowest at {format_position(float(x[bottom]))}"
+    return f"varies, peak at {format_position(float(x[top]))}"
 
 
 def _group_starts(weights: Floats) -> Longs:
@@ -76,7 +82,3 @@ def describe_levels(names: Sequence[str], heights: Floats) -> str:
 def describe_surface(names: Sequence[str], heights: Floats) -> str:
     """Name the cell with the greatest height."""
     return f"highest at {names[int(np.argmax(heights))]}" if np.ptp(heights) else FLAT
-
-
-def _format_number(number: float) -> str:
-    return format_float(float(number))
