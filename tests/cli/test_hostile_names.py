@@ -129,6 +129,8 @@ COMMANDS = [
     ("explain", "logistic.weigh", *ROW),
     ("explain", "linear.weigh", *ROW),
     ("explain", "threshold.weigh", *ROW),
+    ("effects", "logistic.weigh", "two.csv"),
+    ("effects", "linear.weigh", HOSTILE_FILE, "--json"),
     ("evaluate", "many.weigh", HOSTILE_FILE),
     ("evaluate", "many.weigh", HOSTILE_FILE, "--json"),
     ("evaluate", "two.weigh", "three.csv"),

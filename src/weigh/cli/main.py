@@ -36,6 +36,8 @@ COMMANDS = {
     "calibrate": "Calibrate a model's probabilities.",
     "audit": "Find labels that are probably wrong.",
     "explain": "Explain a prediction.",
+    "effects": "Show what each column adds.",
+    "scorecard": "Turn a model into whole points.",
     "compare": "Cross-validate several learners.",
     "bias-variance": "Decompose the loss of learners.",
     "report": "Write an HTML report about a model.",

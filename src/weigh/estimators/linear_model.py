@@ -29,6 +29,7 @@ from weigh.learn.sgd import OnlineLogisticTask
 from weigh.model.fit import Optimality
 from weigh.model.inference import Posterior, Summary
 from weigh.model.regression import RegressionModel
+from weigh.model.scorecard import Scorecard
 from weigh.parameters.learners import LINEAR_REGRESSION, LOGISTIC_REGRESSION
 from weigh.source.base import Source
 from weigh.source.memory.table import check_weights
@@ -177,6 +178,15 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         """
         self._partial_fit_online(X, y, classes, sample_weight, label)
         return self
+
+    def scorecard(self, points: float = 20, odds: float = 2) -> Scorecard:
+        """Return whole points for every range, level and flag; `points` points multiply the odds by `odds`.
+
+        It needs two classes, and curves (`curves="auto"`) in place of straight lines.
+        """
+        check_is_fitted(self)
+        card: Scorecard = self.model_.scorecard(points, odds)
+        return card
 
     def _is_online(self) -> bool:
         return bool(self._table.check_value("method", self.method) == "online")

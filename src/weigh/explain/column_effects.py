@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -69,16 +69,18 @@ class Effects(TabularResult):
     """The result of `effects`: what each column adds to the `target`, strongest first.
 
     `classes` are the outputs of a model of more than two classes. `n_rows` is the number of rows that were
-    given, None if the training rows count. `omitted` are terms without an effect to list.
+    given, None if the training rows count. `n_effects` is the number of all effects, of which the strongest
+    may be left. `omitted` are terms without an effect to list.
     """
 
     target: str
     classes: tuple[str, ...]
     n_rows: int | None
+    n_effects: int
     omitted: tuple[OmittedTerm, ...]
     _effects: tuple[TermEffect, ...]
     _model: Any
-    _json = ("target", "classes", "n_rows", "effects", "cells", "omitted")
+    _json = ("target", "classes", "n_rows", "n_effects", "effects", "cells", "omitted")
     _frames = ("effects", "cells")
 
     @cached_property
@@ -112,7 +114,8 @@ class Effects(TabularResult):
             rows.append([fact.name, fact.shape, format_float(fact.importance), extent, f"{fact.n_cells:,}"])
         if self._effects:
             bars = [fact.importance for fact in self.effects]
-            yield Section("effects", [Table(rows, 2, widths=(24, 28), bars=bars)])
+            n_hidden = self.n_effects - len(self._effects)
+            yield Section("effects", [Table(rows, 2, widths=(24, 28), bars=bars, n_hidden=n_hidden)])
         yield Section("notes", list(self._notes()))
 
     def _notes(self) -> Iterator[str]:
@@ -140,9 +143,12 @@ class Effects(TabularResult):
         from weigh.explain.effect_panels import draw_page
 
         check_integer("plot", "top", top, 1)
-        return draw_page(
-            self._panel_settings(label), self._effects[:top], len(self._effects), self._locate(row)
-        )
+        return draw_page(self._panel_settings(label), self._effects[:top], self.n_effects, self._locate(row))
+
+    def shortened(self, top: int) -> Effects:
+        """Return the same result with the `top` strongest effects only."""
+        check_integer("shortened", "top", top, 1)
+        return replace(self, _effects=self._effects[:top])
 
     def plot_effect(self, name: str, row: Any = None, label: Any = None) -> Any:
         """Plot one effect by its name, such as "age" or "age × income", with the value of a row marked."""
@@ -239,7 +245,7 @@ def effects(model: Any, rows: Any = None) -> Effects:
     classes = tuple(map(str, fitted.classes)) if isinstance(fitted, LinearModel) else ()
     n_rows = None if rows is None else counter.n_rows
     many = classes if len(classes) > 2 else ()
-    return Effects(output_name(fitted), many, n_rows, tuple(omitted), tuple(found), fitted)
+    return Effects(output_name(fitted), many, n_rows, len(found), tuple(omitted), tuple(found), fitted)
 
 
 class _RowCounter:

@@ -14,7 +14,8 @@ from weigh.features.curves import pair_title
 from weigh.features.dates.kind import is_days, split_part_name
 from weigh.model.distributions.curve_weights import PairAxis
 from weigh.model.effects.effect import CurveEffect, LineEffect, Location, PairEffect, TermEffect
-from weigh.text import format_day, format_float, truncate, use_minus_sign
+from weigh.model.effects.term_effects import format_height
+from weigh.text import format_day, format_float, truncate
 
 MAX_PANEL_LEVELS = 8
 MAX_CHART_LEVELS = 30
@@ -94,7 +95,7 @@ def effect_panel(
     is_small: bool = False,
 ) -> Panel:
     """Return the panel of an effect, in which rows are marked: pairs of their location and a text."""
-    importance = f"importance {format_height(effect.importance)}"
+    importance = f"importance {format_height(effect.importance).removeprefix('+')}"
     mark = list(_describe_mark(settings, effect, marks))
     if isinstance(effect, CurveEffect):
         return _curve_panel(settings, effect, marks, "; ".join([importance, *mark]))
@@ -115,7 +116,7 @@ def _describe_mark(
     outputs = settings.outputs(effect)
     height = ""
     if location.cell is not None and len(outputs) == 1:
-        height = f": {format_signed_height(float(effect.heights[location.cell, outputs[0]]))}"
+        height = f": {format_height(float(effect.heights[location.cell, outputs[0]]))}"
     yield f"{text} {truncate(_format_location(effect, location), 20)}{height}"
 
 
@@ -128,16 +129,6 @@ def _format_location(effect: TermEffect, location: Location) -> str:
 def effect_title(name: str) -> str:
     """Return the title of an effect: its name, or of days since 1970 the column of dates."""
     return split_part_name(name)[0] if is_days(name) else name
-
-
-def format_height(height: float) -> str:
-    """Format a height with two digits."""
-    return use_minus_sign(f"{height:,.0f}" if abs(height) >= 100 else f"{height:.2g}")
-
-
-def format_signed_height(height: float) -> str:
-    """Format a height with its sign and two digits."""
-    return f"+{format_height(height)}" if height > 0 else format_height(height + 0.0)
 
 
 def _curve_panel(

@@ -232,11 +232,11 @@ def _round_term(
 
 
 def _unsupported_column_error(group: ColumnGroup) -> errors.Unsupported:
-    title = group.title if len(group.names) == 1 else errors.quote_names(group.names)
+    columns, have, them = ("column", "has", "it") if len(group.names) == 1 else ("columns", "have", "them")
     return errors.Unsupported(
-        f"A scorecard has points for ranges, levels and flags, but {group.kind.name} column {title!r} has a "
-        "weight per unit.",
-        hint=("Train with ", Setting("curves", "auto"), ", or leave it out."),
+        f"A scorecard has points for ranges, levels and flags, but {group.kind.name} {columns} "
+        f"{errors.quote_names(group.names)} {have} a weight per unit.",
+        hint=("Train with ", Setting("curves", "auto"), f", or leave {them} out."),
     )
 
 

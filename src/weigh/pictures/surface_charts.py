@@ -200,7 +200,9 @@ class SurfacePanel:
         # On a narrow page the numbers would overlap; in a grid, the expression does not know the width.
         is_wide = alt.ExprRef(f"width < {MIN_NUMBER_WIDTH * self.across.n_cells} ? 0 : 1")
         opacity = 1 if size.is_small else is_wide
-        text = chart_from_rows(alt, rows).mark_text(fontSize=11, opacity=opacity, aria=False)
+        text = chart_from_rows(alt, rows).mark_text(
+            fontSize=10 if size.is_small else 11, opacity=opacity, aria=False
+        )
         yield text.encode(**encoding, text="text:N", color=alt.Color("ink:N", scale=None))
 
     def _mark(self, alt: Any, encoding: dict[str, Any]) -> Iterator[Any]:

@@ -76,12 +76,12 @@ def effect_facts(model: Any, data: Any, marked: Sequence[MarkedRow]) -> EffectFa
         for fact, panel in zip(found.effects, panels, strict=False)
     )
     sentence = " ".join(_sentences(found, len(chosen), bool(marked)))
-    return EffectFacts(found.target, sentence, chosen, len(found.effects), tuple(each.row for each in marked))
+    return EffectFacts(found.target, sentence, chosen, found.n_effects, tuple(each.row for each in marked))
 
 
 def _sentences(found: Effects, n_shown: int, has_marks: bool) -> Iterator[str]:
     """Yield what the charts show, and how to read them."""
-    n_effects = len(found.effects)
+    n_effects = found.n_effects
     which = (
         f"the {n_shown} strongest of {n_effects:,} effects" if n_shown < n_effects else "the strongest first"
     )

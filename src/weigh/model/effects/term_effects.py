@@ -95,8 +95,14 @@ def effect_table(model: Any) -> Table:
 
 def format_extent(effect: TermEffect) -> str:
     """Format the least and the greatest height of an effect."""
-    low, high = (use_minus_sign(f"{end:+.2g}") for end in effect.extent)
+    low, high = map(format_height, effect.extent)
     return f"{low} to {high}"
+
+
+def format_height(height: float) -> str:
+    """Format a height with its sign and two digits, or as a whole number from 100 on."""
+    text = f"{height:+,.0f}" if abs(height) >= 100 else f"{height:+.2g}"
+    return use_minus_sign(text) if height else "0"
 
 
 def output_name(model: Any) -> str:
