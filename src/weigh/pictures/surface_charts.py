@@ -39,6 +39,7 @@ MIN_NUMBER_WIDTH, MIN_NUMBER_HEIGHT = 34, 15  # pixels of a cell that shows its 
 EMPTY_OPACITY = 0.3  # of cells without rows
 MAX_CELL_NAME = 14  # characters
 TITLE_PADDING = {"x": 4, "y": 16}  # pixels; the reader's font may be wider than the renderer's
+CELL_HEIGHT, MIN_SURFACE_HEIGHT = 60, 150  # pixels
 LEGEND_LENGTH = 110  # pixels
 MAX_LEGEND_TITLE = 18  # characters
 
@@ -104,7 +105,8 @@ def surface_chart(
     alt = import_altair()
     titles = shorten_titles(title, more, across.title, up.title)
     text = describe_chart("A heat map", titles[0], titles[2], titles[3], description)
-    return apply_style(panel.draw(alt, PanelSize(SQUARE_SIZE, SQUARE_SIZE - 120)), text, *titles[:2])
+    height = min(SQUARE_SIZE - 120, max(MIN_SURFACE_HEIGHT, CELL_HEIGHT * up.n_cells))
+    return apply_style(panel.draw(alt, PanelSize(SQUARE_SIZE, height)), text, *titles[:2])
 
 
 @dataclass(frozen=True, eq=False)
