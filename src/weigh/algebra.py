@@ -77,6 +77,13 @@ def cholesky_inverse(lower: Floats) -> Floats:
     return np.asarray(half + np.tril(half, -1).T)
 
 
+def triangular_inverse(lower: Floats) -> Floats:
+    """Return L⁻¹, which is lower triangular too."""
+    with _blas_threads(len(lower)):
+        inverse, _ = linalg.lapack.dtrtri(lower, lower=1)
+    return np.asarray(inverse)
+
+
 def solve_triangular(lower: Floats, rhs: Floats, *, transposed: bool = False) -> Floats:
     """Solve L x = rhs, or Lᵀ x = rhs if transposed."""
     trans = "T" if transposed else "N"

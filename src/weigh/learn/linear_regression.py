@@ -14,7 +14,7 @@ from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats
 from weigh.features.label_numbers import detect_label_numbers
 from weigh.features.schema import Schema
-from weigh.learn.additive.fitting import has_curves
+from weigh.learn.additive.fitting import is_additive
 from weigh.learn.additive.models import CurveSettings, check_curve_parameters, learn_linear
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
@@ -76,6 +76,7 @@ class LinearTask:
     folds: Folds
     tol: float
     max_iter: int
+    curves: str | None = None
     pairs: Any = None
 
     @classmethod
@@ -91,7 +92,7 @@ class LinearTask:
             centres_missing=centres_missing_numbers(values["scale"], prior),
             curves=values["curves"],
         )
-        if has_curves(schema):
+        if is_additive(schema, values["curves"], values["pairs"]):
             check_curve_parameters(LINEAR_REGRESSION.owner, values)
         scale = resolve_regression_scale(values["scale"], source, prior)
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
@@ -108,7 +109,7 @@ class LinearTask:
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> RegressionModel:
         """Fit the model to the rows of a source."""
-        if has_curves(self.schema):
+        if is_additive(self.schema, self.curves, self.pairs):
             data = load_training_data(self.schema, source, is_regression=True, progress=progress)
             settings = CurveSettings(LINEAR_REGRESSION.owner, self.prior, self.pairs, self.tol, self.max_iter)
             return learn_linear(data, settings)

@@ -11,7 +11,7 @@ from weigh import errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
-from weigh.learn.additive.fitting import has_curves
+from weigh.learn.additive.fitting import is_additive
 from weigh.learn.additive.models import CurveSettings, check_curve_parameters, learn_logistic
 from weigh.learn.class_weights import compute_class_weights, weigh_rows, zero_weight_classes
 from weigh.learn.dataset import Progress
@@ -76,6 +76,7 @@ class LogisticTask:
     tol: float
     max_iter: int
     chooses_prior_scale: bool = False
+    curves: str | None = None
     pairs: Any = None
 
     @classmethod
@@ -93,7 +94,7 @@ class LogisticTask:
             centres_missing=centres_missing_numbers(values["scale"], prior),
             curves=values["curves"],
         )
-        if has_curves(schema):
+        if is_additive(schema, values["curves"], values["pairs"]):
             check_curve_parameters(EXACT_PARAMETERS.owner, values)
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
             warn_unlike_regression_scales(schema, source)
@@ -112,7 +113,7 @@ class LogisticTask:
         )
         check_two_classes(data)
         totals = np.bincount(data.y, data.weights, minlength=len(data.classes))
-        if has_curves(self.schema):
+        if is_additive(self.schema, self.curves, self.pairs):
             weighted = replace(data, weights=apply_class_weights(self.class_weight, data))
             settings = CurveSettings(EXACT_PARAMETERS.owner, self.prior, self.pairs, self.tol, self.max_iter)
             return learn_logistic(weighted, totals / totals.sum(), settings)

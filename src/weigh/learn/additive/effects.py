@@ -61,6 +61,7 @@ class Effect:
     components: Sequence[Component]
     basis: Floats | None = None
     bounded: Mask | None = None
+    is_pair: bool = False
 
     @property
     def n_coordinates(self) -> int:
@@ -104,26 +105,32 @@ def curve_effect(
     """Return the effect of a curve over the cells `counts` [K + 1], the last for missing values.
 
     The coordinates are the K − 1 increments, with the sign of a falling curve reversed, and the height of
-    missing values before centring.
+    missing values. They do not interact in the prior, so that increments can be moved to their bounds alone.
     """
     n_cells = len(positions)
     sign = -1.0 if monotone == "down" else 1.0
-    raw = np.zeros((n_cells + 1, n_cells))
-    raw[:n_cells, : n_cells - 1] = sign * np.tri(n_cells, n_cells - 1, -1)
-    raw[n_cells, n_cells - 1] = 1.0
-    # If all values are missing, their height is the intercept.
-    basis = _centre(raw, counts) if counts[:-1].any() else raw
+    basis = np.zeros((n_cells + 1, n_cells))
+    basis[:-1, :-1] = _centre(sign * np.tri(n_cells, n_cells - 1, -1), counts[:-1])
+    # The cells balance the missing values. If all values are missing, their height is zero.
+    n_known = float(counts[:-1].sum())
+    basis[:-1, -1] = -counts[-1] / n_known if n_known else -1.0
+    basis[-1, -1] = 1.0 if n_known else 0.0
     walk, line = curve_penalties(positions, counts[:-1])
-    last = np.zeros((n_cells + 1, n_cells + 1))
-    last[-1, -1] = 1.0
+    last = np.diag(np.arange(n_cells) == n_cells - 1).astype(np.float64)
     forms = [
-        (f"{title}: walk", np.pad(walk, (0, 1)), max(n_cells - 2, 0), smooth),
-        (LINE, np.pad(line, (0, 1)), min(n_cells - 1, 1), None),
+        (f"{title}: walk", _project(walk, basis), max(n_cells - 2, 0), smooth),
+        (LINE, _project(line, basis), min(n_cells - 1, 1), None),
         (MISSING, last, 1, None),
     ]
-    components = [Component(key, basis.T @ S @ basis, rank, fixed) for key, S, rank, fixed in forms]
+    components = [Component(key, S, rank, fixed) for key, S, rank, fixed in forms]
     bounded = None if monotone is None else np.arange(n_cells) < n_cells - 1
     return Effect(title, start, start + n_cells + 1, components, basis, bounded)
+
+
+def _project(S: Floats, basis: Floats) -> Floats:
+    """Return the quadratic form of the coordinates from that of the cells."""
+    cells = basis[:-1]
+    return np.asarray(cells.T @ S @ cells)
 
 
 def curve_penalties(positions: Floats, counts: Floats) -> tuple[Floats, Floats]:
@@ -168,8 +175,8 @@ def pair_effect(title: str, start: int, counts: Floats, are_numbers: tuple[bool,
     over_right = np.kron(np.eye(n_left), np.ones(n_right)) * counts.ravel()
     over_left = np.kron(np.ones(n_left), np.eye(n_right)) * counts.ravel()
     basis = _null_space(np.vstack([over_right, over_left]))
-    component = Component(f"{title}: walk", basis.T @ S @ basis, basis.shape[1])
-    return Effect(title, start, start + counts.size, [component], basis)
+    component = Component(f"{title}: surface", basis.T @ S @ basis, basis.shape[1])
+    return Effect(title, start, start + counts.size, [component], basis, is_pair=True)
 
 
 def _laplacian(n_cells: int, is_number: bool) -> Floats:

@@ -35,9 +35,13 @@ MAX_SMOOTHING_ROWS = 50_000  # strengths are chosen on at most so many rows
 MAX_POSTERIOR_FEATURES = 1_000
 
 
-def has_curves(schema: Schema) -> bool:
-    """Whether some column is a curve."""
-    return any(isinstance(group.kind, Curve) for group in schema.column_groups)
+def is_additive(schema: Schema, curves: str | None, pairs: Any) -> bool:
+    """Whether a fit has curves, or pooled levels because curves or pairs were asked for."""
+    kinds = [group.kind for group in schema.column_groups]
+    has_levels = any(isinstance(kind, Category) and kind.against is None for kind in kinds)
+    return any(isinstance(kind, Curve) for kind in kinds) or (
+        has_levels and (curves is not None or pairs is not None)
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +95,9 @@ def _make_effect(
         is_number = group.kind.name in ("value", "number", "products")
         scales = np.where(is_number & (stds > 0), stds, 1.0)
     is_small = stop - start == 1 or group.kind.name == "flag"
-    return linear_effect(group.title, start, scales, FLAGS if is_small else group.title, fixed_strength)
+    return linear_effect(
+        group.title, start, scales, FLAGS if is_small else f"{group.title}: weights", fixed_strength
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weigh.features.blocks import Floats
+from weigh.learn.additive.effects import LINE
 from weigh.learn.additive.solver import (
     AdditiveProblem,
     Preconditioner,
@@ -30,7 +31,7 @@ from weigh.learn.additive.solver import (
 )
 
 MIN_STRENGTH, MAX_STRENGTH = 1e-3, 1e7
-INITIAL_STRENGTH = 10.0
+INITIAL_STRENGTH, INITIAL_LINE_STRENGTH = 10.0, 1.0
 MAX_ROUNDS = 40
 MAX_LOG_STEP = 2.0
 MIN_FACTOR, MAX_FACTOR = 0.3, 3.0  # of steps of the iteration, by the secant method
@@ -86,8 +87,10 @@ def add_strengths(problem: AdditiveProblem, known: dict[str, float], noise: floa
     strengths = dict(known)
     for effect in problem.effects:
         for component in effect.components:
-            initial = INITIAL_STRENGTH * noise if component.fixed is None else component.fixed
-            strengths.setdefault(component.key, initial)
+            initial = INITIAL_LINE_STRENGTH if component.key == LINE else INITIAL_STRENGTH
+            strengths.setdefault(
+                component.key, initial * noise if component.fixed is None else component.fixed
+            )
     return strengths
 
 

@@ -260,10 +260,11 @@ class Preconditioner:
         for k, factors in enumerate(self._factors):
             by_effect: list[Floats] = [np.zeros(0)] * len(self._problem.effects)
             for block, (_, lower) in zip(self._blocks, factors, strict=True):
-                inverse, start = algebra.cholesky_inverse(lower), 0
+                inverse, start = algebra.triangular_inverse(lower), 0
                 for j in block:
                     stop = start + self._problem.effects[j].n_coordinates
-                    by_effect[j] = inverse[start:stop, start:stop]
+                    columns = inverse[start:, start:stop]  # of L⁻¹, whose upper triangle is zero
+                    by_effect[j] = columns.T @ columns
                     start = stop
             for j, (effect, at) in enumerate(self._problem.slices()):
                 if effect.is_wide:
@@ -279,7 +280,7 @@ def _make_blocks(effects: Sequence[Effect]) -> list[list[int]]:
     for j, effect in enumerate(effects):
         if effect.is_wide:
             continue
-        if len(effect.components) == 1 and effect.title.count(" × ") and effect.n_coordinates > 1:
+        if effect.is_pair:
             blocks.append([j])
             continue
         size += effect.n_coordinates
