@@ -85,9 +85,14 @@ class CurvePenalty:
         """The direction q of a straight line among the increments, and ‖Dz‖²."""
         counts, positions = self.counts[:-1], self.term.positions
         total = counts.sum()
-        mean = (counts @ positions) / total if total else 0.0
-        variance = (counts @ np.square(positions - mean)) / total if total else 0.0
-        increments = np.diff(positions) / np.sqrt(variance) if variance > 0 else np.zeros(len(positions) - 1)
+        shares = counts / total if total else counts
+        centred = positions - shares @ positions
+        largest = np.abs(centred).max()  # squares of very large or small numbers are not finite or zero
+        if not largest:
+            return np.zeros(len(positions) - 1), 1.0
+        centred = centred / largest
+        variance = shares @ np.square(centred)
+        increments = np.diff(centred) / np.sqrt(variance) if variance > 0 else np.diff(0 * centred)
         square = float(increments @ increments)
         return (increments / np.sqrt(square), square) if square else (increments, 1.0)
 
