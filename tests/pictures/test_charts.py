@@ -25,6 +25,11 @@ CELLS = [
     for i in range(4)
     for j in range(3)
 ]
+EFFECT_CELLS = [
+    {"from": k, "to": k + 1, "height": 0.1 * k * k, "low": -1.0, "high": 1.0, "rows": 5 - k} for k in range(3)
+]
+MISSING = [{"height": 0.4, "low": 0.1, "high": 0.8, "rows": 2}]
+SURFACE = [{"x": i, "y": j, "height": i - j, "rows": i} for i in range(3) for j in range(2)]
 
 
 SAMPLES: dict[str, Callable[[str], Any]] = {
@@ -69,6 +74,29 @@ SAMPLES: dict[str, Callable[[str], Any]] = {
         CELLS,
         [{"x": 1, "y": 1, "label": name, "wrong": True}],
         [{"series": name, "x": x, "y": 1} for x in (0, 3)],
+        name,
+    ),
+    "steps": lambda name: pictures.curve_chart(EFFECT_CELLS, MISSING, name, name, name, [(1.5, name)]),
+    "levels": lambda name: pictures.level_chart(
+        [
+            {"name": n, "height": 0.3, "low": 0.1, "high": 0.6, "rows": 4, "marked": n == name}
+            for n in (name, "c")
+        ],
+        name,
+        name,
+    ),
+    "heights": lambda name: pictures.surface_chart(
+        SURFACE, pictures.CellAxis(name, [0.5, 1.5]), pictures.CellAxis(name, None, [name, "c"]), name, name
+    ),
+    "effects": lambda name: pictures.effects_page(
+        [
+            pictures.CurvePanel(name, EFFECT_CELLS, MISSING, name, name, [(1.5, name), (0.5, name)]),
+            pictures.LevelPanel(name, [{"name": name, "height": -0.2, "rows": 4}], name),
+            pictures.SurfacePanel(
+                name, SURFACE, pictures.CellAxis(name, [0.5, 1.5]), pictures.CellAxis(name, None, [name, "c"])
+            ),
+        ],
+        name,
         name,
     ),
     "stacked": lambda name: pictures.stacked_bar_chart(

@@ -21,19 +21,20 @@ SMALL_WIDTH = 360  # pixels
 
 @dataclass(frozen=True)
 class PanelSize:
-    """The width and height of a panel in pixels, without its axes."""
+    """The width and height of a panel in pixels, without its axes; in a grid, its width does not change."""
 
     width: int
     height: int
+    is_in_grid: bool = False
 
     @property
     def is_small(self) -> bool:
-        """Whether it is one of several panels, with room for few labels only."""
+        """Whether there is room for few labels only."""
         return self.width < SMALL_WIDTH
 
     def fit_legend(self, channel: Any) -> Any:
         """Put the legend of a channel in one line if the width of all panels is not known to it."""
-        if self.is_small and channel["legend"] is not None:
+        if self.is_in_grid and channel["legend"] is not None:
             channel["legend"]["columns"] = 0
         return channel
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from weigh import errors
@@ -57,4 +58,6 @@ def _draw_panel(alt: Any, panel: EffectPanel) -> Any:
         "text": title or " ", "fontSize": 13, "fontWeight": "bold", "limit": PANEL_SIZE.width + 30,
         "frame": "group",
     }  # fmt: skip
-    return panel.draw(alt, PANEL_SIZE).properties(title=text | ({"subtitle": subtitle} if subtitle else {}))
+    return panel.draw(alt, replace(PANEL_SIZE, is_in_grid=True)).properties(
+        title=text | ({"subtitle": subtitle} if subtitle else {})
+    )

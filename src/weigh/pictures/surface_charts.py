@@ -35,7 +35,7 @@ from weigh.pictures.style import (
 # From negative to positive: the colours of evidence against and for, with a light grey between them.
 DIVERGING_COLOURS = ("#8f4200", "#e9a063", "#f1f1f1", "#7fb0dd", "#12406f")
 MAX_DARK_LUMINANCE = 0.179  # black and white text have the same contrast here
-MIN_NUMBER_WIDTH, MIN_NUMBER_HEIGHT = 34, 15  # pixels of a cell that shows its height
+MIN_NUMBER_WIDTH, MIN_NUMBER_HEIGHT = 38, 15  # pixels of a cell that shows its height
 EMPTY_OPACITY = 0.3  # of cells without rows
 MAX_CELL_NAME = 14  # characters
 TITLE_PADDING = {"x": 4, "y": 16}  # pixels; the reader's font may be wider than the renderer's
@@ -168,7 +168,7 @@ class SurfacePanel:
             domain=[-self.largest, -self.largest / 2, 0, self.largest / 2, self.largest],
             range=list(DIVERGING_COLOURS),
         )
-        legend = None if size.is_small and self._has_numbers(size) else self._legend(alt)
+        legend = None if size.is_in_grid and self._has_numbers(size) else self._legend(alt)
         tooltips = [
             *(
                 alt.Tooltip(f"{name}:N", title=shorten_titles(axis.title)[0] or name)
@@ -201,10 +201,8 @@ class SurfacePanel:
         ]
         # On a narrow page the numbers would overlap; in a grid, the expression does not know the width.
         is_wide = alt.ExprRef(f"width < {MIN_NUMBER_WIDTH * self.across.n_cells} ? 0 : 1")
-        opacity = 1 if size.is_small else is_wide
-        text = chart_from_rows(alt, rows).mark_text(
-            fontSize=10 if size.is_small else 11, opacity=opacity, aria=False
-        )
+        opacity = 1 if size.is_in_grid else is_wide
+        text = chart_from_rows(alt, rows).mark_text(fontSize=12, opacity=opacity, aria=False)
         yield text.encode(**encoding, text="text:N", color=alt.Color("ink:N", scale=None))
 
     def _mark(self, alt: Any, encoding: dict[str, Any]) -> Iterator[Any]:
