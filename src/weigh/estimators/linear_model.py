@@ -35,6 +35,12 @@ from weigh.source.base import Source
 from weigh.source.memory.table import check_weights
 from weigh.source.memory.table import rows as rows_of
 
+CURVE_CHECKS = {
+    "check_sample_weight_equivalence_on_dense_data": (
+        "the cells of curves are cut at quantiles of the rows, whatever their weights"
+    )
+}
+
 
 class InferenceMixin:
     """An estimator whose model has a certificate, a posterior and a summary."""
@@ -102,7 +108,9 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
 
     @property
     def _failed_checks(self) -> dict[str, str]:
-        return SAMPLE_WEIGHT_CHECKS if self.method == "online" else {}
+        if self.method == "online":
+            return SAMPLE_WEIGHT_CHECKS
+        return {} if self.curves is None else CURVE_CHECKS
 
     def __init__(
         self,
@@ -215,6 +223,7 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = True
+        tags.input_tags.sparse = self.curves is None or self.method == "online"
         return tags
 
 
@@ -243,6 +252,10 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
     _table = LINEAR_REGRESSION
 
     model_: RegressionModel
+
+    @property
+    def _failed_checks(self) -> dict[str, str]:
+        return {} if self.curves is None else CURVE_CHECKS
 
     def __init__(
         self,
@@ -328,6 +341,11 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
     def n_iter_(self) -> int:
         """The number of solver iterations."""
         return self.certificate_.iterations
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = self.curves is None
+        return tags
 
 
 def _check_targets(y: Any) -> Any:

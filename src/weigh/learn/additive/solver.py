@@ -366,7 +366,8 @@ def take_step(
 def duality_gap(problem: AdditiveProblem, prior: Prior, state: State) -> float:
     """Return an upper bound on the objective's distance from its minimum; infinite if b is not optimal."""
     scale = float(np.abs(problem.loss.score_gradient(state.p)).sum())
-    if np.abs(state.grad_b).max() > INTERCEPT_TOLERANCE * max(scale, 1e-300):
+    rounding = 1e-15 * float(problem.loss.weights.sum())  # of a gradient of scores and targets of order 1
+    if np.abs(state.grad_b).max() > max(INTERCEPT_TOLERANCE * scale, rounding):
         return np.inf
     bounded, multipliers = problem.bounded(), np.zeros_like(state.grad)
     if bounded is not None:
