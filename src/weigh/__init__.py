@@ -62,6 +62,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "source.memory.table": ("rows",),
         "trials.bias_variance": ("bias_variance",),
         "trials.comparison": ("compare",),
+        "trials.learner_choice": ("choose_learner",),
         "trials.learning_curves": ("learning_curve",),
         "trials.tuning": ("tune",),
     },

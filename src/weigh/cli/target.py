@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
     from weigh.source.base import Source
 
-MANY_CLASSES = 20  # numbers are measurements above this, and above one in so many rows
 REGRESSION = "linear"
 
 
@@ -42,6 +40,16 @@ def prepare_target(
     return source, others
 
 
+def predicts_numbers(source: Source, kinds: Sequence[str]) -> bool:
+    """Return whether the labels are measurements, as the kind of the label column or its values say."""
+    from weigh.learn.target_type import find_measurements
+
+    kind, _ = _split_label_kind(source.label, kinds)
+    if kind is not None:
+        return kind in ("number", "value")
+    return find_measurements(source) is not None
+
+
 def _split_label_kind(label: str | None, kinds: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
     prefix = f"{label}="
     of_label = [text.removeprefix(prefix) for text in kinds if text.startswith(prefix)]
@@ -53,25 +61,12 @@ def _check_classes(source: Source, *, is_number: bool) -> None:
     """Raise LabelError if the labels are measurements: fractions, or very many integers or texts."""
     from weigh import errors
     from weigh.advice import set_kind
-    from weigh.features.label_numbers import detect_label_numbers
-    from weigh.source.chunk import to_pylist
+    from weigh.learn.target_type import find_measurements
 
-    rows = source.prefix().labels
-    labels: list[Any] = to_pylist(rows)
-    numbers = {label for label in labels if isinstance(label, int | float) and label == label}
-    # A few texts may be names of classes although they look like fractions.
-    has_fractions = any(number != round(number) for number in numbers if math.isfinite(number))
-    found = detect_label_numbers(rows, source.missing, source.number_format) if labels else None
-    written = ""
+    found = find_measurements(source, is_number=is_number)
     if found is not None:
-        numbers = set(found.numbers[found.fits].tolist())
-        example = next(label for label in labels if isinstance(label, str) and label not in source.missing)
-        written, has_fractions = f", written as text such as {errors.one_line_repr(example)}", False
-    are_many = len(numbers) > max(MANY_CLASSES, len(labels) / MANY_CLASSES)
-    if numbers and (is_number or has_fractions or are_many):
         raise errors.LabelError(
-            f"{source.label!r} has {len(numbers):,} distinct numbers in the first {len(labels):,} rows"
-            f"{written}, and a classifier would treat each as a class.",
+            f"{found.describe(source.label)}, and a classifier would treat each as a class.",
             hint=(
                 f"To predict numbers, use --learner {REGRESSION}. If they are classes, say so: ",
                 set_kind(str(source.label), "category"),

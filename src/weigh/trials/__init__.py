@@ -8,6 +8,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "bias_variance": ("BiasVariance",),
         "comparison": ("Comparison", "compare"),
+        "learner_choice": ("LearnerChoice", "choose_learner"),
         "learner_traits": ("TraitTable", "describe_learners"),
         "learning_curves": ("LearningCurve", "learning_curve"),
         "tuning": ("TuningResult", "tune"),

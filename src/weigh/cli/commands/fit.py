@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from weigh.cli.lazy_group import CommandWithExamples
+from weigh.cli.learner_choice import AUTO, choose_learner, write_options
 from weigh.cli.notation import to_command_line, write_option
 from weigh.cli.options import (
     check_output_is_not_input,
@@ -23,13 +24,14 @@ from weigh.cli.options import (
 )
 from weigh.cli.output.text import print_json, print_text
 from weigh.cli.parameter_help import kind_rows, setting_rows
-from weigh.cli.target import prepare_target
+from weigh.cli.target import REGRESSION, predicts_numbers, prepare_target
 from weigh.parameters.learners import LEARNERS
 
 if TYPE_CHECKING:
     from weigh.estimators.leave_one_out_calibration import LeaveOneOutCalibration
     from weigh.source.base import Source
 
+DEFAULT_LEARNER = "naive-bayes"
 SECTIONS = {
     "Examples": """
         weigh fit mails.csv --label spam
@@ -46,9 +48,19 @@ SECTIONS = {
         weigh fit mails.csv --label spam --learner perceptron --set margin=1
         weigh fit adult.csv --label income --learner logistic --set scale=unit
         weigh fit reviews.csv --label product --kind product=category
+        weigh fit adult.csv --label income --learner auto        # choose the learner
+        weigh fit adult.csv --label income --learner logistic --set curves=auto
         weigh fit homes.csv --label price --learner linear
         weigh fit homes.csv --label price --learner linear --set prior=laplace:cv
         weigh fit homes.csv --label price --learner linear --set noise=laplace
+    """,
+    "--learner auto": """
+        compares on held-out rows of a sample, and trains the best on all rows:
+          classes   naive-bayes, logistic, logistic with curves, and with pairs
+          numbers   linear, linear with curves, and with pairs
+        Of learners within one standard error of the best, the simplest is chosen.
+        Text, fewer than 50 rows and a single class go to naive-bayes without a
+        comparison. --set limits it to the learners that have the parameter.
     """,
     **{
         f"--set, for {table.name} (with defaults)": setting_rows(table)
@@ -65,10 +77,10 @@ SECTIONS = {
 @click.option("-o", "--output", metavar="MODEL", help="The model file. [default: name of DATA with .weigh]")
 @click.option(
     "--learner",
-    type=click.Choice(list(LEARNERS)),
-    default="naive-bayes",
+    type=click.Choice([AUTO, *LEARNERS]),
+    default=DEFAULT_LEARNER,
     show_default=True,
-    help="Learning method.",
+    help="Learning method; auto chooses one, see below.",
 )
 @click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="A parameter; see below.")
 @click.option("--kind", "kinds", multiple=True, metavar="COLUMN=KIND", help="Kind of a column; see below.")
@@ -124,10 +136,17 @@ def command(
                 "Name the column to predict with --label. "
                 f"The columns are {errors.quote_names(source.names)}."
             )
+        is_automatic = learner == AUTO
+        if is_automatic:
+            learner = REGRESSION if predicts_numbers(source, kinds) else "naive-bayes"
         source, kinds = prepare_target(source, kinds, [learner])
-        test_rows = None
+        test_rows = choice = None
         if hold_out is not None:
-            source, test_rows = _hold_out(source, hold_out, seed, learner == "linear")
+            source, test_rows = _hold_out(source, hold_out, seed, learner == REGRESSION)
+        if is_automatic:
+            choice = choose_learner(source, settings, kinds, missing, is_regression=learner == REGRESSION)
+            learner = choice.learner
+            settings += tuple(f"{name}={value}" for name, value in choice.parameters.items())
         model, calibration = _fit_model(learner, source, settings, kinds, missing, threads)
         if hasattr(model, "classes"):
             warn_of_single_row_classes(source, model.classes)
@@ -136,6 +155,8 @@ def command(
     model.save(target)
     notes = list(dict.fromkeys(to_command_line(each.message) for each in caught))
     facts = summarise_fit(model, learner, data, calibration) | {"notes": notes, "model": target}
+    if choice is not None:
+        facts["choice"] = {**choice.to_dict(), "options": write_options(choice)}
     evaluation = ""
     if test_rows is not None:
         found = _evaluate(model, test_rows)
@@ -148,8 +169,10 @@ def command(
         }
     if as_json:
         print_json(facts)
-    else:
-        print_text(format_fit_summary(facts, replaced, evaluation))
+        return
+    if choice is not None:
+        print_text(f"{choice}\n\nThe same without a comparison: {write_options(choice)}\n")
+    print_text(format_fit_summary(facts, replaced, evaluation))
 
 
 @contextmanager

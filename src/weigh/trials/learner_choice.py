@@ -1,0 +1,294 @@
+"""`choose_learner`: choose between naive Bayes and regressions with or without curves on held-out rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from weigh import errors
+from weigh.judge.metrics.losses import Floats
+from weigh.learn.target_type import find_measurements
+from weigh.parameters import check_integer
+from weigh.source.memory.table import rows as rows_of
+from weigh.source.missing import to_markers
+from weigh.text import format_quantity
+from weigh.trials.candidates import Candidate, FittedLearner
+from weigh.trials.choice_candidates import (
+    CLASS_LEARNERS,
+    ESTIMATORS,
+    NUMBER_LEARNERS,
+    LearnerVariant,
+    Sample,
+    canonical_order,
+    has_curves,
+    has_pairs,
+    list_variants,
+    one_sentence,
+    text_share,
+)
+from weigh.trials.choice_result import CandidateScore, LearnerChoice, UntriedLearner, give_reason
+from weigh.trials.parallel import capture_warnings, record_thread_warnings
+from weigh.trials.splits import Split, find_strata, repeated_folds
+
+OWNER = "choose_learner"
+FEW_ROWS = 50  # with fewer, held-out losses are mostly noise
+MOSTLY_TEXT = 0.5  # share of the characters
+FOLDS = ((200, 10), (5_000, 5), (math.inf, 3))  # for fewer rows than this, so many folds
+TARGETS = ("auto", "classes", "numbers")
+
+Progress = Callable[[int, int], None] | None
+
+
+def choose_learner(
+    X: Any,
+    y: Any = None,
+    *,
+    target: str = "auto",
+    columns: Any = "auto",
+    missing: Any = (),
+    parameters: Mapping[str, Mapping[str, Any]] | None = None,
+    excluded: Mapping[str, str] | None = None,
+    seed: int = 0,
+    progress: Progress = None,
+) -> LearnerChoice:
+    """Choose a learner for a table by a quick comparison on held-out rows.
+
+    For classes, the candidates are naive Bayes and logistic regression: plain, with curves, and with curves
+    and pairs. For numbers they are linear regression in the same three forms. All are cross-validated on the
+    same folds of at most about 20,000 rows: 10 folds below 200 rows, 5 below 5,000, 3 above. The candidate
+    with the smallest log loss (for numbers, the largest R²) is chosen, or the simplest whose lag is within
+    one standard error. The standard error is that of the mean difference of the rows' losses.
+
+    Some tables need no comparison. Naive Bayes is chosen if text holds more than half of the characters, if
+    there are fewer than 50 rows, or a single class. Linear regression without curves is chosen for fewer
+    than 50 rows, or if all targets are equal.
+
+    Parameters
+    ----------
+    X, y : rows, as for `fit`
+    target : "classes" or "numbers"; "auto" takes fractions and very many distinct numbers for numbers
+    columns, missing : kinds of the columns and markers of missing values, as for the learners
+    parameters : mapping from "naive-bayes", "logistic" or "linear" to parameters of that learner
+    excluded : mapping from learners that are not tried to the reason, such as "it has no offset"
+    seed : determines the sample of larger data, and the folds
+    progress : called with the number of finished fits and the total
+
+    Examples
+    --------
+    >>> import weigh
+    >>> table = {"x": [k % 40 / 4 for k in range(400)], "y": [(k % 40 / 4 - 5) ** 2 for k in range(400)]}
+    >>> choice = weigh.choose_learner(table, "y")
+    >>> choice.name
+    'linear regression with curves'
+    >>> model = choice.estimator.fit(table, "y")
+    """
+    if target not in TARGETS:
+        raise errors.parameter_error(OWNER, "target", f"one of {errors.quote_names(TARGETS)}", target)
+    seed = check_integer(OWNER, "seed", seed, 0)
+    for name in (*(parameters or {}), *(excluded or {})):
+        errors.find_named(ESTIMATORS, name, f"{OWNER}: there is no learner {name!r}; there are")
+    source = rows_of(X, y, missing=to_markers(missing, OWNER))
+    is_regression = target == "numbers" or (target == "auto" and find_measurements(source) is not None)
+    # What subsets of the rows look like is no news about the table.
+    with capture_warnings() as captured, record_thread_warnings(captured):
+        sample = Sample.of(source, seed, is_regression)
+        trial = _Trial.of(sample, is_regression, columns, missing, parameters or {}, excluded or {})
+        reason = trial.decide_without_comparison()
+        return trial.compare(seed, progress) if reason is None else trial.choose(0, reason)
+
+
+@dataclass(frozen=True, eq=False)
+class _Trial:
+    """The candidates for one sample, from the simplest to the richest, and those that are not tried."""
+
+    variants: tuple[LearnerVariant, ...]
+    candidates: tuple[Candidate, ...]
+    untried: tuple[UntriedLearner, ...]
+    sample: Sample
+    is_regression: bool
+    columns: Any
+    missing: Any
+
+    @classmethod
+    def of(
+        cls,
+        sample: Sample,
+        is_regression: bool,
+        columns: Any,
+        missing: Any,
+        parameters: Mapping[str, Mapping[str, Any]],
+        excluded: Mapping[str, str],
+    ) -> _Trial:
+        """Prepare the candidates; raises the first error if none is without one."""
+        prepared: dict[LearnerVariant, Candidate] = {}
+        untried: list[UntriedLearner] = []
+        problems: list[errors.WeighError] = []
+        for learner in NUMBER_LEARNERS if is_regression else CLASS_LEARNERS:
+            variants = list(list_variants(learner, parameters.get(learner, {})))
+            if learner in excluded:
+                untried.append(UntriedLearner(variants[0].name, excluded[learner]))
+                continue
+            for variant in variants:
+                try:
+                    candidate = Candidate.of(variant.name, variant.estimator(columns, missing), sample.rows)
+                except errors.WeighError as error:
+                    problems.append(error)
+                    untried.append(UntriedLearner(variant.name, one_sentence(error)))
+                    continue
+                if variant.adds("curves") and not has_curves(candidate.prepared.columns):
+                    untried.append(UntriedLearner(variant.name, "no column is a number"))
+                    break
+                prepared[variant] = candidate
+        if not prepared:
+            problems.append(errors.Unsupported(f"{OWNER}: all learners of the target are excluded."))
+            raise problems[0]
+        candidates = tuple(prepared.values())
+        return cls(tuple(prepared), candidates, tuple(untried), sample, is_regression, columns, missing)
+
+    def decide_without_comparison(self) -> str | None:
+        """Return why the first candidate is chosen without a comparison, or None."""
+        n_rows, counts = len(self.sample), self.sample.count_labels()
+        if len(counts) == 1:
+            return "all targets are equal" if self.is_regression else "there is a single class"
+        if len(self.variants) == 1:
+            return "no other learner was tried"
+        if self.variants[0].learner == "naive-bayes":
+            share = text_share(self.sample.rows, self.candidates[0].prepared.columns)
+            if share > MOSTLY_TEXT:
+                return (
+                    f"{100 * share:.0f} % of the characters are text: it counts words in one pass, "
+                    "and curves are for numbers"
+                )
+        if n_rows < FEW_ROWS:
+            return f"{format_quantity(n_rows, 'row')} are too few to compare learners, and it is the simplest"
+        if not self.is_regression and counts[1] < 2:
+            return "only one class has two rows or more"
+        return None
+
+    def choose(
+        self, at: int, reason: str, scores: Sequence[CandidateScore] = (), folds: int = 0
+    ) -> LearnerChoice:
+        """Return the choice of a candidate."""
+        variant = self.variants[at]
+        return LearnerChoice(
+            name=variant.name,
+            learner=variant.learner,
+            parameters=_added_parameters(variant),
+            reason=reason,
+            loss=self._loss,
+            candidates=tuple(scores),
+            untried=self.untried,
+            rows=self.sample.n_rows,
+            sampled=len(self.sample),
+            folds=folds,
+            _variant=variant,
+            _columns=self.columns,
+            _missing=self.missing,
+        )
+
+    @property
+    def _loss(self) -> str:
+        return "squared_error" if self.is_regression else "log_loss"
+
+    def compare(self, seed: int, progress: Progress) -> LearnerChoice:
+        """Cross-validate the candidates and choose one."""
+        order = canonical_order(self.candidates[0], self.is_regression)
+        ordered = [replace(each, rows=each.rows.take(order)) for each in self.candidates]
+        folds = next(number for limit, number in FOLDS if len(self.sample) < limit)
+        strata = find_strata(ordered[0].rows.labels, self.is_regression)
+        splits = repeated_folds(strata, folds, 1, seed, OWNER)
+        losses = np.zeros((len(ordered), len(self.sample)))
+        stopped: dict[int, str] = {}
+        for n_done, (split, at) in enumerate((split, at) for split in splits for at in range(len(ordered))):
+            if at not in stopped:
+                result = self._evaluate(ordered[at], split, losses[at], self.variants[at])
+                if isinstance(result, str):
+                    stopped[at] = result
+                elif isinstance(result, errors.WeighError):
+                    if len(stopped) == len(ordered) - 1:
+                        raise result
+                    stopped[at] = one_sentence(result)
+            if progress is not None:
+                progress(n_done + 1, len(splits) * len(ordered))
+        return self._decide(losses, stopped, ordered[0], folds)
+
+    def _evaluate(
+        self, candidate: Candidate, split: Split, losses: Floats, variant: LearnerVariant
+    ) -> str | errors.WeighError | None:
+        """Set the losses of the held-out rows; return why the candidate is not tried on other splits, if so.
+
+        Pairs are as costly as they are rare: if the first fit adds none, the others need not be made.
+        """
+        try:
+            with candidate.error_context(str(split)):
+                model = candidate.fit(split.train)
+                losses[split.test] = model.losses(candidate.rows.take(split.test), self._loss)
+        except errors.WeighError as error:
+            return error
+        if split.fold == 0 and variant.adds("pairs") and not has_pairs(_schema(model)):
+            return "no pair of columns lowered the loss"
+        return None
+
+    def _decide(
+        self, all_losses: Floats, stopped: Mapping[int, str], candidate: Candidate, folds: int
+    ) -> LearnerChoice:
+        """Choose the simplest candidate within one standard error of the best."""
+        kept = [at for at in range(len(self.variants)) if at not in stopped]
+        untried = [UntriedLearner(self.variants[at].name, reason) for at, reason in stopped.items()]
+        losses, weights = _scale_losses(all_losses[kept], candidate, self.is_regression)
+        means = [_mean_with_error(row, weights) for row in losses]
+        best = int(np.argmin([mean for mean, _ in means]))
+        scores = [
+            CandidateScore(
+                self.variants[at].name,
+                self.variants[at].learner,
+                _added_parameters(self.variants[at]),
+                *mean,
+                *_mean_with_error(_subtract(row, losses[best]), weights),
+            )
+            for at, row, mean in zip(kept, losses, means, strict=True)
+        ]
+        chosen = next(i for i, each in enumerate(scores) if i == best or each.excess <= each.excess_error)
+        trial = replace(self, untried=(*self.untried, *untried))
+        return trial.choose(kept[chosen], give_reason(scores, chosen, best, self._loss), scores, folds)
+
+
+def _added_parameters(variant: LearnerVariant) -> dict[str, Any]:
+    return {name: value for name, value in variant.added.items() if variant.adds(name)}
+
+
+def _schema(model: FittedLearner) -> Any:
+    return model.learner.model_.schema
+
+
+def _scale_losses(losses: Floats, candidate: Candidate, is_regression: bool) -> tuple[Floats, Floats]:
+    """Return the losses [learners, rows] of rows that count, and their weights.
+
+    Squared errors are divided by the variance of the targets. A row of a class that its training rows lack
+    has an infinite loss whatever the learner, so it does not count.
+    """
+    labels, weights = candidate.rows.labels, candidate.rows.weights
+    weights = np.ones(len(labels)) if weights is None else weights
+    if is_regression:
+        centred = labels - np.average(labels, weights=weights)
+        losses = losses / np.average(np.square(centred), weights=weights)
+    counts = (weights > 0) & ~np.isinf(losses).all(axis=0)
+    return losses[:, counts], weights[counts]
+
+
+def _subtract(first: Floats, second: Floats) -> Floats:
+    """Return first − second; equal infinities have no difference."""
+    is_equal = first == second
+    return np.where(is_equal, 0.0, first - np.where(is_equal, 0.0, second))
+
+
+def _mean_with_error(values: Floats, weights: Floats) -> tuple[float, float]:
+    """Return the weighted mean of values [n] and its standard error; nan if the mean is not finite."""
+    mean = float(np.average(values, weights=weights))
+    if not math.isfinite(mean):
+        return mean, math.nan
+    return mean, float(np.sqrt(np.square(weights * (values - mean)).sum()) / weights.sum())
