@@ -205,3 +205,9 @@ def test_the_numbers_of_a_heat_map_in_a_grid_replace_its_legend() -> None:
         True,
         False,
     ]
+
+
+def test_the_dot_of_a_straight_line_is_on_the_line() -> None:
+    chart = pictures.curve_chart(cells(1.0, 3.0, 5.0, 7.0), smooth=True, marks=[(2.25, "this row")])
+    (dot,) = layer_rows(chart, "point")
+    assert dot == [{"x": 0.5625, "y": 4.5}]  # the line is 2 x

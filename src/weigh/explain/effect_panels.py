@@ -115,8 +115,8 @@ def _describe_mark(
     ((location, text),) = marks
     outputs = settings.outputs(effect)
     height = ""
-    if location.cell is not None and len(outputs) == 1:
-        height = f": {format_height(float(effect.heights[location.cell, outputs[0]]))}"
+    if len(outputs) == 1 and (number := effect.height_at(location, outputs[0])) is not None:
+        height = f": {format_height(number)}"
     yield f"{text} {truncate(_format_location(effect, location), 20)}{height}"
 
 

@@ -280,18 +280,33 @@ class CurvePanel:
         rule = chart_from_rows(alt, rows).mark_rule(color=MARK_COLOUR, strokeWidth=1.5)
         yield rule.encode(x=across, y=up, y2="y2:Q", tooltip=alt.Tooltip("text:N", title="row"))
         if len(rows) == 1:
-            dots = [{"x": rows[0]["x"], "y": row["height"]} for row in self._rows_at(self.marks[0][0])]
+            dots = [{"x": rows[0]["x"], "y": height} for height in self._heights_at(self.marks[0][0])]
             dot = chart_from_rows(alt, dots).mark_point(filled=True, color=MARK_COLOUR, size=60, opacity=1)
             yield dot.encode(x=across, y=up)
 
-    def _rows_at(self, value: float | None) -> Iterator[dict[str, Any]]:
-        """Yield the cell of a value in each series; values beyond the cells are in the nearest."""
+    def _heights_at(self, value: float | None) -> Iterator[float]:
+        """Yield the height of each series at a value; values beyond the cells are in the nearest."""
         if value is None:
-            yield from self.missing_rows
+            yield from (row["height"] for row in self.missing_rows)
             return
         for name in unique_names(self.rows, "series"):
             rows = self._of_series(self.rows, name)
-            yield next((row for row in rows if value <= row["to"]), rows[-1])
+            row = next((row for row in rows if value <= row["to"]), rows[-1])
+            yield row["height"] + (
+                self._slope(rows) * (self._clip(value) - _middle(row)) if self.smooth else 0.0
+            )
+
+    def _slope(self, rows: ChartRows) -> float:
+        """Return the slope of a straight line over the cells of a series."""
+        run = _middle(rows[-1]) - _middle(rows[0])
+        return float((rows[-1]["height"] - rows[0]["height"]) / run) if run else 0.0
+
+    def _clip(self, value: float) -> float:
+        return min(max(value, self.axis.low), self.axis.high)
+
+
+def _middle(row: dict[str, Any]) -> float:
+    return float(row["from"] + row["to"]) / 2
 
 
 def _tooltip_fields(columns: Sequence[ChartRows]) -> dict[str, Any]:

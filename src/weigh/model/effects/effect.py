@@ -87,6 +87,10 @@ class TermEffect(Immutable, ABC):
         """Where each cell of a number starts and stops; None if cells have no ends."""
         return [(None, None)] * len(self.heights)
 
+    def height_at(self, location: Location, output: int) -> float | None:
+        """Return the height for a located row; None if it has no cell."""
+        return None if location.cell is None else float(self.heights[location.cell, output])
+
     @abstractmethod
     def cell_names(self) -> list[str]:
         """Return the cells as text."""
@@ -172,6 +176,15 @@ class LineEffect(CurveEffect):
     def importances(self) -> Floats:
         """The standard deviation of the line over the rows, for each output."""
         return self.spreads
+
+    def height_at(self, location: Location, output: int) -> float | None:
+        """Return the height of the line itself, not of a cell."""
+        if location.number is None:
+            return super().height_at(location, output)
+        first, last = self.positions[[0, -1]]
+        low, high = self.heights[[0, -2], output]
+        slope = (high - low) / (last - first) if last > first else 0.0
+        return float(low + slope * (location.number - first))
 
     def locate(self, block: Any) -> Location:
         """Return the cell of the single row of a block."""
