@@ -55,20 +55,19 @@ def _read_settings(
 
     parameters: dict[str, dict[str, Any]] = {}
     excluded: dict[str, str] = {}
-    problems: list[click.BadParameter] = []
+    problems: dict[str, click.BadParameter] = {}
     names = {text.partition("=")[0].strip().partition(".")[0] for text in settings}
     for learner in learners:
         unknown = sorted(names - set(LEARNERS[learner].settings))
         try:
             parameters[learner] = read_settings(settings, learner)
         except click.BadParameter as error:
-            problems.append(error)
+            problems[learner] = error
             reason = f"it has no parameter {unknown[0]!r}" if unknown else error.message
             excluded[learner] = reason.partition(". ")[0]
     if not parameters:
-        if any(names <= set(LEARNERS[learner].settings) for learner in learners):
-            raise problems[-1]
-        raise _no_learner_error(names, learners)
+        having = [learner for learner in learners if names <= set(LEARNERS[learner].settings)]
+        raise problems[having[0]] if having else _no_learner_error(names, learners)
     return parameters, excluded
 
 
@@ -76,9 +75,10 @@ def _no_learner_error(names: set[str], learners: Sequence[str]) -> click.BadPara
     """Return a usage error that names a learner with the parameters, if there is one."""
     others = [name for name, table in LEARNERS.items() if names <= set(table.settings)]
     compared = f"{AUTO} compares {' and '.join(learners)} here"
-    having = f"{'neither has' if len(learners) > 1 else 'it has not'} all of {', '.join(sorted(names))}"
+    missing = f"the parameter{'s' * (len(names) > 1)} {' and '.join(sorted(names))}"
+    having = f"and {'neither has' if len(learners) > 1 else 'it does not have'} {missing}"
     advice = f"Name the learner: --learner {others[0]}" if others else "Leave some out"
-    return click.BadParameter(f"{compared}, and {having}. {advice}.", param_hint="'--learner'")
+    return click.BadParameter(f"{compared}, {having}. {advice}.", param_hint="'--learner'")
 
 
 def write_options(choice: LearnerChoice) -> str:

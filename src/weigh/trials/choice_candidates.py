@@ -14,10 +14,11 @@ from weigh import errors
 from weigh.estimators.bayes import NaiveBayes
 from weigh.estimators.linear_model import LinearRegression, LogisticRegression
 from weigh.features.columns import is_missing
-from weigh.features.curves import Curve, Pair
+from weigh.features.curves import Pair
 from weigh.features.row_hashes import add_label_hashes, add_target_hashes, hash_features
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import BagOfWordsKind
+from weigh.learn.additive.fitting import is_additive
 from weigh.learn.holdout import is_held_out
 from weigh.model.counts.bayes_counts import missing_labels_error
 from weigh.parameters.learners import LEARNERS
@@ -64,6 +65,12 @@ class LearnerVariant:
         """Return whether the variant sets a parameter that the user left open."""
         return parameter in self.added and parameter not in self.given
 
+    def has_effect(self, schema: Any) -> bool:
+        """Return whether curves, if the variant adds them, change anything for columns of these kinds."""
+        if not (self.adds("curves") and isinstance(schema, Schema)):
+            return True
+        return is_additive(schema, self.parameters["curves"], self.parameters.get("pairs"))
+
     def estimator(self, columns: Any, missing: Any) -> Any:
         """Return the untrained estimator."""
         return ESTIMATORS[self.learner](columns=columns, missing=missing, **self.parameters)
@@ -80,11 +87,6 @@ def list_variants(learner: str, given: Mapping[str, Any]) -> Iterator[LearnerVar
         if all(name in allowed for name in added) and repr(sorted(effective.items())) not in seen:
             seen.add(repr(sorted(effective.items())))
             yield variant
-
-
-def has_curves(schema: Any) -> bool:
-    """Return whether a column of a schema is a curve."""
-    return isinstance(schema, Schema) and any(isinstance(each.kind, Curve) for each in schema.column_groups)
 
 
 def has_pairs(schema: Any) -> bool:

@@ -24,7 +24,6 @@ from weigh.trials.choice_candidates import (
     LearnerVariant,
     Sample,
     canonical_order,
-    has_curves,
     has_pairs,
     list_variants,
     one_sentence,
@@ -37,7 +36,8 @@ from weigh.trials.splits import Split, find_strata, repeated_folds
 OWNER = "choose_learner"
 FEW_ROWS = 50  # with fewer, held-out losses are mostly noise
 MOSTLY_TEXT = 0.5  # share of the characters
-FOLDS = ((200, 10), (5_000, 5), (math.inf, 3))  # for fewer rows than this, so many folds
+FOLDS = ((100, 10), (5_000, 5), (math.inf, 3))  # for fewer rows than this, so many folds
+MAX_LAG = 0.05  # of the smallest loss; overconfident learners have large standard errors
 TARGETS = ("auto", "classes", "numbers")
 
 Progress = Callable[[int, int], None] | None
@@ -59,9 +59,9 @@ def choose_learner(
 
     For classes, the candidates are naive Bayes and logistic regression: plain, with curves, and with curves
     and pairs. For numbers they are linear regression in the same three forms. All are cross-validated on the
-    same folds of at most about 20,000 rows: 10 folds below 200 rows, 5 below 5,000, 3 above. The candidate
-    with the smallest log loss (for numbers, the largest R²) is chosen, or the simplest whose lag is within
-    one standard error. The standard error is that of the mean difference of the rows' losses.
+    same folds of at most about 20,000 rows: 10 folds below 100 rows, 5 below 5,000, 3 above. The candidate
+    with the smallest log loss (for numbers, the largest R²) is chosen, or the simplest whose loss is at most
+    one standard error and 5 % larger. The standard error is that of the mean difference of the rows' losses.
 
     Some tables need no comparison. Naive Bayes is chosen if text holds more than half of the characters, if
     there are fewer than 50 rows, or a single class. Linear regression without curves is chosen for fewer
@@ -139,8 +139,8 @@ class _Trial:
                     problems.append(error)
                     untried.append(UntriedLearner(variant.name, one_sentence(error)))
                     continue
-                if variant.adds("curves") and not has_curves(candidate.prepared.columns):
-                    untried.append(UntriedLearner(variant.name, "no column is a number"))
+                if not variant.has_effect(candidate.prepared.columns):
+                    untried.append(UntriedLearner(variant.name, "no column is a number or a category"))
                     break
                 prepared[variant] = candidate
         if not prepared:
@@ -252,9 +252,13 @@ class _Trial:
             )
             for at, row, mean in zip(kept, losses, means, strict=True)
         ]
-        chosen = next(i for i, each in enumerate(scores) if i == best or each.excess <= each.excess_error)
+        chosen = next(i for i, each in enumerate(scores) if i == best or _is_tie(each, scores[best]))
         trial = replace(self, untried=(*self.untried, *untried))
         return trial.choose(kept[chosen], give_reason(scores, chosen, best, self._loss), scores, folds)
+
+
+def _is_tie(score: CandidateScore, best: CandidateScore) -> bool:
+    return score.excess <= min(score.excess_error, MAX_LAG * best.loss)
 
 
 def _added_parameters(variant: LearnerVariant) -> dict[str, Any]:

@@ -58,7 +58,8 @@ SECTIONS = {
         compares on held-out rows of a sample, and trains the best on all rows:
           classes   naive-bayes, logistic, logistic with curves, and with pairs
           numbers   linear, linear with curves, and with pairs
-        Of learners within one standard error of the best, the simplest is chosen.
+        Of learners whose loss is at most one standard error and 5 % larger than
+        the smallest, the simplest is chosen. Curves also pool rare categories.
         Text, fewer than 50 rows and a single class go to naive-bayes without a
         comparison. --set limits it to the learners that have the parameter.
     """,
