@@ -272,8 +272,8 @@ def test_the_name_of_a_column_does_not_matter(which: str, name: str) -> None:
         "own": np.arange(N) % 5 == 0,
     }
     kinds = {"flag": "flag", "own": "flag", "level": "category"}
-    tried = ("level", "own") if name == "a × b" else ("level", "own", "b")
-    for renamed in tried:
+    # A column "a × b" cannot be one of the pair's, whose title would change too.
+    for renamed in ("level", "own") if name == "a × b" else ("level", "b"):
         names = {old: name if old == renamed else old for old in columns}
         models = []
         for mapping in ({old: old for old in columns}, names):

@@ -2,7 +2,7 @@
 
 A posterior band covers its truth at the nominal rate on average over a curve and over repetitions (Nychka
 1988), not in every cell, so these tests bound means over rows and repetitions. The true curves here are
-smoother than a random walk, so that bands of 95 % cover more: 93 to 99.8 % by column, 96 to 99 % on average.
+smoother than a random walk, so that bands of 95 % cover more: 93 to 99.8 % by column, 95 to 99 % on average.
 """
 
 from __future__ import annotations
@@ -60,21 +60,20 @@ def mean_coverage(n: int, is_regression: bool, repetitions: int) -> dict[str, fl
 @pytest.mark.slow
 @pytest.mark.parametrize(("is_regression", "n"), [(True, 300), (True, 1000), (False, 500)])
 def test_bands_of_curves_cover_the_truth_at_about_the_nominal_rate(is_regression: bool, n: int) -> None:
-    coverage = mean_coverage(n, is_regression, 25)
+    coverage = mean_coverage(n, is_regression, 15)
     assert 0.92 <= np.mean(list(coverage.values())) <= 0.997, coverage
     assert min(coverage.values()) >= 0.88, coverage
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("n", [100, 400])
-@pytest.mark.parametrize("level", [0.5, 0.95])
-def test_prediction_intervals_cover_new_targets_at_the_nominal_rate(n: int, level: float) -> None:
-    rng = np.random.default_rng(n)
-    z, shares = {0.5: 0.674490, 0.95: Z}[level], []
-    for _ in range(20):
+def test_prediction_intervals_cover_new_targets_at_the_nominal_rate(n: int) -> None:
+    rng, distances = np.random.default_rng(n), []
+    for _ in range(15):
         model = weigh.LinearRegression(curves="auto").fit(simulate(rng, n, True), "y").model_
         new = simulate(rng, 500, True)
         y = new.pop("y")
         mean, std = model.predict(new, return_std=True)
-        shares.append(float(np.mean(np.abs(y - mean) <= z * std)))
-    assert np.mean(shares) == pytest.approx(level, abs=0.035)
+        distances.append(np.abs(y - mean) / std)
+    assert np.mean(np.array(distances) <= 0.674490) == pytest.approx(0.5, abs=0.04)
+    assert np.mean(np.array(distances) <= Z) == pytest.approx(0.95, abs=0.02)

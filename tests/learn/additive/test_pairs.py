@@ -64,9 +64,9 @@ def test_a_surface_follows_the_planted_interaction(is_regression: bool) -> None:
 def test_pairs_are_seldom_found_where_there_are_none(is_regression: bool) -> None:
     n_found = [
         len(fit(simulate(seed, is_regression, 0.0, n=600), is_regression, "auto").schema.pairs)
-        for seed in range(12)
+        for seed in range(10)
     ]
-    assert sum(n > 0 for n in n_found) <= 6, n_found
+    assert sum(n > 0 for n in n_found) <= 4, n_found
 
 
 def test_a_number_of_pairs_gives_the_clearest() -> None:
