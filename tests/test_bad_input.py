@@ -728,6 +728,26 @@ def _() -> object:
     return weigh.report_on(fit(PETS), PETS, most=0)
 
 
+@case("A target that is neither classes nor numbers")
+def _() -> object:
+    return weigh.choose_learner(PETS, "pet", target="ranks")
+
+
+@case("Parameters of a learner that is not compared")
+def _() -> object:
+    return weigh.choose_learner(PETS, "pet", parameters={"linaer": {"noise": "laplace"}})
+
+
+@case("A choice of learners of which all are excluded")
+def _() -> object:
+    return weigh.choose_learner(HOMES, "rent", target="numbers", excluded={"linear": "it is slow"})
+
+
+@case("A choice of learners for rows without a label")
+def _() -> object:
+    return weigh.choose_learner(with_column("pet", ["cat", None, "dog", None]), "pet")
+
+
 @case("The path of another learner")
 def _() -> object:
     return weigh.path(weigh.Perceptron(), PETS, "pet")

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import weigh
-from weigh.trials import choice_candidates
+from weigh.trials import choice_candidates, learner_choice
 from weigh.trials.choice_result import CandidateScore, give_reason
 
 PLAIN, CURVES, PAIRS = (
@@ -262,3 +262,10 @@ def test_the_frame_and_the_html_have_the_candidates(waves):
     assert waves.to_frame()["name"].tolist() == [each.name for each in waves.candidates]
     assert PLAIN in waves._repr_html_()
     assert all(len(line) <= 80 for line in str(waves).splitlines())
+
+
+def test_fewer_rows_and_folds_are_compared_if_there_are_many_columns(monkeypatch):
+    monkeypatch.setattr(learner_choice, "MAX_NUMBERS", 240)
+    monkeypatch.setattr(learner_choice, "MIN_LIMIT", 100)
+    choice = weigh.choose_learner(table(300, wavy), "y")
+    assert (choice.rows, choice.sampled, choice.folds) == (300, 120, 2)

@@ -77,7 +77,11 @@ def _no_learner_error(names: set[str], learners: Sequence[str]) -> click.BadPara
     compared = f"{AUTO} compares {' and '.join(learners)} here"
     missing = f"the parameter{'s' * (len(names) > 1)} {' and '.join(sorted(names))}"
     having = f"and {'neither has' if len(learners) > 1 else 'it does not have'} {missing}"
-    advice = f"Name the learner: --learner {others[0]}" if others else "Leave some out"
+    advice = (
+        f"Name the learner: --learner {others[0]}"
+        if others
+        else f"Leave {'some' if len(names) > 1 else 'it'} out"
+    )
     return click.BadParameter(f"{compared}, {having}. {advice}.", param_hint="'--learner'")
 
 

@@ -82,6 +82,8 @@ def list_variants(learner: str, given: Mapping[str, Any]) -> Iterator[LearnerVar
     table = LEARNERS[learner]
     allowed = table.for_method(given["method"]).names if given.get("method") else table.names
     for added in VARIANTS[learner]:
+        if any(given.get(name, value) != value for name, value in added.items()):
+            continue
         variant = LearnerVariant(learner, added, given)
         effective = {name: value for name, value in variant.parameters.items() if value is not None}
         if all(name in allowed for name in added) and repr(sorted(effective.items())) not in seen:
@@ -96,10 +98,11 @@ def has_pairs(schema: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """At most `MAX_ROWS` rows in memory, and the number of all rows."""
+    """At most about `MAX_ROWS` rows in memory, the number of all rows, and that of their columns."""
 
     rows: LabelledRows
     n_rows: int
+    n_columns: int
 
     @classmethod
     def of(cls, source: Source, seed: int, is_regression: bool) -> Sample:
@@ -108,7 +111,7 @@ class Sample:
         if n_rows > MAX_ROWS:
             source = SelectedRows(source, is_held_out(0, n_rows, seed, MAX_ROWS / n_rows))
         rows = LabelledRows.of(source)
-        return cls(rows.with_numeric_labels() if is_regression else rows, n_rows)
+        return cls(rows.with_numeric_labels() if is_regression else rows, n_rows, source.width)
 
     def __len__(self) -> int:
         return len(self.rows)

@@ -37,6 +37,8 @@ OWNER = "choose_learner"
 FEW_ROWS = 50  # with fewer, held-out losses are mostly noise
 MOSTLY_TEXT = 0.5  # share of the characters
 FOLDS = ((100, 10), (5_000, 5), (math.inf, 3))  # for fewer rows than this, so many folds
+MAX_NUMBERS = 1_000_000  # rows × columns × classes that are compared, in two folds if more than half of it
+MIN_LIMIT = 1_000  # rows that are compared in any case
 MAX_LAG = 0.05  # of the smallest loss; overconfident learners have large standard errors
 TARGETS = ("auto", "classes", "numbers")
 
@@ -59,7 +61,8 @@ def choose_learner(
 
     For classes, the candidates are naive Bayes and logistic regression: plain, with curves, and with curves
     and pairs. For numbers they are linear regression in the same three forms. All are cross-validated on the
-    same folds of at most about 20,000 rows: 10 folds below 100 rows, 5 below 5,000, 3 above. The candidate
+    same folds of at most about 20,000 rows: 10 folds below 100 rows, 5 below 5,000, 3 above; 2 folds of fewer
+    rows if there are very many columns or classes. The candidate
     with the smallest log loss (for numbers, the largest R²) is chosen, or the simplest whose loss is at most
     one standard error and 5 % larger. The standard error is that of the mean difference of the rows' losses.
 
@@ -144,7 +147,9 @@ class _Trial:
                     break
                 prepared[variant] = candidate
         if not prepared:
-            problems.append(errors.Unsupported(f"{OWNER}: all learners of the target are excluded."))
+            problems.append(
+                errors.Unsupported(f"{OWNER}: all learners of the target are excluded. Exclude fewer.")
+            )
             raise problems[0]
         candidates = tuple(prepared.values())
         return cls(tuple(prepared), candidates, tuple(untried), sample, is_regression, columns, missing)
@@ -170,7 +175,12 @@ class _Trial:
         return None
 
     def choose(
-        self, at: int, reason: str, scores: Sequence[CandidateScore] = (), folds: int = 0
+        self,
+        at: int,
+        reason: str,
+        scores: Sequence[CandidateScore] = (),
+        folds: int = 0,
+        n_compared: int = 0,
     ) -> LearnerChoice:
         """Return the choice of a candidate."""
         variant = self.variants[at]
@@ -183,7 +193,7 @@ class _Trial:
             candidates=tuple(scores),
             untried=self.untried,
             rows=self.sample.n_rows,
-            sampled=len(self.sample),
+            sampled=n_compared or len(self.sample),
             folds=folds,
             _variant=variant,
             _columns=self.columns,
@@ -194,14 +204,21 @@ class _Trial:
     def _loss(self) -> str:
         return "squared_error" if self.is_regression else "log_loss"
 
+    def _row_limit(self) -> int:
+        """Return how many rows are compared: fewer if there are many columns and classes."""
+        n_classes = 2 if self.is_regression else len(self.sample.count_labels())
+        n_outputs = 1 if n_classes == 2 else n_classes
+        return max(MAX_NUMBERS // (self.sample.n_columns * n_outputs), MIN_LIMIT)
+
     def compare(self, seed: int, progress: Progress) -> LearnerChoice:
         """Cross-validate the candidates and choose one."""
-        order = canonical_order(self.candidates[0], self.is_regression)
+        limit = self._row_limit()
+        order = canonical_order(self.candidates[0], self.is_regression)[:limit]
         ordered = [replace(each, rows=each.rows.take(order)) for each in self.candidates]
-        folds = next(number for limit, number in FOLDS if len(self.sample) < limit)
+        folds = 2 if len(order) > limit / 2 else _fold_count(len(order))
         strata = find_strata(ordered[0].rows.labels, self.is_regression)
         splits = repeated_folds(strata, folds, 1, seed, OWNER)
-        losses = np.zeros((len(ordered), len(self.sample)))
+        losses = np.zeros((len(ordered), len(order)))
         stopped: dict[int, str] = {}
         for n_done, (split, at) in enumerate((split, at) for split in splits for at in range(len(ordered))):
             if at not in stopped:
@@ -254,7 +271,12 @@ class _Trial:
         ]
         chosen = next(i for i, each in enumerate(scores) if i == best or _is_tie(each, scores[best]))
         trial = replace(self, untried=(*self.untried, *untried))
-        return trial.choose(kept[chosen], give_reason(scores, chosen, best, self._loss), scores, folds)
+        reason = give_reason(scores, chosen, best, self._loss)
+        return trial.choose(kept[chosen], reason, scores, folds, len(candidate.rows))
+
+
+def _fold_count(n_rows: int) -> int:
+    return next(number for limit, number in FOLDS if n_rows < limit)
 
 
 def _is_tie(score: CandidateScore, best: CandidateScore) -> bool:
