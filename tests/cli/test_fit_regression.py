@@ -193,7 +193,7 @@ PRIORS = "A prior of weights is a number, none, normal:S, laplace:T (S, T may be
             "linear",
             "class_weight=balanced",
             "'class_weight=balanced' is not NAME=VALUE with a parameter of linear: prior, noise, bias, "
-            "scale, offset, folds, tol, max_iter.",
+            "scale, offset, curves, pairs, folds, tol, max_iter.",
         ),
         (
             "logistic",
@@ -368,10 +368,10 @@ def test_verify_finds_the_minimum_again_and_a_changed_row(flats, tmp_path):
 
 
 def test_fit_lists_the_cells_of_curves_and_pairs_and_their_effects(flats):
-    said = fit(flats, "rent", "linear", "curves=auto", "pairs=size|district").output
+    said = fit(flats, "rent", "linear", "curves=auto", "pairs=size*district").output
     assert (
         "column           kind      found\n"
-        "size             curve     8 cells\n"
+        "size             curve     10 cells\n"
         "rooms            curve     5 cells\n"
         "district         category  2 features\n"
         "size × district  pair      "

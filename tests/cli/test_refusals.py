@@ -90,8 +90,8 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, expected):
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=nmber"),
-            "Invalid value for '--kind': 'nmber' is not a kind: category, flag, count, number, date, value, "
-            "products, text, tokens, skip. Did you mean 'number'?",
+            "Invalid value for '--kind': 'nmber' is not a kind: category, flag, count, number, curve, date, "
+            "value, products, text, tokens, skip. Did you mean 'number'?",
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--kind", "CS373=number:bin=3"),

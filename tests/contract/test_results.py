@@ -68,8 +68,9 @@ def logistic() -> Any:
     return weigh.LogisticRegression().fit(NUMBERS, LABEL)
 
 
-def _scorecard() -> Any:
-    return weigh.LogisticRegression(curves="auto").fit(TABLE, LABEL).model_.scorecard()
+@cache
+def additive() -> Any:
+    return weigh.LogisticRegression(curves="auto").fit(TABLE, LABEL)
 
 
 @cache
@@ -129,11 +130,14 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "BiasVariance": lambda: weigh.bias_variance(weigh.NaiveBayes(), TABLE, LABEL, rounds=4),
     "Comparison": compared,
     "Difference": lambda: weigh.diff(bayes(), weigh.NaiveBayes().fit(_table(50, 1.0), LABEL)),
+    "Effects": lambda: weigh.effects(additive(), TABLE),
     "Evaluation": lambda: weigh.evaluate(bayes(), TABLE, LABEL),
+    "Effects": lambda: weigh.effects(weigh.LogisticRegression(curves="auto").fit(TABLE, LABEL)),
     "Evidence": lambda: bayes().explain(TABLE)[0],
     "Explanation": _explanation,
     "Flip": lambda: weigh.flip(bayes(), {name: column[:1] for name, column in TABLE.items()}),
     "LargestWeights": lambda: weigh.strongest(logistic()),
+    "LearnerChoice": lambda: weigh.choose_learner(TABLE, LABEL),
     "LearningCurve": lambda: weigh.learning_curve(weigh.NaiveBayes(), TABLE, LABEL, repeats=2),
     "MailAudit": _mail_audit,
     "Margin": lambda: weigh.margin(APART, LABEL),
@@ -145,7 +149,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Regions": lambda: weigh.regions(bayes(), TABLE, cells=20),
     "RegressionEvaluation": lambda: weigh.evaluate(linear(), REGRESSION, LABEL),
     "LargestRegressionWeights": lambda: weigh.strongest(linear()),
-    "Scorecard": _scorecard,
+    "Scorecard": lambda: additive().scorecard(),
     "StrongestFeatures": lambda: weigh.strongest(bayes()),
     "StrongestWords": _strongest_words,
     "Summary": lambda: linear().summary(),
@@ -218,6 +222,10 @@ FRAMES: dict[str, dict[str, list[str]]] = {
         "classes": ["label", "old", "new"],
         "words": [],
         "settings": [],
+    },
+    "Effects": {
+        "effects": ["name", "kind", "importance", "lowest", "highest", "n_cells", "shape"],
+        "cells": ["effect", "cell", "start", "stop", "output", "height", "low", "high", "rows"],
     },
     "Evaluation": {
         "measures": ["name", "value", "low", "high"],

@@ -37,7 +37,7 @@ from weigh.source.memory.table import rows as rows_of
 
 CURVE_CHECKS = {
     "check_sample_weight_equivalence_on_dense_data": (
-        "the cells of curves are cut at quantiles of the rows, whatever their weights"
+        "the noise of curves is estimated from the number of rows, whatever their weights"
     )
 }
 
@@ -110,7 +110,7 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
     def _failed_checks(self) -> dict[str, str]:
         if self.method == "online":
             return SAMPLE_WEIGHT_CHECKS
-        return {} if self.curves is None else CURVE_CHECKS
+        return {}
 
     def __init__(
         self,
@@ -161,6 +161,7 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         y = self._labels(y, label)
         source = self._labelled_source(X, y, sample_weight)
         if self._is_online():
+            self._require_no_curves()
             self._fit_online(source)
             return self
         model = run(self._task(source), source)
@@ -184,8 +185,17 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
         Without `classes`, later calls may add new ones, whose weights start at zero. The vocabulary and the
         idf of weighted text are those of the first call.
         """
+        self._require_no_curves()
         self._partial_fit_online(X, y, classes, sample_weight, label)
         return self
+
+    def _require_no_curves(self) -> None:
+        for name in ("curves", "pairs"):
+            if getattr(self, name) is not None:
+                raise errors.ParameterError(
+                    f"LogisticRegression: {name} needs method='exact', but the method is 'online'.",
+                    hint=("Use ", Setting("method", "exact"), " or ", Setting(name, None), "."),
+                )
 
     def scorecard(self, points: float = 20, odds: float = 2) -> Scorecard:
         """Return whole points for every range, level and flag; `points` points multiply the odds by `odds`.

@@ -99,6 +99,13 @@ class Schema(Immutable):
         columns = tuple(ColumnGroup(kind, names, self.named) for kind, names in groups.values())
         return columns + tuple(self._pair_groups())
 
+    @cached_property
+    def unique_titles(self) -> tuple[str, ...]:
+        """The titles of the column groups; the kind is added where a title repeats."""
+        titles = [group.title for group in self.column_groups]
+        pairs = zip(titles, self.column_groups, strict=True)
+        return tuple(t if titles.count(t) == 1 else f"{t} ({group.kind.name})" for t, group in pairs)
+
     def _pair_groups(self) -> Iterator[ColumnGroup]:
         kinds = dict(self._feature_kinds()) if self.pairs else {}
         for left, right in self.pairs:

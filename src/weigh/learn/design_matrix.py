@@ -101,10 +101,20 @@ def linear_schema(
     return replace(schema, kinds=kinds, made=_linear_derived_columns(schema.made, scale))
 
 
+def require_no_curves(schema: Schema) -> None:
+    """Raise Unsupported if a column is a curve, for learners that cannot smooth it."""
+    for group in schema.column_groups:
+        if isinstance(group.kind, Curve):
+            raise errors.Unsupported(
+                f"Column {group.title!r} is a curve, which only exact logistic and linear regression fit.",
+                hint="Use 'number', or Number(bins=8) for steps.",
+            )
+
+
 def _curve_kind(kind: Kind) -> Kind:
     """Return the kind of a column for an additive model: a curve if it is a number."""
     if isinstance(kind, Date):
-        return replace(kind, has_curve=kind.bins is None)
+        return replace(kind, curve=kind.bins is None)
     is_number = isinstance(kind, Number | Value) and getattr(kind, "bins", None) is None
     return Curve() if is_number else kind
 

@@ -14,7 +14,7 @@ from weigh.features.schema import Schema
 from weigh.features.width import check_table_memory
 from weigh.learn.class_weights import check_class_weight_labels, zero_weight_classes
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
-from weigh.learn.design_matrix import linear_schema
+from weigh.learn.design_matrix import linear_schema, require_no_curves
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import PerceptronSettings, PerceptronState
 from weigh.learn.scaling import resolve_perceptron_scale, warn_unlike_perceptron_scales
@@ -84,6 +84,7 @@ class PerceptronTask:
         schema = linear_schema(
             source, columns, scale=scale, missing=values["missing"], weighs_text=weighs_text
         )
+        require_no_curves(schema)
         if (scale, values["scale"]) == (None, "auto") and not isinstance(columns, Schema):
             warn_unlike_perceptron_scales(schema, source)
         passes = values["max_iter"], values["shuffle"], values["random_state"]

@@ -28,8 +28,8 @@ from weigh.source.chunk import Chunk
 
 # The fewest rows whose standard deviations "auto" relies on: their relative error is 1/√(2n − 2), 24 % here.
 MIN_ROWS = 10
-# The cells of a curve: a power of the rows, up to 128. Few rows have more cells than the power says, because a
-# straight line over few cells is coarse. All curves of a table have at most 3,000 cells, and not more than
+# The cells of a curve: a power of the rows, up to 128. Few rows have more cells than the power says, because
+# a straight line over few cells is coarse. All curves of a table have at most 3,000 cells, and not more than
 # there are rows or 400, because the time of a fit grows with their cube.
 MIN_CELLS, COARSE_CELLS, MAX_CELLS = 8, 50, 128
 MIN_ALL_CELLS, MAX_ALL_CELLS = 400, 3_000

@@ -17,7 +17,7 @@ from weigh.features.schema import Schema
 from weigh.features.width import check_table_memory
 from weigh.learn.class_weights import check_class_weight_labels, zero_weight_classes
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
-from weigh.learn.design_matrix import linear_schema
+from weigh.learn.design_matrix import linear_schema, require_no_curves
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import grow_table
 from weigh.learn.scaling import resolve_regression_scale, warn_unlike_regression_scales
@@ -229,6 +229,7 @@ class OnlineLogisticTask:
         # Steps of one row at a time learn little from values as small as those of weighted words.
         kinds = {"missing": values["missing"], "whole_numbers": True, "weighs_text": False}
         schema = linear_schema(source, columns, scale=scale, **kinds)
+        require_no_curves(schema)
         if (scale, values["scale"]) == (None, "auto") and settings.l2 and not isinstance(columns, Schema):
             warn_unlike_regression_scales(schema, source)
         passes = values["max_iter"], values["tol"] or None, values["shuffle"], values["random_state"]

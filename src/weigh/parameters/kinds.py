@@ -291,6 +291,9 @@ DATE = ParameterTable(
             "By default those that vary in the first rows and do not repeat each other.",
         ),
         Parameter("bins", "histogram of the days, as of a number", Bins(), None),
+        Parameter(
+            "curve", "let the effect of the days be a curve, in logistic and linear regression", Flag(), False
+        ),
     ),
 )
 CURVE = ParameterTable(

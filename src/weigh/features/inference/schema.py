@@ -14,6 +14,7 @@ from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import ConstantSequence, Floats, NumberedNames
 from weigh.features.cells import PLAIN, Reading, read_column
 from weigh.features.columns import drop_unused_values, encode_column, to_numbers
+from weigh.features.curves import Curve
 from weigh.features.dates.columns import DateReader
 from weigh.features.dates.kind import Date, part_name, split_part_name
 from weigh.features.derived_columns import derive_column
@@ -86,6 +87,10 @@ def _infer_from_rows(
         elif kind is None:
             kind, reading = infer_column(column, name, number_kind, source.number_format, markers)
         else:
+            if isinstance(kind, Curve) and source.named:
+                kind = _curve_of_dates(
+                    kind, infer_column(column, name, number_kind, source.number_format, markers)[0], name
+                )
             reading = find_reading(kind, column, name, source.number_format)
         if reading is not None and reading != PLAIN:
             readings[name] = reading
@@ -99,6 +104,18 @@ def _infer_from_rows(
     if derived and schema.dates:
         prefix = DateReader(schema.dates, markers).add_parts(prefix)
     return replace(schema, made=_resolve_derived_bins(derived, prefix, markers))
+
+
+def _curve_of_dates(kind: Curve, inferred: Kind, name: str) -> Kind:
+    """Return the curve, or that of the days if the column has dates."""
+    if not isinstance(inferred, Date):
+        return kind
+    if kind != Curve():
+        raise errors.ColumnError(
+            f"Column {name!r} has dates, whose curve has no settings, got {kind!r}.",
+            hint="Use Curve() or Date(curve=True).",
+        )
+    return replace(inferred, parts=("days",), curve=True)
 
 
 def _add_readings(schema: Schema, source: Source) -> Schema:
@@ -234,6 +251,8 @@ def _needs_rows(kind: Kind) -> bool:
     """Whether settings of a kind are found in the first rows."""
     if isinstance(kind, Date):
         return not kind.is_complete
+    if isinstance(kind, Curve):
+        return True  # the column may have dates
     return isinstance(kind, Number) and isinstance(kind.bins, int)
 
 

@@ -82,8 +82,8 @@ def _check_strengths(model: CurveModel) -> Check:
     """Check that the fit states the strengths of the prior, those of curves and pairs as their terms do."""
     stated = model.fit.strengths or {}
     differing = []
-    for group, term in zip(model.schema.column_groups, model.terms, strict=True):
-        strength, what = stated.get(group.title), f"strength of {group.title!r}"
+    for title, term in zip(model.schema.unique_titles, model.terms, strict=True):
+        strength, what = stated.get(title), f"strength of {title!r}"
         if not isinstance(term, CurveWeights | PairWeights):
             differing += [] if strength is not None else [Mismatch(what, "none", "a number")]
         elif strength is not None and strength != term.strengths[0]:
@@ -260,8 +260,9 @@ def _penalties(
 ) -> Iterator[TermPenalty]:
     strengths = model.fit.strengths or {}
     deviations = np.split(standard_deviations(objective.rows.X, s), ends)
-    parts = zip(model.schema.column_groups, model.terms, counts, deviations, strict=True)
-    for group, term, weights, scales in parts:
+    schema = model.schema
+    parts = zip(schema.column_groups, schema.unique_titles, model.terms, counts, deviations, strict=True)
+    for group, title, term, weights, scales in parts:
         if isinstance(term, CurveWeights):
             yield CurvePenalty(term, weights, _direction(group.kind))
         elif isinstance(term, PairWeights):
@@ -271,9 +272,7 @@ def _penalties(
                 isinstance(group.kind, Value | Number | Products) and len(scales) <= MAX_SCALED_FEATURES
             )
             units = np.where(is_scaled & (scales > 0), scales, 1.0)
-            yield RidgePenalty(
-                strengths[group.title] * np.square(units), weights if _is_centred(term) else None
-            )
+            yield RidgePenalty(strengths[title] * np.square(units), weights if _is_centred(term) else None)
 
 
 def _gap(

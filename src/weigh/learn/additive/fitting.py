@@ -16,8 +16,6 @@ from weigh.features.kinds import Category
 from weigh.features.schema import ColumnGroup, Schema
 from weigh.learn.additive.effects import (
     FLAGS,
-    LINE,
-    MISSING,
     Effect,
     curve_effect,
     level_effect,
@@ -173,16 +171,10 @@ def complete_terms(
     return completed
 
 
-def strengths_by_name(fit: AdditiveFit) -> dict[str, float]:
-    """Return the strength of each column's effect, the common ones under their own names."""
-    names = {LINE: "straight lines", MISSING: "missing values"}
-    found: dict[str, float] = {}
-    for effect in fit.problem.effects:
-        for component in effect.components:
-            strength = fit.smoothing.strengths[component.key]
-            is_shared = component.key in names
-            found[names[component.key] if is_shared else effect.title] = float(strength)
-    return found
+def strengths_by_title(schema: Schema, fit: AdditiveFit) -> dict[str, float]:
+    """Return the strength of each column group's effect: of a curve, that of its random walk."""
+    parts = zip(schema.unique_titles, fit.problem.effects, strict=True)
+    return {title: float(fit.strengths_of(effect)[0]) for title, effect in parts}
 
 
 @dataclass(frozen=True, eq=False)

@@ -18,7 +18,7 @@ from weigh.learn.additive.fitting import (
     complete_terms,
     finish,
     posterior_source,
-    strengths_by_name,
+    strengths_by_title,
 )
 from weigh.learn.additive.pairs import (
     PairData,
@@ -258,7 +258,7 @@ def learn_logistic(data: TrainingData, frequencies: Floats, settings: CurveSetti
         classes=n_classes,
         lost=loss,
         r2=1 - loss / null if null else None,
-        strengths=strengths_by_name(fit),
+        strengths=strengths_by_title(fitted.schema, fit),
     )
     terms = build_terms(data, fitted, table, 1.0, is_binary)
     return LogisticModel(
@@ -300,7 +300,7 @@ def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel
         spread=scale,
         lost=loss,
         r2=1 - fit.solution.state.loss / null,
-        strengths=strengths_by_name(fit),
+        strengths=strengths_by_title(fitted.schema, fit),
     )
     terms = build_terms(data, fitted, scale * fit.weights, scale, False)
     base = np.array([mean + scale * float(fit.intercepts[0])])
