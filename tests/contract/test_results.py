@@ -132,7 +132,6 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "Difference": lambda: weigh.diff(bayes(), weigh.NaiveBayes().fit(_table(50, 1.0), LABEL)),
     "Effects": lambda: weigh.effects(additive(), TABLE),
     "Evaluation": lambda: weigh.evaluate(bayes(), TABLE, LABEL),
-    "Effects": lambda: weigh.effects(weigh.LogisticRegression(curves="auto").fit(TABLE, LABEL)),
     "Evidence": lambda: bayes().explain(TABLE)[0],
     "Explanation": _explanation,
     "Flip": lambda: weigh.flip(bayes(), {name: column[:1] for name, column in TABLE.items()}),
