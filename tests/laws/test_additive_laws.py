@@ -161,7 +161,7 @@ def test_repetition_gives_the_same_bytes_and_threads_the_same_model(
     first = fit(table, label, label)
     assert fit(table, label, label).to_bytes() == first.to_bytes()
     monkeypatch.setattr(parallel, "available_cores", lambda: 3)
-    monkeypatch.setattr("weigh.learn.additive.solver.available_cores", lambda: 3)
+    monkeypatch.setattr("weigh.learn.additive.preconditioner.available_cores", lambda: 3)
     check_same(first, fit(table, label, label))
 
 

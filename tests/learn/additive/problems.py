@@ -16,7 +16,7 @@ from scipy import linalg, optimize, special
 
 from weigh.learn.additive.effects import Effect, curve_effect, level_effect, pair_effect
 from weigh.learn.additive.models import LossMaker
-from weigh.learn.additive.solver import AdditiveProblem
+from weigh.learn.additive.problem import AdditiveProblem
 from weigh.learn.linear.matrix import SparseMatrix
 from weigh.source.sparse_rows import SparseRows
 

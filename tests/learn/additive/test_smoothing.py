@@ -12,15 +12,10 @@ from scipy import optimize
 import weigh
 from tests.learn.additive.problems import Case, make_case
 from weigh.learn.additive.effects import curve_effect
+from weigh.learn.additive.preconditioner import Preconditioner
+from weigh.learn.additive.problem import AdditiveProblem, Prior, SquaredLoss, evaluate
 from weigh.learn.additive.smoothing import choose_strengths, initial_smoothing
-from weigh.learn.additive.solver import (
-    AdditiveProblem,
-    Preconditioner,
-    Prior,
-    SquaredLoss,
-    evaluate,
-    minimise,
-)
+from weigh.learn.additive.solver import minimise
 from weigh.learn.linear.matrix import SparseMatrix
 from weigh.source.sparse_rows import SparseRows
 

@@ -10,18 +10,9 @@ import pytest
 
 from tests.learn.additive.problems import Case, make_case
 from weigh.learn.additive.models import LossMaker
-from weigh.learn.additive.solver import (
-    AdditiveProblem,
-    Preconditioner,
-    Prior,
-    State,
-    duality_gap,
-    evaluate,
-    minimise,
-    newton_step,
-    optimise_intercept,
-    take_step,
-)
+from weigh.learn.additive.preconditioner import Preconditioner
+from weigh.learn.additive.problem import AdditiveProblem, Prior, State, evaluate
+from weigh.learn.additive.solver import duality_gap, minimise, newton_step, optimise_intercept, take_step
 
 CLASSES = [0, 2, 3]
 MONOTONE = [(None, None), ("up", None), ("down", "up"), ("down", "down")]

@@ -21,8 +21,9 @@ from weigh.learn.additive.effects import (
     level_effect,
     linear_effect,
 )
+from weigh.learn.additive.problem import AdditiveProblem
 from weigh.learn.additive.smoothing import Smoothing
-from weigh.learn.additive.solver import AdditiveProblem, AdditiveSolution, minimise
+from weigh.learn.additive.solver import AdditiveSolution, minimise
 from weigh.learn.feature_index import CurveIndexer
 from weigh.learn.linear.matrix import SparseMatrix, column_means_and_stds, position_lookup
 from weigh.learn.linear.training_data import TrainingData

@@ -28,8 +28,8 @@ from weigh.learn.additive.pairs import (
     rank_pairs,
     strongest_columns,
 )
+from weigh.learn.additive.problem import AdditiveProblem, ScoreLoss, SquaredLoss
 from weigh.learn.additive.smoothing import Smoothing, add_strengths, choose_strengths
-from weigh.learn.additive.solver import AdditiveProblem, ScoreLoss, SquaredLoss
 from weigh.learn.linear.logistic import null_model
 from weigh.learn.linear.losses import make_loss
 from weigh.learn.linear.problem import Problem, Solution

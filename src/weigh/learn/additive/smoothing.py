@@ -19,16 +19,9 @@ import numpy as np
 
 from weigh.features.blocks import Floats
 from weigh.learn.additive.effects import LINE
-from weigh.learn.additive.solver import (
-    AdditiveProblem,
-    Preconditioner,
-    Prior,
-    SquaredLoss,
-    State,
-    evaluate,
-    newton_step,
-    take_step,
-)
+from weigh.learn.additive.preconditioner import Preconditioner
+from weigh.learn.additive.problem import AdditiveProblem, Prior, SquaredLoss, State, evaluate
+from weigh.learn.additive.solver import newton_step, take_step
 
 MIN_STRENGTH, MAX_STRENGTH = 1e-3, 1e7
 INITIAL_STRENGTH, INITIAL_LINE_STRENGTH = 10.0, 1.0
