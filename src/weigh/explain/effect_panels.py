@@ -19,6 +19,7 @@ from weigh.text import format_day, format_float, truncate
 
 MAX_PANEL_LEVELS = 8
 MAX_CHART_LEVELS = 30
+MAX_VALUE = 20  # characters of a marked value, half as many if the title also counts levels
 Panel = pictures.CurvePanel | pictures.LevelPanel | pictures.SurfacePanel
 
 
@@ -96,18 +97,19 @@ def effect_panel(
 ) -> Panel:
     """Return the panel of an effect, in which rows are marked: pairs of their location and a text."""
     importance = f"importance {format_height(effect.importance).removeprefix('+')}"
-    mark = list(_describe_mark(settings, effect, marks))
+    most = MAX_PANEL_LEVELS if is_small else MAX_CHART_LEVELS
+    is_cut = effect.kind == "levels" and len(effect.heights) > most
+    mark = list(_describe_mark(settings, effect, marks, MAX_VALUE // 2 if is_cut else MAX_VALUE))
     if isinstance(effect, CurveEffect):
         return _curve_panel(settings, effect, marks, "; ".join([importance, *mark]))
     if isinstance(effect, PairEffect):
         return _surface_panel(settings, effect, marks, [importance, *mark])
-    most = MAX_PANEL_LEVELS if is_small else MAX_CHART_LEVELS
-    more = [f"{most} of {len(effect.heights)} levels"] if len(effect.heights) > most else []
+    more = [f"{most} of {len(effect.heights)} levels"] if is_cut else []
     return _level_panel(settings, effect, marks, "; ".join([importance, *more, *mark]), most)
 
 
 def _describe_mark(
-    settings: PanelSettings, effect: TermEffect, marks: Sequence[tuple[Location, str]]
+    settings: PanelSettings, effect: TermEffect, marks: Sequence[tuple[Location, str]], width: int
 ) -> Iterator[str]:
     """Yield the value of a single marked row and its height."""
     if len(marks) != 1:
@@ -117,7 +119,7 @@ def _describe_mark(
     height = ""
     if len(outputs) == 1 and (number := effect.height_at(location, outputs[0])) is not None:
         height = f": {format_height(number)}"
-    yield f"{text} {truncate(_format_location(effect, location), 20)}{height}"
+    yield f"{text} {truncate(_format_location(effect, location), width)}{height}"
 
 
 def _format_location(effect: TermEffect, location: Location) -> str:
