@@ -18,7 +18,7 @@ EffectPanel = CurvePanel | LevelPanel | SurfacePanel
 PANEL_SIZE = PanelSize(320, 150)
 N_COLUMNS = 2
 MAX_PANELS = 24
-MAX_PANEL_TITLE, MAX_PANEL_SUBTITLE = 44, 58  # characters
+MAX_PANEL_TITLE, MAX_PANEL_SUBTITLE = 44, 62  # characters
 
 
 def effects_page(
