@@ -28,10 +28,10 @@ from weigh.learn.additive.pairs import (
     rank_pairs,
     strongest_columns,
 )
-from weigh.learn.additive.problem import AdditiveProblem, ScoreLoss, SquaredLoss
+from weigh.learn.additive.problem import AdditiveProblem, SquaredLoss
 from weigh.learn.additive.smoothing import Smoothing, add_strengths, choose_strengths
 from weigh.learn.linear.logistic import null_model
-from weigh.learn.linear.losses import make_loss
+from weigh.learn.linear.losses import ScoreLoss, make_loss
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.problem_setup import optimality_certificate, warn_unless_optimal
 from weigh.learn.linear.training_data import TrainingData
@@ -99,8 +99,14 @@ class LossMaker:
         weights = self.weights if mask is None or self.weights is None else self.weights[mask]
         if not self.n_classes:
             return SquaredLoss(y if offset is None else y - offset[:, 0], weights)
-        problem: Any = Problem(None, y, np.zeros(0), np.zeros(0), True, weights, offset)  # type: ignore[arg-type]
-        return make_loss(problem, self.n_classes)
+        return make_loss(_Targets(y, weights, offset), self.n_classes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Targets:
+    y: Floats
+    weights: Floats | None
+    offset: Floats | None
 
 
 @dataclass(frozen=True, eq=False)

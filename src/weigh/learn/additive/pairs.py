@@ -20,9 +20,10 @@ from weigh.features.blocks import Floats, Ints, Mask
 from weigh.features.curves import Curve, pair_title
 from weigh.features.kinds import Category
 from weigh.learn.additive.effects import Effect, pair_effect
-from weigh.learn.additive.problem import AdditiveProblem, ScoreLoss
+from weigh.learn.additive.problem import AdditiveProblem
 from weigh.learn.additive.smoothing import Smoothing, add_strengths, choose_strengths
 from weigh.learn.additive.solver import minimise
+from weigh.learn.linear.losses import ScoreLoss
 from weigh.learn.linear.matrix import SparseMatrix
 from weigh.model.distributions.curve_weights import CurveWeights, PairAxis
 from weigh.model.distributions.weights import LevelWeights

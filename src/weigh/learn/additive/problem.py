@@ -4,41 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
 from weigh import algebra
 from weigh.features.blocks import Floats, Mask
 from weigh.learn.additive.effects import Effect
+from weigh.learn.linear.losses import ScoreLoss
 from weigh.learn.linear.matrix import SparseMatrix
-
-
-class ScoreLoss(Protocol):
-    """A convex loss of the rows' scores S [n, k]; p are the predictions of the scores."""
-
-    @property
-    def n_outputs(self) -> int:
-        """The number k of scores of a row."""
-
-    @property
-    def weights(self) -> Floats:
-        """The row weights [n, 1]."""
-
-    def value(self, S: Floats) -> float:
-        """Return the weighted sum of the rows' losses."""
-
-    def row_values(self, S: Floats) -> Floats:
-        """Return the unweighted loss of every row."""
-
-    def probabilities(self, S: Floats) -> Floats:
-        """Return the predictions [n, k]."""
-
-    def score_gradient(self, p: Floats) -> Floats:
-        """Return the gradient with respect to the scores [n, k]."""
-
-    def hessian_times(self, p: Floats, V: Floats) -> Floats:
-        """Return the Hessian with respect to the scores times V [n, k]."""
 
 
 class SquaredLoss:

@@ -16,11 +16,26 @@ import numpy as np
 from weigh import algebra
 from weigh.features.blocks import Floats
 from weigh.learn.linear.matrix import Matrix
-from weigh.learn.linear.problem import Problem
 
 
-class CrossEntropyLoss(Protocol):
-    """Value, derivatives and conjugate of a loss, as solvers need them."""
+class Targets(Protocol):
+    """What a loss needs of a problem: targets [n], row weights [n] and the offset of the scores, if any."""
+
+    @property
+    def y(self) -> Floats:
+        """The targets."""
+
+    @property
+    def weights(self) -> Floats | None:
+        """The row weights; None if all are 1."""
+
+    @property
+    def offset(self) -> Floats | None:
+        """What is added to the scores; None if nothing."""
+
+
+class ScoreLoss(Protocol):
+    """Value and derivatives of a convex loss of scores S [n, k]; p are the predictions of the scores."""
 
     @property
     def n_outputs(self) -> int:
@@ -37,13 +52,17 @@ class CrossEntropyLoss(Protocol):
         """Return the unweighted loss of every row."""
 
     def probabilities(self, S: Floats) -> Floats:
-        """Return the predicted probabilities [n, k]."""
+        """Return the predictions [n, k]: probabilities, or the scores themselves for squared loss."""
 
     def score_gradient(self, p: Floats) -> Floats:
         """Return the gradient s (p − y) with respect to the scores [n, k]."""
 
     def hessian_times(self, p: Floats, V: Floats) -> Floats:
         """Return the Hessian with respect to the scores times V [n, k]."""
+
+
+class CrossEntropyLoss(ScoreLoss, Protocol):
+    """A log loss, with the conjugate and the margins that its solvers need."""
 
     def hessian_blocks(self, p: Floats) -> Iterator[tuple[int, int, float, Floats]]:
         """Yield the Hessian by pairs of columns: both columns, a sign, and row weights ≥ 0."""
@@ -60,7 +79,7 @@ class LogisticLoss:
 
     n_outputs = 1
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Targets) -> None:
         self.y = problem.y[:, None]
         self.weights = _as_column(problem.weights, 1.0, problem)
         self.offset = _as_column(problem.offset, 0.0, problem)
@@ -107,7 +126,7 @@ class LogisticLoss:
 class SoftmaxLoss:
     """Log loss of several classes, log Σ exp(zₖ) − z_y."""
 
-    def __init__(self, problem: Problem, n_classes: int) -> None:
+    def __init__(self, problem: Targets, n_classes: int) -> None:
         self.n_outputs = n_classes
         self.y = problem.y.astype(np.int64)
         self.weights = _as_column(problem.weights, 1.0, problem)
@@ -165,12 +184,12 @@ class SoftmaxLoss:
         return np.asarray(T[self._true_class] - others.max(axis=1))
 
 
-def make_loss(problem: Problem, n_classes: int) -> CrossEntropyLoss:
+def make_loss(problem: Targets, n_classes: int) -> CrossEntropyLoss:
     """Return the log loss for a number of classes."""
     return LogisticLoss(problem) if n_classes == 2 else SoftmaxLoss(problem, n_classes)
 
 
-def _as_column(values: Floats | None, default: float, problem: Problem) -> Floats:
+def _as_column(values: Floats | None, default: float, problem: Targets) -> Floats:
     column = np.full(len(problem.y), default) if values is None else values
     return column.reshape(len(problem.y), -1)
 
