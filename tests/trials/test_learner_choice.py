@@ -101,7 +101,7 @@ def test_little_text_does_not_decide():
     assert len(weigh.choose_learner(rows, "y", columns={"note": "text"}).candidates) >= 3
 
 
-@pytest.mark.parametrize(("n", "is_compared"), [(30, False), (49, False), (50, True)])
+@pytest.mark.parametrize(("n", "is_compared"), [(10, False), (19, False), (20, True)])
 def test_few_rows_belong_to_naive_bayes(n, is_compared):
     choice = weigh.choose_learner(table(n, wavy), "y")
     assert bool(choice.candidates) == is_compared
@@ -163,7 +163,7 @@ def test_a_constant_target_needs_no_comparison():
 
 
 def test_integers_are_classes_or_numbers_as_stated():
-    a, b = numbers(45)
+    a, b = numbers(15)
     rows = {"a": a, "b": b, "y": np.round(a + b).astype(int)}
     assert weigh.choose_learner(rows, "y").learner != "linear"
     assert weigh.choose_learner(rows, "y", target="numbers").learner == "linear"

@@ -34,7 +34,7 @@ from weigh.trials.parallel import capture_warnings, record_thread_warnings
 from weigh.trials.splits import Split, find_strata, repeated_folds
 
 OWNER = "choose_learner"
-FEW_ROWS = 50  # with fewer, held-out losses are mostly noise
+FEW_ROWS = 20  # with fewer, held-out losses are mostly noise
 MOSTLY_TEXT = 0.5  # share of the characters
 FOLDS = ((100, 10), (5_000, 5), (math.inf, 3))  # for fewer rows than this, so many folds
 MAX_NUMBERS = 1_000_000  # rows × columns × classes that are compared, in two folds if more than half of it
@@ -67,8 +67,8 @@ def choose_learner(
     one standard error and 5 % larger. The standard error is that of the mean difference of the rows' losses.
 
     Some tables need no comparison. Naive Bayes is chosen if text holds more than half of the characters, if
-    there are fewer than 50 rows, or a single class. Linear regression without curves is chosen for fewer
-    than 50 rows, or if all targets are equal.
+    there are fewer than 20 rows, or a single class. Linear regression without curves is chosen for fewer
+    than 20 rows, or if all targets are equal.
 
     Parameters
     ----------

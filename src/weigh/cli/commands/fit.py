@@ -60,7 +60,7 @@ SECTIONS = {
           numbers   linear, linear with curves, and with pairs
         Of learners whose loss is at most one standard error and 5 % larger than
         the smallest, the simplest is chosen. Curves also pool rare categories.
-        Text, fewer than 50 rows and a single class go to naive-bayes without a
+        Text, fewer than 20 rows and a single class go to naive-bayes without a
         comparison. --set limits it to the learners that have the parameter.
     """,
     **{
