@@ -11,7 +11,7 @@ import weigh
 from weigh import errors
 from weigh.features.blocks import CategoryBlock, NumberBlock
 from weigh.features.curves import Curve, Pair, PairBlock, pair_title
-from weigh.learn.preprocessing import MAX_CELLS, MIN_CELLS, fit_cells
+from weigh.learn.preprocessing import MAX_CELLS, fit_cells
 
 RNG = np.random.default_rng(0)
 
@@ -57,7 +57,7 @@ def test_given_cuts_are_kept_and_empty_cells_have_positions_between_their_cuts()
 def test_more_rows_have_more_cells_up_to_a_limit() -> None:
     sizes = [len(fit_cells(Curve(), RNG.normal(size=n), 1, "x").cuts) + 1 for n in (10, 100, 1000, 20_000)]
     assert sizes == sorted(sizes)
-    assert sizes[0] <= MIN_CELLS
+    assert sizes[0] == 10
     assert MAX_CELLS * 0.9 <= sizes[-1] <= MAX_CELLS
 
 

@@ -28,12 +28,10 @@ from weigh.source.chunk import Chunk
 
 # The fewest rows whose standard deviations "auto" relies on: their relative error is 1/√(2n − 2), 24 % here.
 MIN_ROWS = 10
-# The cells of a curve: a power of the rows, up to 128. Few rows have more cells than the power says, because
-# a straight line over few cells is coarse. All curves of a table have at most 3,000 cells, and not more than
-# there are rows or 400, because the time of a fit grows with their cube.
-MIN_CELLS, COARSE_CELLS, MAX_CELLS = 8, 50, 128
+# Curves have many cells, because a straight line over few of them is coarse and the prior smooths them. All
+# curves of a table have at most as many cells as there are rows, or 400, because time grows with their cube.
+MIN_CELLS, MAX_CELLS = 8, 128
 MIN_ALL_CELLS, MAX_ALL_CELLS = 400, 3_000
-CELLS_FACTOR, CELLS_POWER = 1.5, 0.6
 _SINGLE_CLASS: Any = np.zeros(1, dtype=np.int64)  # class mapping of counts that ignore labels
 
 
@@ -158,10 +156,8 @@ def fit_cells(kind: Any, values: Floats, n_curves: int, name: str) -> CurveCells
 
 def _n_cells(n_rows: int, n_curves: int) -> int:
     """Return the number of cells of a curve: fewer for few rows and for many curves."""
-    wanted = max(CELLS_FACTOR * float(n_rows) ** CELLS_POWER, min(n_rows, COARSE_CELLS))
     affordable = max(MIN_ALL_CELLS, min(n_rows, MAX_ALL_CELLS)) // n_curves
-    limit = min(MAX_CELLS, affordable, math.ceil(wanted))
-    return max(MIN_CELLS, int(limit))
+    return max(MIN_CELLS, min(MAX_CELLS, n_rows, affordable))
 
 
 def _needs_vocabulary(kind: Kind) -> bool:
