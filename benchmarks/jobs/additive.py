@@ -25,9 +25,17 @@ def report(subject: Subject, quick: bool) -> str:
     return additive_report(subject, quick)
 
 
+def report_scale(quick: bool) -> str:
+    from benchmarks.quality.additive_scale import scale_report
+
+    return scale_report(quick)
+
+
 JOBS: list[Row] = [
     Quality("additive.a", "Additive models on Adult", partial(report, "adult"), **NEEDS),
     Quality("additive.c", "Additive classifiers on public tables",
             partial(report, "classification"), **NEEDS),
     Quality("additive.r", "Additive regressions on public tables", partial(report, "regression"), **NEEDS),
+    Quality("additive.n", "Additive models by the number of rows", report_scale,
+            environment="peers", packages=("weigh", "numpy")),
 ]  # fmt: skip

@@ -92,8 +92,7 @@ class LinearTask:
             centres_missing=centres_missing_numbers(values["scale"], prior),
             curves=values["curves"],
         )
-        if is_additive(schema, values["curves"], values["pairs"]):
-            check_curve_parameters(LINEAR_REGRESSION.owner, values)
+        check_curve_parameters(LINEAR_REGRESSION.owner, values, schema)
         scale = resolve_regression_scale(values["scale"], source, prior)
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
             warn_unlike_regression_scales(schema, source)

@@ -94,8 +94,7 @@ class LogisticTask:
             centres_missing=centres_missing_numbers(values["scale"], prior),
             curves=values["curves"],
         )
-        if is_additive(schema, values["curves"], values["pairs"]):
-            check_curve_parameters(EXACT_PARAMETERS.owner, values)
+        check_curve_parameters(EXACT_PARAMETERS.owner, values, schema)
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
             warn_unlike_regression_scales(schema, source)
         # The prior of a bare array is that of scikit-learn on the same array.
@@ -115,7 +114,8 @@ class LogisticTask:
         totals = np.bincount(data.y, data.weights, minlength=len(data.classes))
         if is_additive(self.schema, self.curves, self.pairs):
             weighted = replace(data, weights=apply_class_weights(self.class_weight, data))
-            settings = CurveSettings(EXACT_PARAMETERS.owner, self.prior, self.pairs, self.tol, self.max_iter)
+            prior = None if self.chooses_prior_scale else self.prior
+            settings = CurveSettings(EXACT_PARAMETERS.owner, prior, self.pairs, self.tol, self.max_iter)
             return learn_logistic(weighted, totals / totals.sum(), settings)
         setup = self.set_up(data)
         try:

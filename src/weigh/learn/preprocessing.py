@@ -31,7 +31,7 @@ MIN_ROWS = 10
 # Curves have many cells, because a straight line over few of them is coarse and the prior smooths them. All
 # curves of a table have at most as many cells as there are rows, or 400, because time grows with their cube.
 MIN_CELLS, MAX_CELLS = 8, 128
-MIN_ALL_CELLS, MAX_ALL_CELLS = 400, 3_000
+MIN_ALL_CELLS, MAX_ALL_CELLS = 400, 1_500
 _SINGLE_CLASS: Any = np.zeros(1, dtype=np.int64)  # class mapping of counts that ignore labels
 
 

@@ -30,13 +30,15 @@ class Component:
     """One quadratic form S of an effect's prior; `key` names its strength, which effects may share.
 
     `S` [r, r] refers to the coordinates; [r] is a diagonal. The ranks of an effect's components add up to its
-    number of coordinates, so that tr P⁻¹S is rank / strength. `fixed` is a stated strength.
+    number of coordinates, so that tr P⁻¹S is rank / strength. `fixed` is a stated strength. One
+    that `is_validated` is chosen on held-out rows instead of by marginal likelihood.
     """
 
     key: str
     S: Floats
     rank: int
     fixed: float | None = None
+    is_validated: bool = False
 
     def quadratic(self, U: Floats) -> float:
         """Return Σ u·Su over the columns of U."""
@@ -157,9 +159,13 @@ def level_effect(title: str, start: int, counts: Floats) -> Effect:
     return Effect(title, start, start + n_levels, [component], basis)
 
 
-def linear_effect(title: str, start: int, scales: Floats, key: str, fixed: float | None = None) -> Effect:
+def linear_effect(
+    title: str, start: int, scales: Floats, key: str, fixed: float | None = None, has_words: bool = False
+) -> Effect:
     """Return the effect of features with one weight each, in units of their scales."""
-    return Effect(title, start, start + len(scales), [Component(key, np.square(scales), len(scales), fixed)])
+    is_validated = has_words and fixed is None and len(scales) > MAX_CENTRED_LEVELS
+    component = Component(key, np.square(scales), len(scales), fixed, is_validated)
+    return Effect(title, start, start + len(scales), [component])
 
 
 def pair_effect(title: str, start: int, counts: Floats, are_numbers: tuple[bool, bool]) -> Effect:

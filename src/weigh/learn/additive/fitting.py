@@ -14,6 +14,7 @@ from weigh.features.blocks import Floats
 from weigh.features.curves import Curve
 from weigh.features.kinds import Category
 from weigh.features.schema import ColumnGroup, Schema
+from weigh.features.text_kinds import BagOfWordsKind
 from weigh.learn.additive.effects import (
     FLAGS,
     Effect,
@@ -94,9 +95,9 @@ def _make_effect(
         is_number = group.kind.name in ("value", "number", "products")
         scales = np.where(is_number & (stds > 0), stds, 1.0)
     is_small = stop - start == 1 or group.kind.name == "flag"
-    return linear_effect(
-        group.title, start, scales, FLAGS if is_small else f"{group.title}: weights", fixed_strength
-    )
+    key = FLAGS if is_small else f"{group.title}: weights"
+    has_words = isinstance(group.kind, BagOfWordsKind)
+    return linear_effect(group.title, start, scales, key, fixed_strength, has_words)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,6 +17,7 @@ from weigh.learn.additive.fitting import (
     AdditiveFit,
     complete_terms,
     finish,
+    is_additive,
     posterior_source,
     strengths_by_title,
 )
@@ -30,6 +31,7 @@ from weigh.learn.additive.pairs import (
 )
 from weigh.learn.additive.problem import AdditiveProblem, SquaredLoss
 from weigh.learn.additive.smoothing import Smoothing, add_strengths, choose_strengths
+from weigh.learn.additive.word_strengths import fix_word_strengths
 from weigh.learn.linear.logistic import null_model
 from weigh.learn.linear.losses import ScoreLoss, make_loss
 from weigh.learn.linear.problem import Problem, Solution
@@ -62,8 +64,15 @@ class CurveSettings:
         return 1 / float(self.prior.scale) ** 2 if is_stated else None
 
 
-def check_curve_parameters(owner: str, values: dict[str, Any]) -> None:
-    """Raise ParameterError if a parameter cannot be combined with curves."""
+def check_curve_parameters(owner: str, values: dict[str, Any], schema: Schema) -> None:
+    """Raise ParameterError if a parameter cannot be combined with curves, or pairs have no columns."""
+    if not is_additive(schema, values["curves"], values["pairs"]):
+        if values["pairs"] is not None:
+            raise errors.ParameterError(
+                f"{owner}: pairs join columns with curves or levels, but there are none.",
+                hint=("Use ", Setting("curves", "auto"), " too."),
+            )
+        return
     prior, noise = values["prior"], values.get("noise", "normal")
     if not (prior is None or (isinstance(prior, Normal | str) and getattr(prior, "is_centred", True))):
         raise errors.ParameterError(
@@ -123,7 +132,7 @@ def fit_effects(data: TrainingData, make: LossMaker, null: float, settings: Curv
     """Fit the main effects, choose pairs if asked for, and minimise the objective over all of them."""
     with algebra.single_thread_blas():
         effects = AdditiveData.from_training_data(data, settings.fixed_strength)
-        problem = AdditiveProblem(effects.X, make(), effects.effects)
+        problem = fix_word_strengths(AdditiveProblem(effects.X, make(), effects.effects), make)
         sample, in_sample = _sample(problem, make)
         smoothing = choose_strengths(sample)
         schema, axes, counts = data.schema, [], effects.counts
