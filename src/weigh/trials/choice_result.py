@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from weigh import errors
+from weigh.pictures import interval_chart
 from weigh.result import Facts, Section, Table, TabularResult
 from weigh.text import format_quantity
 from weigh.trials.choice_candidates import LearnerVariant
@@ -23,7 +25,6 @@ class CandidateScore(Facts):
 
     name: str
     learner: str
-    parameters: Mapping[str, Any]
     loss: float
     standard_error: float
     excess: float
@@ -80,6 +81,22 @@ class LearnerChoice(TabularResult):
             return [Section("untried", untried)]
         notes = [_describe_sample(self), *untried]
         return [Section("candidates", [_score_table(self)]), Section("notes", notes)]
+
+    def plot(self) -> Any:
+        """Plot the held-out losses of the candidates with intervals of one standard error."""
+        if not self.candidates:
+            raise errors.Unsupported("There is nothing to plot: a rule decided without a comparison.")
+        rows = [
+            {
+                "name": each.name,
+                "value": each.loss,
+                "low": each.loss - each.standard_error,
+                "high": each.loss + each.standard_error,
+            }
+            for each in self.candidates
+        ]
+        loss = "log loss" if self.loss == "log_loss" else "1 − R²"
+        return interval_chart(rows, x=f"{loss} on held-out rows, ± one standard error", what="learners")
 
 
 def _score_table(choice: LearnerChoice) -> Table:

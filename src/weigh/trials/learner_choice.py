@@ -263,7 +263,6 @@ class _Trial:
             CandidateScore(
                 self.variants[at].name,
                 self.variants[at].learner,
-                _added_parameters(self.variants[at]),
                 *mean,
                 *_mean_with_error(_subtract(row, losses[best]), weights),
             )

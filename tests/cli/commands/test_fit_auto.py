@@ -78,7 +78,7 @@ def test_json_has_the_comparison(calls):
     assert (choice["rows"], choice["sampled"], choice["folds"], choice["loss"]) == (240, 240, 5, "log_loss")
     assert [each["learner"] for each in choice["candidates"]] == ["naive-bayes", "logistic", "logistic"]
     assert [sorted(each) for each in choice["candidates"]] == [
-        ["excess", "excess_error", "learner", "loss", "name", "parameters", "standard_error"]
+        ["excess", "excess_error", "learner", "loss", "name", "standard_error"]
     ] * 3
     assert choice["untried"][0]["reason"] == "no pair of columns lowered the loss"
     python = weigh.choose_learner(weigh.open("calls.csv", label="calls"))
