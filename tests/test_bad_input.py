@@ -497,6 +497,49 @@ def _() -> object:
     return weigh.surface(linear(curves="auto"), HOMES)
 
 
+@case("Pairs without curves or levels")
+def _() -> object:
+    return linear(pairs="auto")
+
+
+@case("Pairs of a column that does not exist")
+def _() -> object:
+    return linear(curves="auto", pairs=[("area", "room")])
+
+
+@case("Curves of an online learner")
+def _() -> object:
+    return logistic(method="online", curves="auto")
+
+
+@case("A curve in a perceptron")
+def _() -> object:
+    return weigh.Perceptron(columns={"area": weigh.Curve()}).fit(LETS, "let")
+
+
+@case("A curve in naive Bayes")
+def _() -> object:
+    return weigh.NaiveBayes(columns={"area": weigh.Curve()}).fit(LETS, "let")
+
+
+@case("Curves with absolute loss")
+def _() -> object:
+    return linear(curves="auto", noise="laplace")
+
+
+@case("Curves of a sparse matrix")
+def _() -> object:
+    from scipy.sparse import csr_array
+
+    return weigh.LinearRegression(curves="auto").fit(csr_array(np.eye(3)), [1.0, 2.0, 3.0])
+
+
+@case("A curve of dates with settings")
+def _() -> object:
+    table = {"day": ["2024-01-02", "2024-02-03", "2024-03-04"], "y": [1.0, 2.0, 2.5]}
+    return linear(table, "y", columns={"day": weigh.Curve(monotone="up")})
+
+
 @case("The difference between two types of models")
 def _() -> object:
     return weigh.diff(fit(PETS), perceptron())

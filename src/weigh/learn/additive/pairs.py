@@ -250,11 +250,10 @@ def named_pairs(pairs: Sequence[Any], data: PairData, owner: str) -> list[tuple[
     for pair in pairs:
         for name in pair:
             if name not in positions:
-                raise errors.unknown_column_error(
-                    name,
-                    list(positions),
-                    f"{owner}: pairs names an unknown column: those with curves or levels",
-                    "pairs",
+                known = list(positions)
+                raise errors.ColumnError(
+                    f"{owner}: pairs names {name!r}, but the columns with curves or levels are "
+                    f"{errors.quote_names(known)}.{errors.did_you_mean(name, known)}"
                 )
         found.append((positions[pair[0]], positions[pair[1]]))
     return found
