@@ -108,7 +108,7 @@ class LinearTask:
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> RegressionModel:
         """Fit the model to the rows of a source."""
-        if is_additive(self.schema, self.curves, self.pairs):
+        if is_additive(self.schema, self.pairs):
             data = load_training_data(self.schema, source, is_regression=True, progress=progress)
             settings = CurveSettings(LINEAR_REGRESSION.owner, self.prior, self.pairs, self.tol, self.max_iter)
             return learn_linear(data, settings)

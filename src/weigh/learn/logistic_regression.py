@@ -112,7 +112,7 @@ class LogisticTask:
         )
         check_two_classes(data)
         totals = np.bincount(data.y, data.weights, minlength=len(data.classes))
-        if is_additive(self.schema, self.curves, self.pairs):
+        if is_additive(self.schema, self.pairs):
             weighted = replace(data, weights=apply_class_weights(self.class_weight, data))
             prior = None if self.chooses_prior_scale else self.prior
             settings = CurveSettings(EXACT_PARAMETERS.owner, prior, self.pairs, self.tol, self.max_iter)

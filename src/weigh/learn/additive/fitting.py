@@ -35,13 +35,11 @@ MAX_SMOOTHING_ROWS = 50_000  # strengths are chosen on at most so many rows
 MAX_POSTERIOR_FEATURES = 1_000
 
 
-def is_additive(schema: Schema, curves: str | None, pairs: Any) -> bool:
-    """Whether a fit has curves, or pooled levels because curves or pairs were asked for."""
+def is_additive(schema: Schema, pairs: Any) -> bool:
+    """Whether a fit has curves, or levels that can form pairs."""
     kinds = [group.kind for group in schema.column_groups]
     has_levels = any(isinstance(kind, Category) and kind.against is None for kind in kinds)
-    return any(isinstance(kind, Curve) for kind in kinds) or (
-        has_levels and (curves is not None or pairs is not None)
-    )
+    return any(isinstance(kind, Curve) for kind in kinds) or (has_levels and pairs is not None)
 
 
 @dataclass(frozen=True, eq=False)

@@ -66,8 +66,8 @@ class CurveSettings:
 
 def check_curve_parameters(owner: str, values: dict[str, Any], schema: Schema) -> None:
     """Raise ParameterError if a parameter cannot be combined with curves, or pairs have no columns."""
-    if not is_additive(schema, values["curves"], values["pairs"]):
-        if values["pairs"] is not None:
+    if not is_additive(schema, values["pairs"]):
+        if values["pairs"] is not None and (values["curves"] is None or isinstance(values["pairs"], tuple)):
             raise errors.ParameterError(
                 f"{owner}: pairs join columns with curves or levels, but there are none.",
                 hint=("Use ", Setting("curves", "auto"), " too."),
