@@ -108,9 +108,7 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
 
     @property
     def _failed_checks(self) -> dict[str, str]:
-        if self.method == "online":
-            return SAMPLE_WEIGHT_CHECKS
-        return {}
+        return SAMPLE_WEIGHT_CHECKS if self.method == "online" else {}
 
     def __init__(
         self,

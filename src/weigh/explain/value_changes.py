@@ -13,7 +13,7 @@ import numpy as np
 from weigh.explain.additive_row import AdditiveRow
 from weigh.features.blocks import CategoryBlock, Floats, NumberBlock
 from weigh.features.curves import PairBlock
-from weigh.model.distributions.curve_weights import CurveWeights, PairWeights
+from weigh.model.distributions.curve_weights import CurveWeights, PairWeights, format_number
 from weigh.model.distributions.gaussian import GaussianWeights
 from weigh.model.distributions.number_shapes import ShapedWeights
 from weigh.model.distributions.weights import LevelWeights, LinearNumberTerm, format_value
@@ -133,8 +133,8 @@ def _cell_changes(
         cell = next((cell for cell in cells if flips[cell]), None)
         if cell is not None:
             threshold, becomes = float(cuts[cell - shift]), row.model.classes[verdicts[cell]]
-            to = f"{word} {threshold:.6g}"
-            yield ValueChange(term.name, format_value(now), to, becomes, threshold)
+            to = f"{word} {format_number(threshold, term.name)}"
+            yield ValueChange(term.name, format_number(now, term.name), to, becomes, threshold)
 
 
 def _all_cuts(row: AdditiveRow, term: CurveWeights) -> Floats:

@@ -69,7 +69,7 @@ def _align_curves(old: CurveWeights | None, new: CurveWeights | None) -> Aligned
     values = NumberBlock(np.concatenate([cuts, [np.inf, np.nan]]))
     heights = [None if curve is None else curve.table[curve.cells(values)] for curve in (old, new)]
     last = curves[-1]
-    names = [*name_cells(cuts), "missing"]
+    names = [*name_cells(cuts, last.name), "missing"]
     return AlignedTerms(names, *_fill(heights), _spread_counts(last, cuts))
 
 
@@ -116,7 +116,7 @@ def _refine_axes(axes: Sequence[PairAxis]) -> tuple[list[str], list[Ints]] | Non
         return [str(level) for level in levels], cells
     cuts = np.unique(np.concatenate([axis.cuts for axis in axes if axis.cuts is not None]))
     values = NumberBlock(np.append(cuts, np.inf))
-    return name_cells(cuts), [axis.cells(values) for axis in axes]
+    return name_cells(cuts, axes[0].name), [axis.cells(values) for axis in axes]
 
 
 def _level_groups(axis: PairAxis) -> dict[Any, int]:
@@ -144,12 +144,12 @@ def _align_numbers(old: LinearNumberTerm | None, new: LinearNumberTerm | None) -
 
 
 def _align_number_with_curve(old: LinearNumberTerm, new: CurveWeights) -> AlignedTerms:
-    line, names = _line_heights(old, new), [*name_cells(new.cuts), "missing"]
+    line, names = _line_heights(old, new), [*name_cells(new.cuts, new.name), "missing"]
     return AlignedTerms(names, line, new.table, new.counts)
 
 
 def _align_curve_with_number(old: CurveWeights, new: LinearNumberTerm) -> AlignedTerms:
-    line, names = _line_heights(new, old), [*name_cells(old.cuts), "missing"]
+    line, names = _line_heights(new, old), [*name_cells(old.cuts, old.name), "missing"]
     return AlignedTerms(names, old.table, line, old.counts)
 
 

@@ -19,7 +19,7 @@ from weigh.advice import Setting
 from weigh.features.blocks import Floats, Longs
 from weigh.features.kinds import Flag
 from weigh.features.schema import ColumnGroup
-from weigh.model.distributions.curve_weights import CurveWeights, PairAxis, PairWeights
+from weigh.model.distributions.curve_weights import CurveWeights, PairAxis, PairWeights, format_cuts
 from weigh.model.distributions.weights import LevelWeights, format_value
 from weigh.model.distributions.word_weights import WordWeights
 from weigh.result import Facts, Lines, Section, Table, TabularResult
@@ -249,7 +249,7 @@ def _flag_rows(name: str, points: float, words: Any) -> Iterator[CellPoints]:
 def _cells(term: Any, points: list[int]) -> Iterator[tuple[str, int]]:
     """Yield the cells of a term with their points; neighbouring cells with equal points are one range."""
     if isinstance(term, CurveWeights):
-        yield from _merge_cells(term.cuts, points[:-1])
+        yield from _merge_cells(format_cuts(term.cuts, term.name), points[:-1])
         yield MISSING, points[-1]
     elif isinstance(term, PairWeights):
         n = term.right.n_cells
@@ -264,14 +264,13 @@ def _cells(term: Any, points: list[int]) -> Iterator[tuple[str, int]]:
 
 def _axis_cells(axis: PairAxis, points: list[int]) -> Iterator[tuple[str, int]]:
     if axis.cuts is not None:
-        yield from _merge_cells(axis.cuts, points)
+        yield from _merge_cells(format_cuts(axis.cuts, axis.name), points)
     else:
         yield from zip(axis.cell_names(), points, strict=True)
 
 
-def _merge_cells(cuts: Floats, points: list[int]) -> Iterator[tuple[str, int]]:
-    """Yield ranges of cells with equal points."""
-    edges = [f"{cut:.6g}" for cut in cuts.tolist()]
+def _merge_cells(edges: Sequence[str], points: list[int]) -> Iterator[tuple[str, int]]:
+    """Yield the ranges between the edges, as one if neighbours have equal points."""
     for value, group in groupby(range(len(points)), key=lambda cell: points[cell]):
         cells = list(group)
         low = None if cells[0] == 0 else edges[cells[0] - 1]

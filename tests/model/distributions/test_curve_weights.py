@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +42,29 @@ def test_a_cell_holds_the_values_above_its_lower_cut_and_up_to_its_upper_cut() -
 
 
 def test_cells_are_named_by_their_bounds() -> None:
-    assert name_cells(CUTS) == ["≤ 1", "1 to 2.5", "> 2.5"]
-    assert name_cells(np.zeros(0)) == ["any"]
+    assert name_cells(CUTS, "a") == ["≤ 1", "1 to 2.5", "> 2.5"]
+    assert name_cells(np.zeros(0), "a") == ["any"]
+
+
+def test_different_cuts_have_different_texts() -> None:
+    assert name_cells(np.array([1234567.5, 1234568.5]), "a") == [
+        "≤ 1234567.5",
+        "1234567.5 to 1234568.5",
+        "> 1234568.5",
+    ]
+
+
+def test_days_of_dates_are_named_by_their_dates() -> None:
+    column = "since: days since 1970"
+    assert name_cells(np.array([18459.5, 18667.0]), column) == [
+        "≤ 2020-07-16",
+        "2020-07-16 to 2021-02-09",
+        "> 2021-02-09",
+    ]
+    # Cuts within one day would have the same date.
+    assert name_cells(np.array([18459.25, 18459.5]), column)[0] == "≤ 18459.2"
+    (contribution,) = replace(CURVE, name=column).contributions(NumberBlock(np.array([18717.0])), 0)
+    assert contribution.value == "2021-03-31"
 
 
 def test_the_score_of_a_row_is_the_height_of_its_cell() -> None:

@@ -18,6 +18,7 @@ import numpy as np
 from weigh import _core
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock
 from weigh.features.curves import PairBlock, pair_title
+from weigh.features.dates.kind import is_days
 from weigh.immutable import Immutable
 from weigh.model.distributions.weights import (
     Contribution,
@@ -27,6 +28,9 @@ from weigh.model.distributions.weights import (
     format_value,
     missing_number,
 )
+from weigh.text import format_day
+
+MAX_DIGITS = 17  # enough for any two different numbers
 
 
 def find_cells(values: Floats, cuts: Floats) -> Ints:
@@ -35,9 +39,29 @@ def find_cells(values: Floats, cuts: Floats) -> Ints:
     return np.where(np.isnan(values), len(cuts) + 1, cells).astype(np.int32)
 
 
-def name_cells(cuts: Floats) -> list[str]:
-    """Return the cells of a number as text: "≤ 20", "20 to 30", "> 30"."""
-    texts = [f"{cut:.6g}" for cut in cuts.tolist()]
+def format_number(number: float, column: str) -> str:
+    """Format a number of a column, a day as a date."""
+    return format_day(number) if is_days(column) else format_value(number)
+
+
+def format_cuts(cuts: Floats, column: str) -> list[str]:
+    """Format the cuts of a column: numbers with at least six digits, the days of dates as dates.
+
+    Different cuts have different texts.
+    """
+    numbers = cuts.tolist()
+    if is_days(column) and len(dates := list(map(format_day, numbers))) == len(set(dates)):
+        return dates
+    for digits in range(6, MAX_DIGITS + 1):
+        texts = [f"{number:.{digits}g}" for number in numbers]
+        if len(set(texts)) == len(texts):
+            break
+    return texts
+
+
+def name_cells(cuts: Floats, column: str) -> list[str]:
+    """Return the cells of a column as text: "≤ 20", "20 to 30", "> 30"."""
+    texts = format_cuts(cuts, column)
     if not texts:
         return ["any"]
     return [
@@ -83,7 +107,7 @@ class CurveWeights(SingleValueTerm):
         """Yield the height of the curve at the row's value."""
         value = float(block.values[row])
         if not np.isnan(value):
-            yield Contribution(self.name, format_value(value), self.table[self.cells(block)[row]])
+            yield Contribution(self.name, format_number(value, self.name), self.table[self.cells(block)[row]])
         elif self.table[-1].any():
             yield Contribution(self.name, "missing", self.table[-1])
 
@@ -103,7 +127,7 @@ class CurveWeights(SingleValueTerm):
 
     def features(self) -> LinearFeatures:
         """Return one 0/1 feature per cell, and one for missing values."""
-        names = [f"{self.name} {cell}" for cell in (*name_cells(self.cuts), "missing")]
+        names = [f"{self.name} {cell}" for cell in (*name_cells(self.cuts, self.name), "missing")]
         return LinearFeatures(names, self.table, np.zeros(self.table.shape[1]))
 
     def trained_weights(self) -> Floats:
@@ -159,7 +183,7 @@ class PairAxis(Immutable):
     def cell_names(self) -> list[str]:
         """Return the cells as text; a group of several levels lists the first of them."""
         if self.cuts is not None:
-            return name_cells(self.cuts)
+            return name_cells(self.cuts, self.name)
         groups = self._groups
         members = [
             [str(self.levels[i]) for i in np.flatnonzero(groups == g).tolist()] for g in range(self.n_cells)
@@ -206,7 +230,8 @@ class PairWeights(SingleValueTerm):
         """Yield the height of the surface at the row's values."""
         cell = int(self.cells(block)[row])
         if cell >= 0:
-            value = f"{_format_cell(block.left, row)}, {_format_cell(block.right, row)}"
+            sides = (block.left, self.left), (block.right, self.right)
+            value = ", ".join(_format_cell(side, row, axis.name) for side, axis in sides)
             yield Contribution(self.name, value, self.table[cell])
 
     def removable(self, block: PairBlock) -> tuple[list[RemovableFeature], Any]:
@@ -240,9 +265,9 @@ class PairWeights(SingleValueTerm):
         builder.add_codes(self.cells(block), np.arange(first, first + len(self.table), dtype=np.int32))
 
 
-def _format_cell(block: NumberBlock | CategoryBlock, row: int) -> str:
+def _format_cell(block: NumberBlock | CategoryBlock, row: int, column: str) -> str:
     if isinstance(block, NumberBlock):
-        return format_value(float(block.values[row]))
+        return format_number(float(block.values[row]), column)
     return format_value(block.levels[int(block.codes[row])])
 
 

@@ -135,7 +135,7 @@ class CurveEffect(TermEffect):
 
     def cell_names(self) -> list[str]:
         """Return the cells as text, missing values last."""
-        return [*name_cells(self.cuts), MISSING]
+        return [*name_cells(self.cuts, self.name), MISSING]
 
     def describe(self, output: int) -> str:
         """Return the shape of the curve in words."""
