@@ -114,6 +114,13 @@ def test_neighbouring_cells_with_equal_points_are_one_range() -> None:
     assert [(row.cell, row.points) for row in flat.table[1:]] == [("any", 1), ("missing", 1)]
 
 
+def test_a_term_without_points_is_one_line() -> None:
+    nat = math.log(2) / 20  # one point
+    card = small_model([0.4 * nat, -0.4 * nat, 0.2 * nat, 0.0, 0.0, -0.1 * nat]).scorecard()
+    assert [(row.term, row.cell, row.points) for row in card.table[1:]] == [("age", "any", 0)]
+    assert card.largest_error == pytest.approx(0.4 * nat)
+
+
 def test_flags_have_points_if_they_are_present() -> None:
     model = small_model([0.0] * 6)
     schema = Schema(["vip"], [Flag()], label=LABEL)

@@ -28,7 +28,7 @@ from weigh.text import format_float, format_percent, use_minus_sign
 if TYPE_CHECKING:
     from weigh.model.logistic import LogisticModel
 
-MISSING, BASE = "missing", "base"
+MISSING, BASE, ANY = "missing", "base", "any"
 LISTED_PROBABILITIES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 MAX_PRINTED_CELLS = 200
 UNKNOWN_VALUES_NOTE = "A level that is missing or unknown has 0 points, and so has a pair with such a value."
@@ -227,8 +227,9 @@ def _round_term(
         return rounded, _RoundedTerm(rows, found)
     counts = None if isinstance(term, LevelWeights) else term.counts
     found = [_RoundingError.of_cells(heights, points, factor, counts)] if len(points) else []
-    whole = points.astype(np.int64).tolist()
-    return rounded, _RoundedTerm([CellPoints(term.name, *cell) for cell in _cells(term, whole)], found)
+    # A term without points is one line, so that it does not hide the others.
+    cells = _cells(term, points.astype(np.int64).tolist()) if points.any() else [(ANY, 0)]
+    return rounded, _RoundedTerm([CellPoints(term.name, *cell) for cell in cells], found)
 
 
 def _unsupported_column_error(group: ColumnGroup) -> errors.Unsupported:
@@ -280,5 +281,5 @@ def _merge_cells(edges: Sequence[str], points: list[int]) -> Iterator[tuple[str,
 
 def _name_range(low: str | None, high: str | None) -> str:
     if low is None:
-        return "any" if high is None else f"≤ {high}"
+        return ANY if high is None else f"≤ {high}"
     return f"> {low}" if high is None else f"{low} to {high}"
