@@ -380,3 +380,17 @@ def test_no_other_warning_is_raised() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fit("linear", {"x": X, "z": OTHER}, pairs="auto")
+
+
+def test_a_table_without_numbers_has_a_plain_fit() -> None:
+    rng = np.random.default_rng(0)
+    rows = {"town": rng.choice(list("abc"), 200), "colour": rng.choice(["red", "green"], 200)}
+    y = np.where((rows["town"] == "a") ^ (rng.random(200) < 0.2), "yes", "no")
+    plain = weigh.LogisticRegression().fit(rows, y)
+    same = weigh.LogisticRegression(curves="auto").fit(rows, y)
+    # Only the coding of a category of two levels differs.
+    assert (same.model_.fit.prior, same.model_.fit.strengths) == (plain.model_.fit.prior, None)
+    np.testing.assert_allclose(same.predict_proba(rows), plain.predict_proba(rows), atol=0.005)
+    paired = weigh.LogisticRegression(curves="auto", pairs=[("town", "colour")]).fit(rows, y)
+    assert paired.model_.terms[-1].name == "town × colour"
+    assert set(paired.model_.fit.strengths) == {"town", "colour", "town × colour"}
