@@ -24,7 +24,7 @@ from weigh.learn.linear.losses import ScoreLoss
 SCALES = (0.3, 1.0, 3.0, 10.0, 30.0, 100.0)  # standard deviations of the weights that are tried
 FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01)  # of all chosen strengths, if the classes are nearly separable
 NEARLY_SEPARABLE = 0.25  # largest training loss, as a share of that without features
-MIN_FACTOR_GAIN = 1.0  # standard errors by which a factor must lower the held-out loss
+MIN_FACTOR_GAIN = 1.0  # standard errors by which each further factor must lower the held-out loss
 ENOUGH_HELD_OUT = 200  # held-out rows that compare factors well; fewer rows are held out in several folds
 MAX_ROWS = 5_000
 VALIDATION_SHARE = 5  # every fifth row is held out
@@ -73,7 +73,7 @@ def relax_strengths(
     splits = [_split(problem, make_loss, folds, fold) for fold in range(n_folds)]
     points = [(smoothing.U, smoothing.b)] * n_folds
     gap = RELATIVE_GAP * loss.value(problem.scores(smoothing.U, smoothing.b))
-    stated, best, chosen = None, None, 1.0
+    best, chosen = None, 1.0
     for factor in FACTORS:
         strengths = scale_strengths(problem, smoothing.strengths, factor)
         losses = []
@@ -82,14 +82,9 @@ def relax_strengths(
             points[at] = state.U, state.b
             losses.append(row_losses(held_out.loss, held_out.scores(*points[at])))
         found = np.concatenate(losses)
-        stated = found if stated is None else stated
-        if best is not None and found.sum() >= best.sum():
+        if best is not None and not is_clear_gain(best - found, MIN_FACTOR_GAIN):
             break
         best, chosen = found, factor
-    assert stated is not None
-    assert best is not None
-    if not is_clear_gain(stated - best, MIN_FACTOR_GAIN):
-        return smoothing
     return replace(smoothing, strengths=scale_strengths(problem, smoothing.strengths, chosen))
 
 
