@@ -26,6 +26,7 @@ FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01)  # of all chosen strengths, if the classes
 NEARLY_SEPARABLE = 0.25  # largest training loss, as a share of that without features
 MIN_FACTOR_GAIN = 1.0  # standard errors by which each further factor must lower the held-out loss
 ENOUGH_HELD_OUT = 200  # held-out rows that compare factors well; fewer rows are held out in several folds
+MAX_WEIGHTS = 3_000  # of all classes: of more, every factor would take seconds
 MAX_ROWS = 5_000
 VALIDATION_SHARE = 5  # every fifth row is held out
 RELATIVE_GAP = 1e-3  # per row: precise enough to compare strengths
@@ -66,7 +67,8 @@ def relax_strengths(
     """
     loss, n = problem.loss, problem.X.n_rows
     is_separable = loss.value(problem.scores(smoothing.U, smoothing.b)) <= NEARLY_SEPARABLE * null
-    if isinstance(loss, SquaredLoss) or not is_separable or n < 2 * VALIDATION_SHARE:
+    is_large = smoothing.U.size > MAX_WEIGHTS
+    if isinstance(loss, SquaredLoss) or not is_separable or is_large or n < 2 * VALIDATION_SHARE:
         return smoothing
     folds = _assign_folds(n)
     n_folds = min(VALIDATION_SHARE, -(-ENOUGH_HELD_OUT // int((folds == 0).sum())))
