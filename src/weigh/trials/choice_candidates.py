@@ -69,7 +69,7 @@ class LearnerVariant:
         """Return whether curves, if the variant adds them, change anything for columns of these kinds."""
         if not (self.adds("curves") and isinstance(schema, Schema)):
             return True
-        return is_additive(schema, self.parameters["curves"], self.parameters.get("pairs"))
+        return is_additive(schema, self.parameters.get("pairs"))
 
     def estimator(self, columns: Any, missing: Any) -> Any:
         """Return the untrained estimator."""

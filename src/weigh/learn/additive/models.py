@@ -21,6 +21,7 @@ from weigh.learn.additive.fitting import (
     posterior_source,
     strengths_by_title,
 )
+from weigh.learn.additive.held_out_strengths import fix_word_strengths, relax_strengths
 from weigh.learn.additive.pairs import (
     PairData,
     build_pairs,
@@ -31,7 +32,6 @@ from weigh.learn.additive.pairs import (
 )
 from weigh.learn.additive.problem import AdditiveProblem, SquaredLoss
 from weigh.learn.additive.smoothing import Smoothing, add_strengths, choose_strengths
-from weigh.learn.additive.word_strengths import fix_word_strengths
 from weigh.learn.linear.logistic import null_model
 from weigh.learn.linear.losses import ScoreLoss, make_loss
 from weigh.learn.linear.problem import Problem, Solution
@@ -134,12 +134,12 @@ def fit_effects(data: TrainingData, make: LossMaker, null: float, settings: Curv
         effects = AdditiveData.from_training_data(data, settings.fixed_strength)
         problem = fix_word_strengths(AdditiveProblem(effects.X, make(), effects.effects), make)
         sample, in_sample = _sample(problem, make)
-        smoothing = choose_strengths(sample)
+        smoothing = relax_strengths(problem, choose_strengths(sample), make, null)
         schema, axes, counts = data.schema, [], effects.counts
         if settings.pairs is not None:
             pair_data = _pair_data(data, effects)
             pairs = _select_pairs(sample, smoothing, pair_data, in_sample, make, settings)
-            problem, smoothing, counts = _add_pairs(problem, smoothing, pair_data, pairs, make, counts)
+            problem, smoothing, counts = _add_pairs(problem, smoothing, pair_data, pairs, make, counts, null)
             axes = [(pair_data.axes[a], pair_data.axes[b]) for a, b in pairs]
             schema = replace(schema, pairs=tuple((left.name, right.name) for left, right in axes))
         fit = finish(problem, smoothing, null, settings.tol, settings.max_iter)
@@ -202,6 +202,7 @@ def _add_pairs(
     pairs: list[tuple[int, int]],
     make: LossMaker,
     counts: Floats,
+    null: float,
 ) -> tuple[AdditiveProblem, Smoothing, Floats]:
     """Return the problem with pairs, and strengths chosen again from where they were."""
     if not pairs:
@@ -217,7 +218,8 @@ def _add_pairs(
         U=np.concatenate([smoothing.U, added]),
         degrees={},
     )
-    return joint, choose_strengths(_sample(joint, make)[0], start), np.concatenate([counts, *pair_counts])
+    found = relax_strengths(joint, choose_strengths(_sample(joint, make)[0], start), make, null)
+    return joint, found, np.concatenate([counts, *pair_counts])
 
 
 def build_terms(

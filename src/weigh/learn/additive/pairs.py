@@ -8,7 +8,7 @@ falls.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -20,6 +20,12 @@ from weigh.features.blocks import Floats, Ints, Mask
 from weigh.features.curves import Curve, pair_title
 from weigh.features.kinds import Category
 from weigh.learn.additive.effects import Effect, pair_effect
+from weigh.learn.additive.held_out_strengths import (
+    MAKE_LOSS,
+    VALIDATION_SHARE,
+    is_clear_gain,
+    row_losses,
+)
 from weigh.learn.additive.problem import AdditiveProblem
 from weigh.learn.additive.smoothing import Smoothing, add_strengths, choose_strengths
 from weigh.learn.additive.solver import minimise
@@ -32,11 +38,9 @@ from weigh.source.sparse_rows import SparseRows
 MAX_COLUMNS = 40  # columns with the strongest effects whose pairs are candidates
 MIN_ROWS = 100  # fewer rows say too little about pairs
 MIN_CELLS, MAX_CELLS = 4, 12  # of each column of a pair
-VALIDATION_SHARE = 5  # every fifth row is held out
 SCHEDULE = (1, 2, 3, 4, 6, 8, 12, 16, 24)  # numbers of pairs that are tried
 PATIENCE = 2  # numbers of pairs in turn that do not lower the loss
 MIN_GAIN = 0.5  # standard errors by which the loss must fall
-MAKE_LOSS = Callable[[Mask, Floats | None], ScoreLoss]  # the loss of some rows, with an offset
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,20 +176,19 @@ def choose_pairs(
         data.select_rows(~is_held_out), gradients, curvatures, strongest_columns(problem, main.U, data)
     )
     held_out = make_loss(is_held_out, None)
-    main_losses = _row_losses(held_out, scores[is_held_out])
+    main_losses = row_losses(held_out, scores[is_held_out])
     best, chosen, n_worse = main_losses, [], 0
     for n_pairs in SCHEDULE:
         tried = ranked[:n_pairs]
         if len(tried) < n_pairs or n_worse == PATIENCE:
             break
         added = _pair_scores(train, make_loss, data, tried, weights, is_held_out, scores, smoothing)
-        losses = _row_losses(held_out, scores[is_held_out] + added)
+        losses = row_losses(held_out, scores[is_held_out] + added)
         n_worse += 1
         if losses.sum() < best.sum():
             best, chosen, n_worse = losses, tried, 0
     gain = main_losses - best
-    is_clear = float(gain.sum()) > MIN_GAIN * float(gain.std()) * np.sqrt(len(gain))
-    return chosen if is_clear else []
+    return chosen if is_clear_gain(gain, MIN_GAIN) else []
 
 
 def _pair_scores(
@@ -236,11 +239,6 @@ def _curvatures(loss: ScoreLoss, p: Floats) -> Floats:
         unit[0, k] = 1.0
         columns.append(loss.hessian_times(p, np.broadcast_to(unit, p.shape))[:, k])
     return np.column_stack(columns)
-
-
-def _row_losses(loss: Any, S: Floats) -> Floats:
-    """Return the weighted losses of the rows."""
-    return np.asarray(loss.weights[:, 0] * loss.row_values(S))
 
 
 def named_pairs(pairs: Sequence[Any], data: PairData, owner: str) -> list[tuple[int, int]]:

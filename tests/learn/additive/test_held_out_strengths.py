@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import weigh
-from weigh.learn.additive import word_strengths
-from weigh.learn.additive.word_strengths import SCALES
+from weigh.learn.additive import held_out_strengths
+from weigh.learn.additive.held_out_strengths import SCALES
 
 N, N_WORDS = 400, 600
 LEARNERS: dict[str, Any] = {"logistic": weigh.LogisticRegression, "linear": weigh.LinearRegression}
@@ -61,5 +61,5 @@ def test_a_stated_prior_is_kept() -> None:
 def test_few_words_have_a_strength_by_marginal_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
     table = make_table(1.0, "logistic")
     table["text"] = [" ".join(text.split()[:1]) for text in table["text"]]
-    monkeypatch.setattr(word_strengths, "SCALES", ())  # nothing to try
+    monkeypatch.setattr(held_out_strengths, "SCALES", ())  # nothing to try
     assert 0 < fit(table, "logistic").fit.strengths["text"] < np.inf
