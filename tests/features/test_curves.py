@@ -76,6 +76,23 @@ def test_cells_of_extreme_numbers_are_finite_and_in_order(values: list[float]) -
     assert (np.diff(cells.positions) > 0).all()
 
 
+def test_neighbouring_floats_have_cells_of_their_own() -> None:
+    values = 2.0**60 + 256.0 * np.arange(6)  # the middles of half of them round up
+    for neighbours in (values, 5e-324 * np.arange(-3, 4)):
+        cells = fit_cells(Curve(), np.repeat(neighbours, 3), 1, "x")
+        np.testing.assert_array_equal(cells.cuts, neighbours[:-1])
+        np.testing.assert_array_equal(cells.positions, neighbours)
+
+
+def test_numbers_whose_sum_may_overflow_are_refused() -> None:
+    with pytest.raises(errors.ColumnError) as raised:
+        fit_cells(Curve(), np.array([1.0, -1.7e308]), 1, "income")
+    assert str(raised.value) == (
+        "Column 'income' has the magnitude 1.7e+308; sums of numbers above 1e+302 overflow. Divide the column "
+        "by its largest value."
+    )
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
@@ -86,6 +103,11 @@ def test_cells_of_extreme_numbers_are_finite_and_in_order(values: list[float]) -
         ({"bins": (1.0, np.nan)}, "bins"),
         ({"smooth": -1.0}, "smooth"),
         ({"smooth": 0.0}, "smooth"),
+        (
+            {"smooth": 1e-12},
+            "smooth must be 'auto' or a number of at least 1e-06, at most 1e\\+09, got 1e-12",
+        ),
+        ({"smooth": 1e300}, "smooth"),
         ({"smooth": np.inf}, "smooth"),
         ({"smooth": "much"}, "smooth"),
         ({"monotone": "sideways"}, "monotone"),

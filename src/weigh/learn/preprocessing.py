@@ -31,6 +31,7 @@ MIN_ROWS = 10
 # Curves have many cells, because a straight line over few of them is coarse and the prior smooths them. All
 # curves of a table have at most as many cells as there are rows, or 400, because time grows with their cube.
 MIN_CELLS, MAX_CELLS = 8, 128
+MAX_CURVE_VALUE = 1e302  # larger numbers of a cell may add up to infinity
 MIN_ALL_CELLS, MAX_ALL_CELLS = 400, 1_500
 _SINGLE_CLASS: Any = np.zeros(1, dtype=np.int64)  # class mapping of counts that ignore labels
 
@@ -135,6 +136,11 @@ def fit_cells(kind: Any, values: Floats, n_curves: int, name: str) -> CurveCells
     values = values[~np.isnan(values)]
     if np.isinf(values).any():
         raise errors.ColumnError(f"Column {name!r} contains infinity. Leave such cells empty.")
+    if len(values) and np.abs(values).max() > MAX_CURVE_VALUE:
+        raise errors.ColumnError(
+            f"Column {name!r} has the magnitude {np.abs(values).max():.6g}; sums of numbers above "
+            f"{MAX_CURVE_VALUE:g} overflow. Divide the column by its largest value."
+        )
     cuts = np.zeros(0)
     if isinstance(kind.bins, tuple):
         cuts = np.array(kind.bins)

@@ -311,7 +311,7 @@ CURVE = ParameterTable(
         Parameter(
             "smooth",
             "precision of the differences between neighbouring cells, beside a straight line",
-            RealNumber(above=0, words=("auto",)),
+            RealNumber(minimum=1e-6, maximum=1e9, words=("auto",)),
             "auto",
             '"auto" chooses it by marginal likelihood. The larger it is, the straighter is the curve.',
         ),

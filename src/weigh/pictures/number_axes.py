@@ -15,6 +15,7 @@ TAIL_PADDING = 0.15  # of the range between the tails, on either side
 MAX_TAIL_RATIO = 3.0  # of the whole range to the range between the tails
 MIN_TAILED_CELLS = 8  # fewer cells do not tell the tails from the rest
 MAX_TICKS = 6
+MIN_TICK_STEP = 1e-300  # powers of ten of smaller steps are not exact
 MIN_TICK_DISTANCE = 0.1  # of a logarithmic axis, if there may be MAX_TICKS
 TICK_STEPS = ((1, 2**0.5), (2, 10**0.5), (5, 50**0.5), (10, math.inf))
 SUFFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
@@ -128,9 +129,9 @@ def _log_constant(cells: Sequence[CellCount]) -> float:
 
 def nice_ticks(low: float, high: float, most: int = MAX_TICKS) -> list[float]:
     """Return about `most` multiples of 1, 2 or 5 times a power of ten from low to high."""
-    if not high > low:
-        return [low]
     wanted = (high - low) / most
+    if not wanted > MIN_TICK_STEP:
+        return [low]
     power = 10.0 ** math.floor(math.log10(wanted))
     # Powers of ten times 1, 2, 5 or 10, of which the nearest on a logarithmic scale is taken.
     step = next(times * power for times, end in TICK_STEPS if wanted <= end * power)

@@ -278,3 +278,11 @@ def test_words_flags_and_many_levels_beside_curves_verify() -> None:
     model = weigh.LogisticRegression(columns=columns, curves="auto").fit(table, LABEL).model_
     assert len(model.levels["many"]) > 500  # not centred
     assert failed(model, table) == set()
+
+
+@pytest.mark.parametrize("curves", [None, "auto"])
+def test_targets_far_from_zero_verify(curves: str | None) -> None:
+    table = make_table(classes=0)
+    table["y"] = [1.7e9 + 1000 * y for y in table["y"]]
+    table.pop("age")
+    assert weigh.verify(weigh.LinearRegression(curves=curves).fit(table, "y"), table).ok

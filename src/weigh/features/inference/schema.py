@@ -333,10 +333,11 @@ def find_cuts(values: Floats, bins: int, name: str) -> tuple[float, ...]:
             hint=("Give the cuts themselves, or ", set_kind(name, "number"), "."),
         )
     heavy, rows_per_bin = _find_heavy_values(row_counts, bins)
-    # Halve before adding: the sum of two large numbers may overflow.
-    return tuple(
-        float(distinct[i] / 2 + distinct[i + 1] / 2) for i in _bin_ends(row_counts, heavy, rows_per_bin)
-    )
+    ends = np.fromiter(_bin_ends(row_counts, heavy, rows_per_bin), dtype=np.int64)
+    low, high = distinct[ends], distinct[ends + 1]
+    middle = low / 2 + high / 2  # halved before adding: the sum of two large numbers may overflow
+    # Between neighbouring floats, the middle may be rounded up to the higher one.
+    return tuple(np.where((low <= middle) & (middle < high), middle, low).tolist())
 
 
 def _bin_ends(row_counts: Any, heavy: Any, rows_per_bin: float) -> Iterator[int]:

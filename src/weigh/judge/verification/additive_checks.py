@@ -33,6 +33,7 @@ from weigh.judge.verification.optimality_checks import (
     check_gap,
     format_presence,
     make_loss,
+    relative_intercepts,
     standard_deviations,
 )
 from weigh.model.distributions.curve_weights import CurveWeights, PairWeights
@@ -120,7 +121,7 @@ class _LearnedHeights:
         tables = [term.trained_weights() for term in terms]
         if isinstance(model, LogisticModel) and len(model.classes) == 2:
             return cls([table[:, 1:] - table[:, :1] for table in tables], model.base[1:] - model.base[:1])
-        return cls(tables, model.base)
+        return cls(tables, relative_intercepts(model))
 
     @property
     def rounding(self) -> float:

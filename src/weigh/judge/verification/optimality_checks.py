@@ -122,13 +122,13 @@ def _shift_to_prior_mean(
 
 
 def make_loss(model: RegressionModel | LogisticModel, rows: DesignMatrix, s: Floats) -> ConvexLoss:
-    """Return the loss of rows with the weights s."""
+    """Return the loss of rows with the weights s, of targets relative to the intercept of a regression."""
     if isinstance(model, LogisticModel):
         code_of_label = {label: code for code, label in enumerate(model.classes)}
         codes = np.array([code_of_label[label] for label in rows.classes], dtype=np.float64)[rows.codes]
         return LogLoss(codes, s, len(model.classes))
     try:
-        y = np.array([float(label) for label in rows.classes])[rows.codes]
+        y = (np.array([float(label) for label in rows.classes]) - float(model.base[0]))[rows.codes]
     except (TypeError, ValueError):
         raise errors.LabelError(
             f"A regression is checked against numbers, but {model.label or 'the label'} has other values: "
@@ -154,7 +154,15 @@ def _learned_weights(model: RegressionModel | LogisticModel, rows: DesignMatrix)
         table = table[[index[name] for name in rows.names]]
     if isinstance(model, LogisticModel) and len(model.classes) == 2:
         return _LearnedWeights(table[:, 1:] - table[:, :1], model.base[1:] - model.base[:1])
-    return _LearnedWeights(table, model.base)
+    return _LearnedWeights(table, relative_intercepts(model))
+
+
+def relative_intercepts(model: RegressionModel | LogisticModel) -> Floats:
+    """Return the intercepts, zero for a regression: `make_loss` takes its targets relative to the intercept.
+
+    Targets far from zero, such as seconds since 1970, would lose digits otherwise.
+    """
+    return model.base if isinstance(model, LogisticModel) else np.zeros_like(model.base)
 
 
 def check_classes(model: LogisticModel, rows: DesignMatrix) -> Check:
@@ -256,4 +264,4 @@ def standard_deviations(X: SparseRows, s: Floats) -> Floats:
     stored = X.sum_by_column(weights)
     # Zeros are not stored: each contributes the squared mean.
     variance = (squares + (s.sum() - stored) * np.square(mean)) / s.sum()
-    return np.where(variance > 1e-14 * np.square(mean), np.sqrt(variance), 0.0)
+    return np.sqrt(np.where(variance > 1e-14 * np.square(mean), variance, 0.0))

@@ -45,6 +45,7 @@ from weigh.model.regression import RegressionModel
 from weigh.priors.location_scale import Laplace, Normal
 
 METHOD = "Newton's method on curves"
+MIN_SCALE, MAX_SCALE = 1e-6, 1e6  # of a stated prior: the objective is certified for these
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +61,12 @@ class CurveSettings:
     @property
     def fixed_strength(self) -> float | None:
         """The stated precision of the features without a curve; None if it is chosen from the data."""
-        is_stated = isinstance(self.prior, Normal) and not self.prior.is_scale_automatic
-        return 1 / float(self.prior.scale) ** 2 if is_stated else None
+        return 1 / float(self.prior.scale) ** 2 if _has_fixed_scale(self.prior) else None
+
+
+def _has_fixed_scale(prior: Any) -> bool:
+    """Whether a prior states its scale."""
+    return isinstance(prior, Normal) and not prior.is_scale_automatic
 
 
 def check_curve_parameters(owner: str, values: dict[str, Any], schema: Schema) -> None:
@@ -78,6 +83,12 @@ def check_curve_parameters(owner: str, values: dict[str, Any], schema: Schema) -
         raise errors.ParameterError(
             f"{owner}: curves have a Normal prior of mean zero, got prior={prior!r}.",
             hint=("Leave the prior out, or give a number or ", Setting("curves", None), "."),
+        )
+    if _has_fixed_scale(prior) and not MIN_SCALE <= float(prior.scale) <= MAX_SCALE:
+        raise errors.ParameterError(
+            f"{owner}: beside curves, the scale of the prior must be from {MIN_SCALE:g} to {MAX_SCALE:g}, "
+            f"got prior={prior!r}.",
+            hint="Leave the prior out to choose the scale from the data.",
         )
     if noise == "laplace" or isinstance(noise, Laplace):
         raise errors.ParameterError(

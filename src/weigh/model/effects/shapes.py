@@ -67,7 +67,8 @@ def _way_back(steps: Floats, top: int) -> float:
 def _straightness(x: Floats, h: Floats, weights: Floats) -> float:
     """Return the squared correlation of positions and heights."""
     share = weights / weights.sum()
-    x, h = x - share @ x, h - share @ h
+    # Squares of very large or small numbers are not finite or zero.
+    x, h = (each / (float(np.abs(each).max()) or 1.0) for each in (x - share @ x, h - share @ h))
     product = float(share @ (x * x)) * float(share @ (h * h))
     return float(share @ (x * h)) ** 2 / product if product else 0.0
 
