@@ -88,8 +88,8 @@ def test_numbers_whose_sum_may_overflow_are_refused() -> None:
     with pytest.raises(errors.ColumnError) as raised:
         fit_cells(Curve(), np.array([1.0, -1.7e308]), 1, "income")
     assert str(raised.value) == (
-        "Column 'income' has the magnitude 1.7e+308; sums of numbers above 1e+302 overflow. Divide the column "
-        "by its largest value."
+        "Column 'income' has the magnitude 1.7e+308; sums of numbers above 1e+302 overflow. Divide the "
+        "column by its largest value."
     )
 
 

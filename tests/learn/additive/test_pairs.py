@@ -171,3 +171,15 @@ def test_three_classes_can_have_pairs() -> None:
     model = fit(table, False, "auto")
     assert ("a", "b") in model.schema.pairs
     assert model.certificate.converged
+
+
+@pytest.mark.parametrize("pairs", ["auto", 1])
+def test_a_weak_pair_is_found_beside_strong_main_effects(pairs: Any) -> None:
+    # Standardised targets make the gradients of a precise fit small; their size is that of the noise.
+    rng = np.random.default_rng(0)
+    b, c, d = rng.uniform(-1, 1, (3, 2000))
+    level = rng.choice(["u", "v"], 2000)
+    y = 20 * (level == "u") + 0.6 * b * c + 0.05 * rng.normal(size=2000)
+    model = fit({"level": level, "b": b, "c": c, "d": d, "y": y}, True, pairs)
+    assert model.schema.pairs == (("b", "c"),)
+    assert model.fit.sigma < 0.1

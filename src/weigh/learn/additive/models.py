@@ -201,9 +201,8 @@ def _select_pairs(
     gradients, curvatures = sample.loss.score_gradient(p), sample.loss.hessian_times(p, np.ones_like(p))
     if p.shape[1] > 1:
         curvatures = p * (1 - p) * sample.loss.weights
-    return rank_pairs(data, gradients, curvatures, strongest_columns(sample, smoothing.U, data))[
-        : settings.pairs
-    ]
+    strongest = strongest_columns(sample, smoothing.U, data)
+    return list(rank_pairs(data, gradients, curvatures, strongest, smoothing.noise))[: settings.pairs]
 
 
 def _add_pairs(

@@ -116,9 +116,12 @@ def pair_cells(data: PairData, a: int, b: int) -> Ints:
 
 
 def rank_pairs(
-    data: PairData, gradients: Floats, curvatures: Floats, strongest: Sequence[int]
-) -> list[tuple[int, int]]:
-    """Return the pairs of the strongest columns, those with the clearest joint effect first."""
+    data: PairData, gradients: Floats, curvatures: Floats, strongest: Sequence[int], noise: float
+) -> dict[tuple[int, int], float]:
+    """Return the pairs of the strongest columns with Σ G² / H less its mean without a joint effect, sorted.
+
+    Gradients of squared loss vary with the variance of the `noise`; for log loss it is 1.
+    """
     gains = {}
     for a, b in combinations(sorted(strongest), 2):
         cells = pair_cells(data, a, b) + 1
@@ -129,9 +132,9 @@ def rank_pairs(
             H = np.bincount(cells, curvatures[:, k], minlength=size)[1:]
             n_filled = int((H > 0).sum())
             degrees = max(n_filled - data.axes[a].n_cells - data.axes[b].n_cells + 1, 1)
-            excess += float((G**2 / np.maximum(H, 1e-12))[H > 0].sum()) - degrees
+            excess += float((G**2 / np.maximum(H, 1e-12))[H > 0].sum()) / noise - degrees
         gains[a, b] = excess
-    return [pair for pair in sorted(gains, key=lambda pair: -gains[pair]) if gains[pair] > 0]
+    return dict(sorted(gains.items(), key=lambda item: -item[1]))
 
 
 def build_pairs(
@@ -172,9 +175,14 @@ def choose_pairs(
     ).state
     scores = problem.scores(main.U, main.b)
     gradients, curvatures = train.loss.score_gradient(main.p), _curvatures(train.loss, main.p)
-    ranked = rank_pairs(
-        data.select_rows(~is_held_out), gradients, curvatures, strongest_columns(problem, main.U, data)
+    gains = rank_pairs(
+        data.select_rows(~is_held_out),
+        gradients,
+        curvatures,
+        strongest_columns(problem, main.U, data),
+        smoothing.noise,
     )
+    ranked = [pair for pair, gain in gains.items() if gain > 0]
     held_out = make_loss(is_held_out, None)
     main_losses = row_losses(held_out, scores[is_held_out])
     best, chosen, n_worse = main_losses, [], 0
