@@ -59,6 +59,10 @@ class BaseModel(Immutable, ABC):
         """The model without its calibration."""
         return self
 
+    def predictive(self) -> BaseModel:
+        """Return the model with its parameters integrated out, if it has their posterior."""
+        raise _no_posterior_error(self)
+
     @property
     def label(self) -> str | None:
         """The name of the label column, if there was one."""
@@ -130,6 +134,13 @@ class BaseModel(Immutable, ABC):
         return store.to_bytes({"model": self.type_name, **meta}, arrays)
 
 
+def _no_posterior_error(model: BaseModel) -> errors.Unsupported:
+    return errors.Unsupported(
+        f"Posterior predictive probabilities are computed from counts, and a {type(model).__name__} has none. "
+        "Train naive Bayes or joint Bayes for them."
+    )
+
+
 def _single_row(rows: Any, schema: Schema) -> Any:
     """Return a pandas Series with the names of the columns as its index, such as df.iloc[0], as one row."""
     if not schema.named or "pandas.Series" not in base_type_names(rows):
@@ -171,6 +182,10 @@ class Model(BaseModel):
     @abstractmethod
     def score_rows(self, rows: EncodedRows) -> Floats:
         """Return the scores [rows, classes]."""
+
+    def predictive(self) -> Model:
+        """Return the classifier with its parameters integrated out, if it has their posterior."""
+        raise _no_posterior_error(self)
 
     @abstractmethod
     def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
@@ -253,7 +268,8 @@ class Model(BaseModel):
 
     def predict(self, rows: Any, decision: Decision | None = None) -> Any:
         """Return one verdict per row: the class with the highest score, or the choice of `decision`."""
-        return np.concatenate(list(self.map_chunks(partial(self._verdicts, decision), rows)))
+        model = self.predictive() if decision is not None and decision.predictive else self
+        return np.concatenate(list(self.map_chunks(partial(model._verdicts, decision), rows)))
 
     def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
         scores = self.score_chunk(chunk)

@@ -135,6 +135,13 @@ class CalibratedModel(Model):
             return rows if total == lead else (EvidenceRow("calibration", "", lead),)
         return (*rows, EvidenceRow("calibration", "", lead - total))
 
+    def predictive(self) -> NoReturn:
+        """Raise Unsupported: the calibration was fitted to other probabilities."""
+        raise errors.Unsupported(
+            "A calibration is valid only for the probabilities it was fitted to, so a calibrated model has "
+            "no posterior predictive probabilities. Use model.uncalibrated.predictive()."
+        )
+
     def merge(self, other: Any) -> NoReturn:
         """Raise Unsupported: the merged model needs a new calibration."""
         raise self._recalibration_error("merge")

@@ -18,7 +18,6 @@ from weigh.model.base import EncodedRows
 from weigh.model.count_model import UNCHANGED, CountModel, explicit_settings
 from weigh.model.counts.bayes_counts import BayesCounts, count_rows
 from weigh.model.counts.count_table import CountArray
-from weigh.model.decision import log_softmax
 from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.gaussian import Gaussian
@@ -181,11 +180,8 @@ class BayesModel(CountModel):
 
     def score_rows(self, rows: EncodedRows) -> Floats:
         """Return the scores [rows, classes]."""
-        return self._add_terms(self.terms, rows)
-
-    def _add_terms(self, terms: Sequence[Any], rows: EncodedRows) -> Floats:
         scores = np.tile(self.log_prior, (rows.n_rows, 1))
-        for term, block in zip(terms, rows.blocks, strict=True):
+        for term, block in zip(self.terms, rows.blocks, strict=True):
             term.add(block, scores)
         return scores
 
@@ -306,13 +302,23 @@ class BayesModel(CountModel):
             )
         return self.classes.index(label)
 
-    def predictive_proba(self, rows: Any) -> Floats:
-        """Return posterior predictive probabilities: the parameters are integrated out."""
-        if self.stated:
-            return self.predict_proba(rows)
-        terms = [distribution.predictive() for distribution in self.distributions]
-        scores = [self._add_terms(terms, self.encode(chunk)) for chunk in self.chunks(rows)]
-        return np.exp(log_softmax(np.concatenate(scores)))
+    def predictive(self) -> BayesModel:
+        """Return the model with its parameters integrated out; stated parameters stay as they are."""
+        if self.complement:
+            raise errors.Unsupported(
+                "Complement scores are not probabilities of rows, so their parameters cannot be integrated "
+                "out.",
+                hint=("Train with ", Setting("complement", False), "."),
+            )
+        return self if self.stated else self._predictive
+
+    @cached_property
+    def _predictive(self) -> BayesModel:
+        from weigh.model.predictive import PredictiveBayesModel
+
+        return PredictiveBayesModel(
+            self.schema, self.counts, self.prior, self.class_prior, shapes=self.shapes
+        )
 
     @property
     def n_parameters(self) -> int:
