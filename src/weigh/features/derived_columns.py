@@ -76,7 +76,9 @@ def add_derived_columns(chunks: Iterable[Chunk], derived: Mapping[str, Kind]) ->
 
     Lags look back into the previous chunk, so the result does not depend on the chunk size.
     """
-    max_lag = max((step for kind in derived.values() if isinstance(kind, Lag) for step in kind.steps), default=0)
+    max_lag = max(
+        (step for kind in derived.values() if isinstance(kind, Lag) for step in kind.steps), default=0
+    )
     tail: Chunk | None = None
     for chunk in chunks:
         whole = _concatenate_chunks(tail, chunk) if tail is not None and max_lag else chunk

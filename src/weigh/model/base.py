@@ -136,8 +136,8 @@ class BaseModel(Immutable, ABC):
 
 def _no_posterior_error(model: BaseModel) -> errors.Unsupported:
     return errors.Unsupported(
-        f"Posterior predictive probabilities are computed from counts, and a {type(model).__name__} has none. "
-        "Train naive Bayes or joint Bayes for them."
+        f"Posterior predictive probabilities are computed from counts, and a {type(model).__name__} has "
+        "none. Train naive Bayes or joint Bayes for them."
     )
 
 
