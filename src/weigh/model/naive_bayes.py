@@ -109,18 +109,20 @@ class BayesModel(CountModel):
     def from_counts(
         cls,
         *,
-        columns: Mapping[str, Mapping[Any, Any]],
+        columns: Any,
         class_counts: Mapping[Any, Any] | None = None,
         prior: PriorSpec = 1.0,
         class_prior: Any = None,
-        kinds: Mapping[str, Any] | None = None,
+        kinds: Any = None,
         label: str | None = None,
     ) -> BayesModel:
         """Return the model of stated counts, equal to one fitted to rows with these counts.
 
-        `columns` is {column: {class: {value: count}}}, with (present, known) for a flag; words need
-        `kinds={column: "count"}`, "text" or "tokens". `class_counts` is the number of rows per class;
-        by default it is taken from the first column.
+        `columns` is {column: {class: {value: count}}}, with (present, known) for a flag. In place of
+        {class: {value: count}} it takes a pandas or polars frame with one row per class, such as
+        ``pandas.crosstab(rows["class"], rows["column"])``, which may also be `columns` itself. Words need
+        `kinds={column: "count"}`, "text" or "tokens"; one kind is that of all columns. `class_counts` is the
+        number of rows per class; by default it is taken from the first column.
         """
         from weigh.model.counts.specification import counts_from_tables
 
