@@ -114,6 +114,10 @@ class BaseModel(Immutable, ABC):
         """Encode the rows of a chunk with the schema's column names."""
         return EncodedRows(self.schema.blocks(chunk), chunk.n_rows, chunk.row_number)
 
+    def unknown_words(self, rows: EncodedRows, row: int) -> list[str]:
+        """Return the words in the texts of a row that the model does not know."""
+        return []
+
     def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the model's HTML display."""
         yield column_table(self.schema)
@@ -302,7 +306,10 @@ class Model(BaseModel):
             encoded = self.encode(chunk)
             evidence = self.explain_rows(encoded, self.finite_scores(encoded))
             words = self.schema.flag_words
-            explained.extend(row.detach().with_flag_words(words) for row in evidence)
+            explained.extend(
+                each.detach().with_flag_words(words).with_unknown_words(self.unknown_words(encoded, row))
+                for row, each in enumerate(evidence)
+            )
         return explained
 
 

@@ -32,6 +32,7 @@ from weigh.model.distributions.prior_settings import (
     part_prior,
 )
 from weigh.model.distributions.shape_choice import ShapeChoice
+from weigh.model.distributions.word_weights import unknown_words
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.evidence.strengths import strength_tables
 from weigh.model.file import store
@@ -187,6 +188,10 @@ class BayesModel(CountModel):
             term.add(block, scores)
         return scores
 
+    def unknown_words(self, rows: EncodedRows, row: int) -> list[str]:
+        """Return the words in the texts of a row that the model does not know."""
+        return unknown_words((d.weights for d in self.distributions), rows.blocks, row)
+
     def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
         """Yield the evidence for each row."""
         from weigh.model.evidence.evidence import build_evidence
@@ -269,7 +274,7 @@ class BayesModel(CountModel):
         from weigh.model.linear import LinearModel
 
         terms = [
-            d.linear() if isinstance(d, Gaussian | ShapedNumber) else d.weights for d in self.distributions
+            d.weights if isinstance(d, Bernoulli | Multinomial) else d.linear() for d in self.distributions
         ]
         return LinearModel(self.schema, list(self.classes), self.log_prior, terms)
 
