@@ -14,7 +14,6 @@ from weigh.result import LINE_WIDTH, Facts, Lines, Result, Section, Table, to_js
 from weigh.text import truncate
 from weigh.trials.learners import learners_by_name
 
-
 SUPERVISED = "supervised: labelled rows"
 UNSUPERVISED = "unsupervised: rows without labels"
 
