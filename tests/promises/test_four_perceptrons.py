@@ -1,4 +1,4 @@
-"""One run keeps four perceptrons: the last, averaged, voted and lazy hypotheses; a margin is one parameter."""
+"""One run keeps four perceptrons: last, averaged, voted and lazy; a margin is one parameter."""
 
 from __future__ import annotations
 

@@ -25,7 +25,9 @@ def test_words_are_dirichlet_multinomial() -> None:
     table = {"text": ["lion lion wolf", "wolf fund fund"], "topic": ["x", "y"]}
     nb = weigh.NaiveBayes(columns="text").fit(table, "topic")
     x, y = Fraction(3 * 4 * 1, 6 * 7 * 8), Fraction(1 * 2 * 3, 6 * 7 * 8)
-    assert nb.predictive_proba({"text": "lion lion fund"})[0, 0] == pytest.approx(float(x / (x + y)), rel=1e-12)
+    assert nb.predictive_proba({"text": "lion lion fund"})[0, 0] == pytest.approx(
+        float(x / (x + y)), rel=1e-12
+    )
 
 
 def test_numbers_are_students_t() -> None:

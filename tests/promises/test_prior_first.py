@@ -36,7 +36,7 @@ def test_a_laplace_prior_is_the_lasso_with_the_printed_alpha() -> None:
 def test_a_normal_prior_is_logistic_regression_with_the_printed_c() -> None:
     printed = str(weigh.Normal(2).equivalents("logistic", n=40))
     assert "LogisticRegression(C=4" in printed
-    ours = weigh.LogisticRegression(prior=weigh.Normal(2), columns=weigh.Number(scale="none"), tol=1e-10).fit(
+    ours = weigh.LogisticRegression(prior=weigh.Normal(2), columns=weigh.Number(scale=None), tol=1e-10).fit(
         X, Y > 0
     )
     theirs = LogisticRegression(C=4.0, tol=1e-10, max_iter=1000).fit(X, Y > 0)
