@@ -17,6 +17,7 @@ from tests.laws.tables import KINDS, LABEL, MODERATE, Row, a_row, law, some_rows
 from weigh import errors
 from weigh.explain import minimal_removal
 from weigh.explain.additive_row import AdditiveRow
+from weigh.explain.value_changes import possible_range
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 few = settings(law, max_examples=15)
@@ -385,3 +386,42 @@ def test_lone_surrogates_are_escaped_in_html() -> None:
     flip, evidence = weigh.flip(learner, {name: ["u"]}), learner.explain({name: ["u"]})[0]
     for shown in (flip, evidence, weigh.strongest(learner)):
         assert r"a\ud800b" in shown._repr_html_().encode("utf-8").decode("utf-8")
+
+
+GAINS = {
+    "gain": [0.0, 0.0, 0.0, 0.0, 0.0, 3000.0, 5000.0, 9000.0],
+    "rich": ["no"] * 5 + ["yes"] * 3,
+}
+
+
+def test_numbers_beyond_the_training_range_are_not_proposed() -> None:
+    rng = np.random.default_rng(0)
+    size = np.abs(np.concatenate([rng.normal(1.5, 0.9, 300), rng.normal(4, 3, 300)]))
+    table = {"size": size, "y": ["small"] * 300 + ["any"] * 300}
+    model = weigh.NaiveBayes().fit(table, "y").model_
+    assert possible_range(model, 0, "size") == pytest.approx((size.min(), size.max()), rel=0.01)
+    assert list(thresholds(model, {"size": 1.5})) == ["size above"]
+    # The sums of a stated shape do not tell the range, only what is plausible.
+    stated = weigh.NaiveBayes(number=weigh.Number(shape="normal")).fit(table, "y").model_
+    assert thresholds(stated, {"size": 1.5})["size below"] < 0
+
+
+def test_counts_are_never_proposed_below_zero() -> None:
+    for learner in (weigh.LogisticRegression, weigh.Perceptron):
+        model = learner(columns={"gain": "count"}).fit(GAINS, "rich").model_
+        assert possible_range(model, 0, "gain") == (0.0, np.inf)
+        for gain in (0.0, 1000.0, 9000.0):
+            changes = weigh.flip(model, {"gain": gain}).changes
+            assert all(change.threshold >= 0 for change in changes)
+
+
+def test_standardised_numbers_stay_within_three_deviations() -> None:
+    rng = np.random.default_rng(0)
+    age, gain = rng.normal(40, 10, size=200), rng.normal(size=200)
+    table = {"age": age, "gain": gain, "y": gain + 0.001 * age > 0}
+    model = weigh.Perceptron().fit(table, "y").model_
+    for row in ({"age": 40.0, "gain": 1.0}, {"age": 40.0, "gain": -1.0}):
+        assert {change.feature for change in weigh.flip(model, row).changes} == {"gain"}
+    # A value that is itself implausible may return.
+    border = weigh.flip(model, {"age": 40.0, "gain": 100.0}).changes
+    assert [change.to.split()[0] for change in border] == ["below"]

@@ -89,3 +89,41 @@ def test_a_derived_column_cannot_be_a_date(kind):
         weigh.Derived(shouting, kind)
     with pytest.raises(errors.ParameterError, match="Lag: kind must be a kind other than 'date', got"):
         weigh.Lag("when", kind=kind)
+
+
+def test_a_range_of_lags_equals_single_lags():
+    signal = np.random.default_rng(1).normal(size=50)
+    table = {"signal": signal, "up": np.append([0.0, 0.0], signal[:-2]) > 0}
+    single = {f"before {by}": weigh.Lag("signal", by) for by in (1, 2, 5)}
+    several = weigh.NaiveBayes({"before": weigh.Lag("signal", (1, 2, 5))}).fit(table, "up").model_
+    assert several.to_bytes() == weigh.NaiveBayes(single).fit(table, "up").model_.to_bytes()
+    assert (
+        several.to_bytes()
+        != weigh.NaiveBayes(dict(list(single.items())[:2])).fit(table, "up").model_.to_bytes()
+    )
+    ranged = weigh.NaiveBayes({"before": weigh.Lag("signal", range(1, 4))}).fit(table, "up").model_
+    assert ranged.schema.feature_columns == ["signal", "before 1", "before 2", "before 3"]
+
+
+def test_a_range_of_lags_cannot_take_the_names_of_other_columns():
+    table = {"x": [1.0, 2.0, 3.0], "x 2": [1.0, 2.0, 3.0], "y": [0, 1, 1]}
+    with pytest.raises(errors.ColumnError) as caught:
+        weigh.NaiveBayes({"x": weigh.Lag("x", (1, 2))}).fit(table, "y")
+    assert str(caught.value) == (
+        "The derived column 'x 2' has the name of an existing column. Choose another name."
+    )
+
+
+@pytest.mark.parametrize(
+    ("by", "message"),
+    [
+        ((), "Lag: by must be one or more numbers of rows, each only once, got ()."),
+        ([1, 1], "Lag: by must be one or more numbers of rows, each only once, got [1, 1]."),
+        (range(3), "Lag: by must be at least 1, got 0."),
+        ("12", "Lag: by must be a whole number of at least 1, got '12'."),
+    ],
+)
+def test_bad_ranges_of_lags_are_refused(by, message):
+    with pytest.raises(errors.ParameterError) as caught:
+        weigh.Lag("x", by)
+    assert str(caught.value) == message

@@ -35,6 +35,16 @@ def test_the_weights_of_the_spam_table(model: BayesModel) -> None:
     assert float(linear.intercept) == pytest.approx(math.log(25 / 72), abs=1e-15)
 
 
+def test_declared_levels_keep_their_order(spam_table: Any, new_mail: Any) -> None:
+    declared = FLAGS | {"familiarity": weigh.Category(levels=("high", "medium", "low"))}
+    model = weigh.NaiveBayes(columns=declared).fit(spam_table, "spam").model_
+    linear = model.linear()
+    assert linear.features == [*FLAGS, "familiarity=high", "familiarity=medium", "familiarity=low"]
+    assert linear.coef[2:] == pytest.approx([math.log(6 / 5), math.log(3 / 5), math.log(6 / 5)], abs=1e-15)
+    rows = [{**new_mail, "familiarity": f} for f in ("high", "medium", "low", None, "never seen")]
+    assert np.abs(linear.log_proba(rows) - model.log_proba(rows)).max() < 1e-14
+
+
 def test_the_odds_of_the_new_mail_are_15_to_16(model: BayesModel, new_mail: Any) -> None:
     linear = model.linear()
     x = np.array([name in ("CS373", "investment", "familiarity=high") for name in linear.features])

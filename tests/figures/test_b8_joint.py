@@ -24,20 +24,46 @@ def storm_table() -> dict[str, list[bool]]:
 def test_a_storm_takes_7_parameters_jointly_and_5_naively(storm_table: Any) -> None:
     joint = weigh.JointBayes().fit(storm_table, "storm")
     assert (joint.n_parameters_, joint.n_parameters_naive_) == (7, 5)
+    assert weigh.NaiveBayes().fit(storm_table, "storm").n_parameters_ == 5
 
 
 @unfilled
 def test_the_spam_table_takes_23_parameters_jointly_and_9_naively(spam_table: Any) -> None:
     joint = weigh.JointBayes().fit(spam_table, "spam")
     assert (joint.n_parameters_, joint.n_parameters_naive_) == (23, 9)
-    assert weigh.NaiveBayes().fit(spam_table, "spam").model_.n_parameters == 9
+    assert weigh.NaiveBayes().fit(spam_table, "spam").n_parameters_ == 9
 
 
 @unfilled
 def test_buys_computer_takes_71_parameters_jointly_and_13_naively(computer_table: Any) -> None:
     joint = weigh.JointBayes().fit(computer_table, "buys_computer")
     assert (joint.n_parameters_, joint.n_parameters_naive_) == (71, 13)
-    assert weigh.NaiveBayes().fit(computer_table, "buys_computer").model_.n_parameters == 13
+    assert weigh.NaiveBayes().fit(computer_table, "buys_computer").n_parameters_ == 13
+
+
+@pytest.mark.parametrize(
+    ("kind", "per_class", "shared"),
+    [
+        (weigh.Number(shape="normal"), 2, 0),
+        (weigh.Number(shape="normal", spread="shared"), 1, 1),
+        (weigh.Number(shape="normal", spread=2.0), 1, 0),
+        (weigh.Number(bins=[2, 4]), 2, 0),
+        ("category", 5, 0),
+        ("flag", 1, 0),
+        ("skip", 0, 0),
+    ],
+)
+def test_every_kind_has_its_number_of_parameters(kind: Any, per_class: int, shared: int) -> None:
+    x = [0, 1, 0, 1, 1, 0] if kind == "flag" else [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]
+    table = {"x": x, "flag": [0, 1, 1, 0, 1, 0], "y": ["a", "b", "c"] * 2}
+    nb = weigh.NaiveBayes({"x": kind, "flag": "flag"}).fit(table, "y")
+    assert nb.n_parameters_ == 3 * (per_class + 1) + shared + 2
+
+
+def test_counted_words_have_one_parameter_less_than_words() -> None:
+    table = {"text": ["lion wolf", "wolf fund", "fund fund"], "y": ["a", "b", "b"]}
+    assert weigh.NaiveBayes("text").fit(table, "y").n_parameters_ == 2 * (3 - 1) + 1
+    assert weigh.NaiveBayes(weigh.Text(counts=False)).fit(table, "y").n_parameters_ == 2 * 3 + 1
 
 
 def test_a_table_with_more_cells_than_rows_causes_a_warning(computer_table: Any) -> None:

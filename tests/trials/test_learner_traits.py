@@ -70,3 +70,16 @@ def test_traits_print_within_80_columns_for_every_learner() -> None:
 
 def test_the_documentation_shows_the_current_table() -> None:
     assert describe_learners().to_markdown() in PAGE.read_text("utf-8")
+
+
+def test_traits_tell_supervised_from_unsupervised_learners() -> None:
+    from sklearn.cluster import KMeans
+    from sklearn.mixture import GaussianMixture
+
+    ours = describe_learners().to_dict()
+    assert {each["supervision"] for each in ours.values()} == {"supervised: labelled rows"}
+    others = describe_learners({"clusters": KMeans(), "mixture": GaussianMixture()})
+    assert {each["supervision"] for each in others.to_dict().values()} == {
+        "unsupervised: rows without labels"
+    }
+    assert str(others).startswith("supervised or not\n  clusters  unsupervised: rows without labels")

@@ -29,6 +29,11 @@ plot_option = click.option("--plot", metavar="FILE", help="Draw a picture, as .s
 raw_option = click.option(
     "--raw", is_flag=True, help="CSV: write names unchanged, even if a spreadsheet would run them."
 )
+predictive_option = click.option(
+    "--predictive",
+    is_flag=True,
+    help="Naive Bayes, joint Bayes: integrate the parameters out instead of estimating them.",
+)
 data_argument = click.argument("data", nargs=-1, required=True, metavar="DATA...")
 model_argument = click.argument("model", type=click.Path(), metavar="MODEL")
 

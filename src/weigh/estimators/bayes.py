@@ -6,6 +6,7 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +25,7 @@ from weigh.estimators.leave_one_out_calibration import (
     LeaveOneOutCalibration,
     calibrate_leave_one_out,
 )
+from weigh.features.blocks import Floats
 from weigh.features.kinds import Number
 from weigh.learn.joint_bayes import JointTask
 from weigh.learn.naive_bayes import BayesTask
@@ -69,6 +71,15 @@ class CountingClassifier(ProbabilisticClassifier):
         """Return the model fitted to all rows of a source, and other attributes, by name."""
         return {"model_": model}
 
+    def predictive_proba(self, X: Any) -> Floats:
+        """Return posterior predictive probabilities [n, C]: the parameters are integrated out.
+
+        With few rows they are less certain than `predict_proba`, which uses the estimated parameters. For
+        verdicts from them, use ``predict(X, Decision(predictive=True))``.
+        """
+        check_is_fitted(self)
+        return np.asarray(self.model_.predictive().predict_proba(X))
+
     @serialised
     def partial_fit(
         self,
@@ -101,6 +112,12 @@ class CountingClassifier(ProbabilisticClassifier):
         if is_first:
             self._set_fitted_attributes(source)
         return self
+
+    @property
+    def n_parameters_(self) -> int:
+        """The number of free parameters of all classes and of the class prior."""
+        check_is_fitted(self)
+        return int(self.model_.uncalibrated.n_parameters)
 
     def _replace_model(self, model: Any) -> None:
         self.__dict__.update(model_=model, classes_=model.labels)
@@ -274,12 +291,6 @@ class JointBayes(CountingClassifier):
     def _partial_fit_task(self) -> JointTask:
         model = self.model_
         return JointTask(model.schema, model.prior, model.class_prior, warns=False)
-
-    @property
-    def n_parameters_(self) -> int:
-        """The number of free parameters of the table and the class prior."""
-        check_is_fitted(self)
-        return int(self.model_.n_parameters)
 
     @property
     def n_parameters_naive_(self) -> int:

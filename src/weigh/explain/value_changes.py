@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import singledispatch
 from typing import Any
 
@@ -13,12 +13,15 @@ import numpy as np
 from weigh.explain.additive_row import AdditiveRow
 from weigh.features.blocks import CategoryBlock, Floats, NumberBlock
 from weigh.features.curves import PairBlock
+from weigh.features.kinds import Count
+from weigh.model.counts.value_grid import cell_bounds
 from weigh.model.distributions.curve_weights import CurveWeights, PairWeights, format_number
 from weigh.model.distributions.gaussian import GaussianWeights
 from weigh.model.distributions.number_shapes import ShapedWeights
-from weigh.model.distributions.weights import LevelWeights, LinearNumberTerm, format_value
+from weigh.model.distributions.weights import LevelWeights, LinearNumberTerm, ScaledWeights, format_value
 from weigh.model.distributions.word_weights import FlagWeights, ValueWeights
 from weigh.model.evidence.strengths import MAX_PLAUSIBLE_DEVIATIONS
+from weigh.model.naive_bayes import BayesModel
 from weigh.result import Facts
 
 MAX_NUMBER_COLUMNS = 200  # numeric columns of a block that are tried
@@ -60,7 +63,7 @@ class LevelAlternatives:
 class NumberVariation:
     """A number that may change by u, which adds `quadratic` u² + `linear` u to the scores.
 
-    Values below `low` or above `high` are implausible.
+    Values below `low` or above `high` are impossible or implausible.
     """
 
     feature: str
@@ -92,6 +95,8 @@ def find_value_changes(row: AdditiveRow, verdict: int, goal: int | None) -> list
     for at, (part, term, block) in enumerate(terms):
         for option in value_alternatives(term, block, part.kind.name):
             if isinstance(option, NumberVariation):
+                low, high = possible_range(row.model, at, option.feature)
+                option = replace(option, low=max(option.low, low), high=min(option.high, high))
                 changes += _threshold_changes(row, option, scores, verdict)
             elif isinstance(option, CurveVariation):
                 changes += _cell_changes(row, option, row.scores([index_by_key[at, 0]]), verdict, goal)
@@ -99,6 +104,20 @@ def find_value_changes(row: AdditiveRow, verdict: int, goal: int | None) -> list
                 scores_without = row.scores([index_by_key[at, option.key]])
                 changes += _level_changes(row, option, scores_without, verdict)
     return [change for change in changes if goal is None or change.becomes == row.model.classes[goal]]
+
+
+def possible_range(model: Any, part: int, column: str) -> tuple[float, float]:
+    """Return the range of the numbers of a column: that of the training rows, or at least that of its kind.
+
+    Naive Bayes counts its numbers in narrow cells of a grid, so that the ends are exact to a cell. Counts are
+    never negative. A column of which neither is known has no bounds.
+    """
+    group = model.schema.column_groups[part]
+    grid = getattr(model.counts.parts[part], "grid", None) if isinstance(model, BayesModel) else None
+    if grid is not None and len(grid.cells):
+        low, high = cell_bounds(grid.cells[[0, -1]])
+        return float(low[0]), float(high[1])
+    return (0.0, np.inf) if isinstance(group.kind, Count) else (-np.inf, np.inf)
 
 
 def _level_changes(
@@ -275,6 +294,15 @@ def _(term: LinearNumberTerm, block: NumberBlock, kind: str) -> list[Alternative
         if np.isnan(now)
         else [NumberVariation(term.name, now, np.zeros(len(term.slope)), np.asarray(term.slope))]
     )
+
+
+@value_alternatives.register
+def _(term: ScaledWeights, block: NumberBlock, kind: str) -> list[Alternatives]:
+    now = float(block.values[0])
+    reach = MAX_PLAUSIBLE_DEVIATIONS * term.unit
+    low, high = term.centre - reach, term.centre + reach
+    zeros = np.zeros(len(term.slope))
+    return [] if np.isnan(now) else [NumberVariation(term.name, now, zeros, term.slope, low, high)]
 
 
 @value_alternatives.register

@@ -66,7 +66,8 @@ def _lag_column(chunk: Chunk, kind: Lag) -> Column:
     values = to_objects(chunk.columns[kind.column], kind.column)
     storage = np.float64 if values.dtype.kind in "biuf" else object
     shifted = np.full(len(values), np.nan if storage is np.float64 else None, dtype=storage)
-    shifted[kind.by :] = values[: max(len(values) - kind.by, 0)]
+    (by,) = kind.steps
+    shifted[by:] = values[: max(len(values) - by, 0)]
     return shifted
 
 
@@ -75,7 +76,9 @@ def add_derived_columns(chunks: Iterable[Chunk], derived: Mapping[str, Kind]) ->
 
     Lags look back into the previous chunk, so the result does not depend on the chunk size.
     """
-    max_lag = max((kind.by for kind in derived.values() if isinstance(kind, Lag)), default=0)
+    max_lag = max(
+        (step for kind in derived.values() if isinstance(kind, Lag) for step in kind.steps), default=0
+    )
     tail: Chunk | None = None
     for chunk in chunks:
         whole = _concatenate_chunks(tail, chunk) if tail is not None and max_lag else chunk

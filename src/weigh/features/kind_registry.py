@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from weigh import _core, errors
@@ -38,22 +38,46 @@ class Derived(Kind):
 
 @dataclass(frozen=True)
 class Lag(Kind):
-    """The value of another column `by` rows earlier; missing in the first rows."""
+    """The value of another column `by` rows earlier; missing in the first rows.
+
+    Several numbers of rows, such as ``by=range(1, 16)``, make one column for each.
+    """
 
     name: ClassVar[str] = "lag"
     column: str
-    by: int = 1
+    by: int | Sequence[int] = 1
     kind: Kind = field(default_factory=Number)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kind", _to_single_kind(self.kind, "Lag"))
-        check_integer("Lag", "by", self.by, 1)
+        if isinstance(self.by, Sequence) and not isinstance(self.by, str):
+            object.__setattr__(self, "by", _check_steps(self.by))
+        else:
+            check_integer("Lag", "by", self.by, 1)
         if not isinstance(self.column, str):
             raise errors.parameter_error("Lag", "column", "the name of a column", self.column)
 
     def to_json(self) -> dict[str, Any]:
         """Return the kind as plain data."""
         return {"kind": self.name, "column": self.column, "by": self.by, "of": self.kind.to_json()}
+
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """The numbers of rows to look back, in order."""
+        return (self.by,) if isinstance(self.by, int) else tuple(self.by)
+
+    def single_lags(self, name: str) -> dict[str, Lag]:
+        """Return one lag for each number of rows, by the names of their columns: "name 1", "name 2", …"""
+        if isinstance(self.by, int):
+            return {name: self}
+        return {f"{name} {by}": replace(self, by=by) for by in self.by}
+
+
+def _check_steps(by: Sequence[int]) -> tuple[int, ...]:
+    steps = tuple(check_integer("Lag", "by", step, 1) for step in by)
+    if not steps or len(set(steps)) < len(steps):
+        raise errors.parameter_error("Lag", "by", "one or more numbers of rows, each only once", by)
+    return steps
 
 
 def kind_from_json(data: Mapping[str, Any]) -> Kind:

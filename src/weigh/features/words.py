@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -98,6 +98,16 @@ class TextBlock:
     def _to_rows(self, indptr: Longs, indices: Any, values: Floats, width: int) -> SparseRows:
         return SparseRows(indptr, indices, values if self.kind.counts else None, width)
 
+    def unknown_words(self, vocabulary: _core.Vocabulary) -> list[str]:
+        """Return the words that the vocabulary does not have, in order of first appearance."""
+        words: Sequence[str] = self.to_sparse().names
+        return [word for word in words if not self._numbers_of(word, vocabulary)]
+
+    def _numbers_of(self, word: str, vocabulary: _core.Vocabulary) -> list[int]:
+        """Return the number of a word in the vocabulary, or nothing."""
+        numbers: list[int] = vocabulary.find(_single_list_document([word]), self.settings)[1].tolist()
+        return numbers
+
     def count_known_words(self, vocabulary: _core.Vocabulary) -> list[tuple[int, float, str]]:
         """Return number, count and name of the known words of all rows, by number.
 
@@ -107,7 +117,7 @@ class TextBlock:
         counts = np.bincount(words.rows.indices, words.rows.values, minlength=len(words.names)).tolist()
         totals: dict[int, tuple[float, str]] = {}
         for word, count in zip(words.names, counts, strict=True):
-            for number in vocabulary.find(_single_list_document([word]), self.settings)[1].tolist():
+            for number in self._numbers_of(word, vocabulary):
                 total, names = totals.get(number, (0.0, ""))
                 total = total + count if self.kind.counts else 1.0
                 totals[number] = total, f"{names} / {word}" if names else word

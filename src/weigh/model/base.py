@@ -59,6 +59,10 @@ class BaseModel(Immutable, ABC):
         """The model without its calibration."""
         return self
 
+    def predictive(self) -> BaseModel:
+        """Return the model with its parameters integrated out, if it has their posterior."""
+        raise _no_posterior_error(self)
+
     @property
     def label(self) -> str | None:
         """The name of the label column, if there was one."""
@@ -110,6 +114,10 @@ class BaseModel(Immutable, ABC):
         """Encode the rows of a chunk with the schema's column names."""
         return EncodedRows(self.schema.blocks(chunk), chunk.n_rows, chunk.row_number)
 
+    def unknown_words(self, rows: EncodedRows, row: int) -> list[str]:
+        """Return the words in the texts of a row that the model does not know."""
+        return []
+
     def display_tables(self) -> Iterator[Table]:
         """Yield the tables of the model's HTML display."""
         yield column_table(self.schema)
@@ -128,6 +136,13 @@ class BaseModel(Immutable, ABC):
         """Return the bytes that `save` writes; equal models have equal bytes."""
         meta, arrays = self.to_store()
         return store.to_bytes({"model": self.type_name, **meta}, arrays)
+
+
+def _no_posterior_error(model: BaseModel) -> errors.Unsupported:
+    return errors.Unsupported(
+        f"Posterior predictive probabilities are computed from counts, and a {type(model).__name__} has "
+        "none. Train naive Bayes or joint Bayes for them."
+    )
 
 
 def _single_row(rows: Any, schema: Schema) -> Any:
@@ -171,6 +186,10 @@ class Model(BaseModel):
     @abstractmethod
     def score_rows(self, rows: EncodedRows) -> Floats:
         """Return the scores [rows, classes]."""
+
+    def predictive(self) -> Model:
+        """Return the classifier with its parameters integrated out, if it has their posterior."""
+        raise _no_posterior_error(self)
 
     @abstractmethod
     def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
@@ -253,7 +272,8 @@ class Model(BaseModel):
 
     def predict(self, rows: Any, decision: Decision | None = None) -> Any:
         """Return one verdict per row: the class with the highest score, or the choice of `decision`."""
-        return np.concatenate(list(self.map_chunks(partial(self._verdicts, decision), rows)))
+        model = self.predictive() if decision is not None and decision.predictive else self
+        return np.concatenate(list(self.map_chunks(partial(model._verdicts, decision), rows)))
 
     def _verdicts(self, decision: Decision | None, chunk: Chunk) -> Any:
         scores = self.score_chunk(chunk)
@@ -286,7 +306,10 @@ class Model(BaseModel):
             encoded = self.encode(chunk)
             evidence = self.explain_rows(encoded, self.finite_scores(encoded))
             words = self.schema.flag_words
-            explained.extend(row.detach().with_flag_words(words) for row in evidence)
+            explained.extend(
+                each.detach().with_flag_words(words).with_unknown_words(self.unknown_words(encoded, row))
+                for row, each in enumerate(evidence)
+            )
         return explained
 
 

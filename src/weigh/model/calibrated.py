@@ -97,6 +97,10 @@ class CalibratedModel(Model):
             equalise_ties(scores) if self.uncalibrated.has_probabilities else scores
         )
 
+    def unknown_words(self, rows: EncodedRows, row: int) -> list[str]:
+        """Return the words in the texts of a row that the inner model does not know."""
+        return self.uncalibrated.unknown_words(rows.blocks[0], row)
+
     def impossible_row_error(self, rows: EncodedRows, row: int) -> errors.ImpossibleEvidence:
         """Return the error for a row with probability zero in every class."""
         return self.uncalibrated.impossible_row_error(rows.blocks[0], row)
@@ -134,6 +138,13 @@ class CalibratedModel(Model):
             # An infinite total cannot be split into finite contributions.
             return rows if total == lead else (EvidenceRow("calibration", "", lead),)
         return (*rows, EvidenceRow("calibration", "", lead - total))
+
+    def predictive(self) -> NoReturn:
+        """Raise Unsupported: the calibration was fitted to other probabilities."""
+        raise errors.Unsupported(
+            "A calibration is valid only for the probabilities it was fitted to, so a calibrated model has "
+            "no posterior predictive probabilities. Use model.uncalibrated.predictive()."
+        )
 
     def merge(self, other: Any) -> NoReturn:
         """Raise Unsupported: the merged model needs a new calibration."""

@@ -15,6 +15,8 @@ from weigh.features.schema import Schema
 from weigh.model.base import Model
 from weigh.model.counts.bayes_counts import BayesCounts
 from weigh.model.counts.count_table import MAX_TOTAL_WEIGHT
+from weigh.model.distributions.prior_settings import ClassPrior
+from weigh.priors.dirichlet import Dirichlet
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 from weigh.source.memory.table import rows as rows_of
@@ -36,6 +38,11 @@ class CountModel(Model):
     counts: BayesCounts
     prior: Any
 
+    @property
+    @abstractmethod
+    def class_distribution(self) -> ClassPrior:
+        """The prior distribution of the classes."""
+
     @abstractmethod
     def count(self, chunks: Iterable[Chunk]) -> BayesCounts:
         """Count the rows of one or more chunks."""
@@ -43,6 +50,19 @@ class CountModel(Model):
     @abstractmethod
     def leave_one_out_chunk(self, chunk: Chunk) -> Floats:
         """Return each row's leave-one-out scores [rows, classes]; the rows are labelled and were learned."""
+
+    def class_posterior(self) -> Dirichlet:
+        """Return the posterior of the class probabilities: mean, mode, interval, predictive."""
+        self.check_has_outputs()
+        return self.class_distribution.posterior()
+
+    @abstractmethod
+    def predictive(self) -> CountModel:
+        """Return the model with its parameters integrated out."""
+
+    def predictive_proba(self, rows: Any) -> Floats:
+        """Return posterior predictive probabilities [rows, classes]: the parameters are integrated out."""
+        return self.predictive().predict_proba(rows)
 
     @abstractmethod
     def with_counts(self, counts: BayesCounts) -> Self:

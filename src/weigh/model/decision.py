@@ -54,12 +54,15 @@ class Decision(Immutable):
     `class_prior` replaces the trained one: a mapping from class to probability, or "uniform", which
     gives the maximum-likelihood decision. `costs` maps (true class, verdict) to a cost; errors without a
     stated cost cost 1, and correct verdicts 0. `unsure` is the cost of the verdict 'unsure': with costs
-    of 1, `unsure=0.1` means 'unsure' unless a class has a probability of 0.9 or more.
+    of 1, `unsure=0.1` means 'unsure' unless a class has a probability of 0.9 or more. With `predictive`, the
+    probabilities are those of `model.predictive()`: the parameters of naive Bayes or joint Bayes are
+    integrated out instead of estimated, so that verdicts from few rows are less certain.
     """
 
     costs: Mapping[tuple[Any, Any], float] | None = None
     class_prior: Mapping[Any, float] | str | None = None
     unsure: float | None = None
+    predictive: bool = False
 
     def __post_init__(self) -> None:
         must = "{(true, said): cost of at least 0}"
@@ -70,6 +73,8 @@ class Decision(Immutable):
                 raise errors.parameter_error("Decision", "costs", must, {pair: cost})
         if self.unsure is not None and not _is_cost(self.unsure):
             raise errors.parameter_error("Decision", "unsure", "a cost of at least 0", self.unsure)
+        if not isinstance(self.predictive, bool):
+            raise errors.parameter_error("Decision", "predictive", "True or False", self.predictive)
 
     def verdicts(self, scores: Floats, log_prior: Floats, classes: Sequence[Any]) -> Any:
         """Return one verdict per row: a class, or 'unsure'."""

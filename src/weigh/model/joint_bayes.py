@@ -146,9 +146,10 @@ class JointModel(CountModel):
             ),
         )
 
-    def predictive_proba(self, rows: Any) -> Floats:
-        """Return posterior predictive probabilities: the parameters are integrated out."""
-        return replace(self, prior=posterior_mean_prior(self.prior)).predict_proba(rows)
+    def predictive(self) -> JointModel:
+        """Return the model whose cells and classes have the posterior means of their probabilities."""
+        class_prior = posterior_mean_prior(self.class_prior)
+        return replace(self, prior=posterior_mean_prior(self.prior), class_prior=class_prior)
 
     def linear(self) -> Any:
         """Raise Unsupported: a joint table is not a linear function of the columns."""

@@ -35,6 +35,7 @@ from weigh.model.distributions.word_weights import (
     HashBuckets,
     ValueWeights,
     WordWeights,
+    unknown_words,
 )
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
@@ -102,6 +103,10 @@ class LinearPredictor(BaseModel):
                 ),
                 [name for block in blocks for name in block.names],
             )
+
+    def unknown_words(self, rows: EncodedRows, row: int) -> list[str]:
+        """Return the words in the texts of a row that the model does not know."""
+        return unknown_words(self.terms, rows.blocks, row)
 
     def contributions(self, rows: EncodedRows) -> Iterator[list[Contribution]]:
         """Yield each row's contributions of its features."""

@@ -18,7 +18,6 @@ from weigh.model.base import EncodedRows
 from weigh.model.count_model import UNCHANGED, CountModel, explicit_settings
 from weigh.model.counts.bayes_counts import BayesCounts, count_rows
 from weigh.model.counts.count_table import CountArray
-from weigh.model.decision import log_softmax
 from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.gaussian import Gaussian
@@ -33,6 +32,7 @@ from weigh.model.distributions.prior_settings import (
     part_prior,
 )
 from weigh.model.distributions.shape_choice import ShapeChoice
+from weigh.model.distributions.word_weights import unknown_words
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.evidence.strengths import strength_tables
 from weigh.model.file import store
@@ -110,18 +110,20 @@ class BayesModel(CountModel):
     def from_counts(
         cls,
         *,
-        columns: Mapping[str, Mapping[Any, Any]],
+        columns: Any,
         class_counts: Mapping[Any, Any] | None = None,
         prior: PriorSpec = 1.0,
         class_prior: Any = None,
-        kinds: Mapping[str, Any] | None = None,
+        kinds: Any = None,
         label: str | None = None,
     ) -> BayesModel:
         """Return the model of stated counts, equal to one fitted to rows with these counts.
 
-        `columns` is {column: {class: {value: count}}}, with (present, known) for a flag; words need
-        `kinds={column: "count"}`, "text" or "tokens". `class_counts` is the number of rows per class;
-        by default it is taken from the first column.
+        `columns` is {column: {class: {value: count}}}, with (present, known) for a flag. In place of
+        {class: {value: count}} it takes a pandas or polars frame with one row per class, such as
+        ``pandas.crosstab(rows["class"], rows["column"])``, which may also be `columns` itself. Words need
+        `kinds={column: "count"}`, "text" or "tokens"; one kind is that of all columns. `class_counts` is the
+        number of rows per class; by default it is taken from the first column.
         """
         from weigh.model.counts.specification import counts_from_tables
 
@@ -181,13 +183,14 @@ class BayesModel(CountModel):
 
     def score_rows(self, rows: EncodedRows) -> Floats:
         """Return the scores [rows, classes]."""
-        return self._add_terms(self.terms, rows)
-
-    def _add_terms(self, terms: Sequence[Any], rows: EncodedRows) -> Floats:
         scores = np.tile(self.log_prior, (rows.n_rows, 1))
-        for term, block in zip(terms, rows.blocks, strict=True):
+        for term, block in zip(self.terms, rows.blocks, strict=True):
             term.add(block, scores)
         return scores
+
+    def unknown_words(self, rows: EncodedRows, row: int) -> list[str]:
+        """Return the words in the texts of a row that the model does not know."""
+        return unknown_words((d.weights for d in self.distributions), rows.blocks, row)
 
     def explain_rows(self, rows: EncodedRows, scores: Floats) -> Iterator[Evidence]:
         """Yield the evidence for each row."""
@@ -271,7 +274,7 @@ class BayesModel(CountModel):
         from weigh.model.linear import LinearModel
 
         terms = [
-            d.linear() if isinstance(d, Gaussian | ShapedNumber) else d.weights for d in self.distributions
+            d.weights if isinstance(d, Bernoulli | Multinomial) else d.linear() for d in self.distributions
         ]
         return LinearModel(self.schema, list(self.classes), self.log_prior, terms)
 
@@ -306,13 +309,23 @@ class BayesModel(CountModel):
             )
         return self.classes.index(label)
 
-    def predictive_proba(self, rows: Any) -> Floats:
-        """Return posterior predictive probabilities: the parameters are integrated out."""
-        if self.stated:
-            return self.predict_proba(rows)
-        terms = [distribution.predictive() for distribution in self.distributions]
-        scores = [self._add_terms(terms, self.encode(chunk)) for chunk in self.chunks(rows)]
-        return np.exp(log_softmax(np.concatenate(scores)))
+    def predictive(self) -> BayesModel:
+        """Return the model with its parameters integrated out; stated parameters stay as they are."""
+        if self.complement:
+            raise errors.Unsupported(
+                "Complement scores are not probabilities of rows, so their parameters cannot be integrated "
+                "out.",
+                hint=("Train with ", Setting("complement", False), "."),
+            )
+        return self if self.stated else self._predictive
+
+    @cached_property
+    def _predictive(self) -> BayesModel:
+        from weigh.model.predictive import PredictiveBayesModel
+
+        return PredictiveBayesModel(
+            self.schema, self.counts, self.prior, self.class_prior, shapes=self.shapes
+        )
 
     @property
     def n_parameters(self) -> int:

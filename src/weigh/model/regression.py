@@ -159,11 +159,12 @@ class RegressionModel(LinearPredictor):
         for chunk in self.chunks(rows):
             encoded = self.encode(chunk)
             self._predict_rows(encoded)  # refuses rows whose prediction overflows
-            for contributions in self.contributions(encoded):
+            for row, contributions in enumerate(self.contributions(encoded)):
                 evidence = build_evidence(
                     [name], self.base, contributions, refuse_exact_products, unit="predicted", verdict=0
                 )
                 evidence = evidence.detach().with_flag_words(self.schema.flag_words)
+                evidence = evidence.with_unknown_words(self.unknown_words(encoded, row))
                 explained.append(replace(evidence, verdict=evidence.total))
         return explained
 

@@ -14,11 +14,15 @@ from weigh.result import LINE_WIDTH, Facts, Lines, Result, Section, Table, to_js
 from weigh.text import truncate
 from weigh.trials.learners import learners_by_name
 
+SUPERVISED = "supervised: labelled rows"
+UNSUPERVISED = "unsupervised: rows without labels"
+
 
 @dataclass(frozen=True, kw_only=True)
 class Traits(Facts):
     """What a learner can represent, and how it is trained."""
 
+    supervision: str = SUPERVISED
     hypothesis_space: str
     expressiveness: str
     strategy: str
@@ -33,6 +37,7 @@ class Traits(Facts):
 NOT_DESCRIBED = "not described"
 
 TRAIT_TITLES = {
+    "supervision": "supervised or not",
     "strategy": "generative or discriminative",
     "form": "parametric or not",
     "learning": "online or batch",
@@ -242,6 +247,30 @@ BASELINE = Traits(
     cost="one pass over the labels",
     guarantee="the best constant; a learner that does no better has learned nothing",
 )
+CLUSTERS = Traits(
+    supervision=UNSUPERVISED,
+    hypothesis_space="k centres; a row belongs to the nearest one",
+    expressiveness="convex cells, one per cluster",
+    strategy="neither: clusters are not classes",
+    form="parametric",
+    learning="batch",
+    scoring="squared distances to the centres",
+    search="alternating: assign rows, move centres, from several random starts",
+    cost="linear in rows and clusters per pass",
+    guarantee="a local optimum that depends on the start",
+)
+MIXTURE = Traits(
+    supervision=UNSUPERVISED,
+    hypothesis_space="a sum of k multivariate normal distributions",
+    expressiveness="nearly every density, with enough components",
+    strategy="generative: like Bayes with unknown classes",
+    form="parametric",
+    learning="batch",
+    scoring="likelihood of the rows",
+    search="expectation-maximisation",
+    cost="linear in rows and components per pass, cubic in the columns",
+    guarantee="the likelihood never decreases; a local optimum that depends on the start",
+)
 
 SKLEARN_FAMILIES = (
     (TREE, "DecisionTreeClassifier", "DecisionTreeRegressor"),
@@ -263,6 +292,8 @@ SKLEARN_FAMILIES = (
     (NAIVE_BAYES, "GaussianNB", "MultinomialNB", "BernoulliNB", "CategoricalNB", "ComplementNB"),
     (DISCRIMINANT, "LinearDiscriminantAnalysis", "QuadraticDiscriminantAnalysis"),
     (BASELINE, "DummyClassifier", "DummyRegressor"),
+    (CLUSTERS, "KMeans", "MiniBatchKMeans"),
+    (MIXTURE, "GaussianMixture", "BayesianGaussianMixture"),
 )
 SKLEARN_TRAITS = {name: traits for traits, *names in SKLEARN_FAMILIES for name in names}
 

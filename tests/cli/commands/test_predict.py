@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -310,3 +311,48 @@ def test_a_model_without_classes_is_refused_before_anything_is_written(fitted):
     result = fitted("predict", "empty.weigh", "new.csv")
     assert (result.exit_code, result.stdout) == (1, "")
     assert "This model has no classes because it has forgotten all its rows." in result.stderr
+
+
+ANIMALS = "cm,is\n50,dog\n55,dog\n60,dog\n150,horse\n170,horse\n"
+
+
+@pytest.fixture
+def animals(run, tmp_path):
+    """Run `weigh` in a folder with animals.weigh, and rows.csv with one animal between the classes."""
+    (tmp_path / "animals.csv").write_text(ANIMALS)
+    (tmp_path / "rows.csv").write_text("cm,is\n90,dog\n")
+    assert run("fit", "animals.csv", "--label", "is").exit_code == 0
+    return run
+
+
+def test_parameters_are_integrated_out_on_request(animals):
+    rows = weigh.open("rows.csv")
+    expected = weigh.load("animals.weigh").predictive_proba(rows)[0]
+    line = json.loads(
+        animals("predict", "animals.weigh", "rows.csv", "--predictive", "--proba", "--json").stdout
+    )
+    assert line["probabilities"] == pytest.approx(
+        dict(zip(["dog", "horse"], expected, strict=True)), rel=1e-5
+    )
+    unsure = animals("predict", "animals.weigh", "rows.csv", "--predictive", "--unsure", "0.1").stdout
+    assert unsure.splitlines()[1] == "unsure,0.503936"
+    certain = animals("predict", "animals.weigh", "rows.csv", "--unsure", "0.1").stdout
+    assert certain.splitlines()[1] == "horse,0.999982"
+
+
+def test_evaluations_integrate_parameters_out_on_request(animals):
+    expected = -math.log(weigh.load("animals.weigh").predictive_proba(weigh.open("rows.csv"))[0, 0])
+    found = json.loads(animals("evaluate", "animals.weigh", "rows.csv", "--predictive", "--json").stdout)
+    assert {measure["name"]: measure["value"] for measure in found["measures"]}["log_loss"] == pytest.approx(
+        expected, rel=1e-9
+    )
+
+
+def test_a_perceptron_has_no_parameters_to_integrate(animals):
+    assert (
+        animals("fit", "animals.csv", "--label", "is", "--learner", "perceptron", "-o", "p.weigh").exit_code
+        == 0
+    )
+    result = animals("predict", "p.weigh", "rows.csv", "--predictive")
+    assert result.exit_code == 1
+    assert "computed from counts, and a PerceptronModel has none" in result.stderr

@@ -17,6 +17,7 @@ from weigh.cli.options import (
     json_option,
     model_argument,
     open_source_for_model,
+    predictive_option,
     print_result,
 )
 from weigh.cli.output.text import format_location, print_text
@@ -34,6 +35,7 @@ SECTIONS = {
     "Examples": """
         weigh evaluate income.weigh test.csv
         weigh evaluate income.weigh test.csv --json
+        weigh evaluate income.weigh test.csv --predictive
         weigh evaluate income.weigh test.csv --plot roc.svg --what roc
         weigh evaluate price.weigh homes.csv
     """,
@@ -49,6 +51,7 @@ SECTIONS = {
 @click.option(
     "--what", type=click.Choice(list(PLOT_HELP)), metavar="PICTURE", help="What --plot draws; see below."
 )
+@predictive_option
 @drop_missing_labels_option
 @data_file_options
 @json_option
@@ -58,6 +61,7 @@ def command(
     label: str | None,
     plot: str | None,
     what: str | None,
+    predictive: bool,
     as_json: bool,
     **written: Any,
 ) -> None:
@@ -77,6 +81,8 @@ def command(
     if what is not None and plot is None:
         raise click.UsageError("--what selects a picture; give --plot FILE too.")
     loaded = load(model)
+    if predictive:
+        loaded = loaded.predictive()
     name = label or loaded.label
     if name is None:
         raise errors.LabelError("The model does not name its label column; give --label COLUMN.")

@@ -16,6 +16,7 @@ from weigh.cli.options import (
     json_option,
     model_argument,
     open_source_for_model,
+    predictive_option,
     raw_option,
 )
 from weigh.cli.output.text import print_text
@@ -32,6 +33,7 @@ SECTIONS = {
         weigh predict income.weigh new.csv --proba -o predictions.csv
         weigh predict spam.weigh mails.csv --unsure 0.1          # 'unsure' below 90 %
         weigh predict spam.weigh mails.csv --cost ham:spam=20    # lost ham costs 20
+        weigh predict spam.weigh mails.csv --unsure 0.1 --predictive   # from few rows
         weigh predict income.weigh new.csv --check               # flag unfamiliar rows
         weigh predict price.weigh homes.csv --std                # with std. deviation
     """,
@@ -63,6 +65,7 @@ SECTIONS = {
 @click.option(
     "--cost", "costs", multiple=True, metavar="TRUE:SAID=COST", help="Cost of an error; others cost 1."
 )
+@predictive_option
 @click.option("--check", is_flag=True, help="Also flag rows unlike the training rows.")
 @click.option("--std", is_flag=True, help="Regression: also write the predictive standard deviation.")
 @raw_option
@@ -81,6 +84,7 @@ def command(
     reasons: int | None,
     unsure: float | None,
     costs: tuple[str, ...],
+    predictive: bool,
     check: bool,
     std: bool,
     **written: Any,
@@ -89,6 +93,9 @@ def command(
 
     A perceptron has no probabilities and writes the lead over the next class instead. A linear regression
     writes the predicted number, with --std also its standard deviation.
+
+    With --predictive, all probabilities, verdicts and reasons of naive Bayes and joint Bayes have the
+    parameters integrated out instead of estimated, so that few training rows give less certain ones.
 
     The rows need the columns of the training data; others are ignored. Every row gets one line, in the order
     of the rows. With --rows or --keep, a line begins with the row's number, and with several files also with
@@ -111,6 +118,8 @@ def command(
 
         _refuse_std(std)
         table = dict(_parse_cost(text, loaded.classes) for text in costs)
+        if predictive:
+            loaded = loaded.predictive()
         predictor = ClassPredictor.build(loaded, proba, top, reasons, table, unsure, check)
     else:
         from weigh.cli.prediction.regression import RegressionPredictor
@@ -120,6 +129,7 @@ def command(
             "--top": top,
             "--unsure": unsure is not None,
             "--cost": costs,
+            "--predictive": predictive,
             "--check": check,
         }
         predictor = RegressionPredictor.build(loaded, std, reasons, [name for name in used if used[name]])

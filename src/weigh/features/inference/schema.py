@@ -149,11 +149,14 @@ def _parse_kinds(
         name = f"x{key}" if isinstance(key, int) and not named else str(key)
         kind = to_kind(value, f"columns[{name!r}]")
         if isinstance(kind, (Derived, Lag)):
-            if name in known:
-                raise errors.ColumnError(
-                    f"The derived column {name!r} has the name of an existing column. Choose another name."
-                )
-            derived[name] = kind
+            columns_by_name = kind.single_lags(name) if isinstance(kind, Lag) else {name: kind}
+            for derived_name in columns_by_name:
+                if derived_name in known or derived_name in derived:
+                    raise errors.ColumnError(
+                        f"The derived column {derived_name!r} has the name of an existing column. Choose "
+                        "another name."
+                    )
+            derived |= columns_by_name
         elif isinstance(kind, Skip) and name not in known and (fields := _list_fields(name, names)):
             stated |= dict.fromkeys(fields, kind)
         elif name not in known and split_part_name(name)[0] not in known:

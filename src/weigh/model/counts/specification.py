@@ -22,6 +22,7 @@ from weigh.features.schema import Schema
 from weigh.features.text_kinds import BagOfWordsKind, Text, Tokens
 from weigh.model.counts.bayes_counts import BayesCounts, GroupCounts, encode_labels
 from weigh.model.counts.count_table import CountArray, CountTable, WordCountTable
+from weigh.model.counts.crosstab import read_crosstabs
 from weigh.model.counts.sufficient_statistics import ExactSum, FlagCounts, NumberCounts
 from weigh.model.decision import exact_class_prior
 from weigh.priors.exact import MAX_MAGNITUDE, nonnegative_fraction, to_fraction
@@ -51,10 +52,13 @@ def counts_from_parameters(
 
 
 def counts_from_tables(
-    columns: Mapping[str, Any], class_counts: Any, kinds: Mapping[str, Any] | None, label: str | None
+    columns: Any, class_counts: Any, kinds: Any, label: str | None
 ) -> tuple[Schema, BayesCounts]:
     """Return the schema and the counts of the given tables."""
     reader = CountTableReader()
+    columns, label = read_crosstabs(columns, label, reader.owner)
+    if kinds is not None and not isinstance(kinds, Mapping) and isinstance(columns, Mapping):
+        kinds = dict.fromkeys(columns, kinds)
     keys = class_counts if class_counts is not None else _first_column(columns, reader)
     specs = _read_specifications(reader, columns, keys, kinds)
     return _build_counts(reader, specs, _class_rows(reader, specs, class_counts), label)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -113,6 +113,16 @@ class Categorical(Immutable):
         # nan: no class has rows or a prior, so the column contributes nothing.
         table = np.nan_to_num(np.vstack([log_p.T, log_unseen]), nan=0.0, neginf=-np.inf)
         return LevelWeights(self.name, self.levels, np.ascontiguousarray(table))
+
+    def linear(self) -> LevelWeights:
+        """Return the weights in the order of linear models: declared levels first, as declared."""
+        kind, weights = self.part.kind, self.weights
+        declared = (kind.levels or ()) if isinstance(kind, Category) else ()
+        row_of = {level: k for k, level in enumerate(weights.levels)}
+        levels = list(dict.fromkeys([*declared, *weights.levels]))
+        return replace(
+            weights, levels=levels, table=weights.table[[*(row_of[level] for level in levels), len(levels)]]
+        )
 
     def factors(self, block: CategoryBlock, row: int, c: int) -> Iterator[Factor]:
         """Yield P(level of the row | class c), with the formula."""

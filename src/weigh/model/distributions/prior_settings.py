@@ -18,9 +18,11 @@ from weigh.immutable import Immutable, read_only
 from weigh.model.decision import exact_class_prior
 from weigh.model.evidence.exact_products import Factor, smoothed_ratio, to_fraction
 from weigh.parameters import ClassPriors
+from weigh.priors.dirichlet import Dirichlet
 from weigh.priors.exact import fraction_to_json, nonnegative_fraction, parse_fraction
 from weigh.priors.smoothing import (
     Prior,
+    dirichlet_parameters,
     exact_estimates,
     min_pseudo_count,
     prior_from_json,
@@ -73,6 +75,22 @@ class ClassPrior(Immutable):
     @cached_property
     def _pseudo_counts(self) -> list[Fraction]:
         return pseudo_counts(self.prior, list(self.classes))
+
+    def posterior(self) -> Dirichlet:
+        """Return the posterior of the class probabilities: mean, mode, interval, predictive."""
+        if self.is_fixed:
+            raise errors.Unsupported(
+                "The class probabilities are stated, not estimated, so they have no posterior.",
+                hint=("Train with ", Setting("class_prior", 1), "."),
+            )
+        prior = dirichlet_parameters(self.prior, list(self.classes))
+        parameters = [b + n for b, n in zip(prior, self._counts, strict=True)]
+        if not all(parameters):
+            raise errors.Unsupported(
+                "A class without rows has no posterior probability without a class prior.",
+                hint=("Train with ", Setting("class_prior", 1), "."),
+            )
+        return Dirichlet(dict(zip(self.classes, parameters, strict=True)))
 
     def factor(self, c: int) -> Factor:
         """Return P(class c), with the formula."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -98,12 +98,28 @@ class VocabularyWeights(Immutable):
         lookup = np.array([self.index_by_name.get(name, -1) for name in block.names], dtype=np.int32)
         return block.rows.renumber(lookup, len(self.names))
 
+    def unknown_words(self, block: SparseBlock | DenseBlock | TextBlock, row: int) -> list[str]:
+        """Return the words of a text that the model does not know, by their display names."""
+        if not isinstance(block, TextBlock):
+            return []
+        return [f"{self.title}: {word}" for word in block.row(row).unknown_words(self.vocabulary)]
+
     def entries_without(
         self, block: SparseBlock | DenseBlock | TextBlock, keys: Collection[int]
     ) -> SparseRows:
         """Return the entries of a block without the columns `keys`."""
         entries = self.entries(block)
         return entries.select_entries(~np.isin(entries.indices, list(keys)))
+
+
+def unknown_words(terms: Iterable[Any], blocks: Iterable[Any], row: int) -> list[str]:
+    """Return the words of a row that none of the terms knows; they add nothing to the scores."""
+    return [
+        word
+        for term, block in zip(terms, blocks, strict=True)
+        if isinstance(term, VocabularyWeights)
+        for word in term.unknown_words(block, row)
+    ]
 
 
 class DisplayNames(LazyNames):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +16,7 @@ from weigh.features.blocks import Floats
 from weigh.model.decision import best_class, log_softmax
 from weigh.model.distributions.weights import Contribution, format_value
 from weigh.model.evidence.exact_products import ClassProduct, format_products, products_latex
-from weigh.result import Facts, Section, Table, TabularResult, to_frame, to_json
+from weigh.result import LINE_WIDTH, Facts, Section, Table, TabularResult, to_frame, to_json
 from weigh.text import (
     escape_control_characters,
     format_probability,
@@ -26,6 +27,7 @@ from weigh.text import (
 
 MAX_PRINTED_ROWS = 40  # longer evidence is printed shortened
 MAX_PRINTED_EVIDENCE = 10
+MAX_UNKNOWN_WORDS = 20  # that the evidence names
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,8 @@ class Evidence(TabularResult):
     - "points" for perceptrons: score differences, which start with the bias;
     - "votes" for voted perceptrons: differences of votes, without a bias;
     - "predicted" for regressions: parts of the prediction, which is the verdict.
+
+    The first of the `n_unknown` words that the model does not know, which add nothing, are `unknown_words`.
     """
 
     verdict: Any
@@ -67,6 +71,8 @@ class Evidence(TabularResult):
     _class_products: Callable[[], list[ClassProduct]] = field(compare=False)
     unit: str = "nats"
     _pairwise_rows: Callable[[Any, Any], tuple[EvidenceRow, ...]] | None = field(default=None, compare=False)
+    unknown_words: tuple[str, ...] = ()
+    n_unknown: int = 0
     _frames = ("evidence",)
 
     def __post_init__(self) -> None:
@@ -126,6 +132,11 @@ class Evidence(TabularResult):
             return self
         return replace(self, table=tuple(_name_flag(row, words) for row in rows))
 
+    def with_unknown_words(self, words: Sequence[str]) -> Evidence:
+        """Return the evidence with the words of the row that the model does not know."""
+        named = tuple(words[:MAX_UNKNOWN_WORDS])
+        return replace(self, unknown_words=named, n_unknown=len(words)) if words else self
+
     def worked(self, format: str = "text") -> str:
         """Return the whole calculation in exact fractions, as "text" or "latex"."""
         format_calculation = {"text": format_products, "latex": products_latex}.get(format)
@@ -144,6 +155,11 @@ class Evidence(TabularResult):
                 for row in self.table
             ],
             "total": to_json(self.total),
+            **(
+                {"unknown_words": list(self.unknown_words), "n_unknown": self.n_unknown}
+                if self.n_unknown
+                else {}
+            ),
         }
 
     @property
@@ -167,7 +183,14 @@ class Evidence(TabularResult):
         table = self.shortened().table if len(self.table) > MAX_PRINTED_ROWS else self.table
         rows = [[row.feature, row.value, format_signed(row.nats, 4)] for row in table]
         rows = [["feature", "value", self.unit], *rows, ["total", "", format_signed(self.total, 4)]]
-        return [Section("evidence", [Table(rows, left=2, bars=[row.nats for row in table])])]
+        sections = [Section("evidence", [Table(rows, left=2, bars=[row.nats for row in table])])]
+        return [*sections, Section("unknown words", [self._unknown_line()])] if self.n_unknown else sections
+
+    def _unknown_line(self) -> str:
+        """Return the words that the model does not know, as a sentence."""
+        more = self.n_unknown - len(self.unknown_words)
+        listed = ", ".join(map(escape_control_characters, self.unknown_words))
+        return f"Unknown words, which add nothing: {listed}" + (f" and {more:,} more." if more else ".")
 
     def __str__(self) -> str:
         if len(self.table) > MAX_PRINTED_ROWS:
@@ -184,6 +207,8 @@ class Evidence(TabularResult):
             bar = ("+" if row.nats > 0 else "−") * length
             lines.append(f"  {name:<{width}}  {number:>{number_width}}  {bar}".rstrip())
         lines += [f"  {'total':<{width}}  {total:>{number_width}}  {self.unit}"]
+        if self.n_unknown:
+            lines += ["", *textwrap.wrap(self._unknown_line(), LINE_WIDTH)]
         return "\n".join(lines)
 
     def plot(self, most: int = 20) -> Any:
