@@ -21,6 +21,7 @@ from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.base import BaseModel
 from weigh.model.counts.count_table import CountTable
 from weigh.model.counts.sufficient_statistics import FlagCounts
+from weigh.model.counts.value_grid import CELL_RESOLUTION
 from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.word_weights import HashBuckets, VocabularyLookup
@@ -60,6 +61,8 @@ class NumberInput:
         scale = max(float(np.abs(middles).max(initial=0.0)), np.finfo(np.float64).tiny)
         mean = float(share @ (middles / scale))
         deviation = float(np.sqrt(share @ np.square(middles / scale - mean)))
+        # Numbers are known as cells, and equal ones say nothing about their spread.
+        deviation = max(deviation, CELL_RESOLUTION * 2.0**self.cells.coarseness)
         return np.array([scale * mean]), np.array([scale * deviation])
 
 
