@@ -30,6 +30,8 @@ from weigh.model.joint_bayes import JointModel
 from weigh.model.naive_bayes import BayesModel
 from weigh.source.chunk import Chunk
 
+MIN_DEVIATION = 1e-150  # so that squares are not zero
+
 
 @dataclass(frozen=True, eq=False)
 class TrainingInputs:
@@ -58,12 +60,12 @@ class NumberInput:
         share = self.cells.counts / max(1, self.cells.counts.sum())
         middles = low / 2 + high / 2
         # Squares of the largest floats are infinite.
-        scale = max(float(np.abs(middles).max(initial=0.0)), np.finfo(np.float64).tiny)
+        scale = float(np.abs(middles).max(initial=0.0)) or 1.0
         mean = float(share @ (middles / scale))
         deviation = float(np.sqrt(share @ np.square(middles / scale - mean)))
         # Numbers are known as cells, and equal ones say nothing about their spread.
         deviation = max(deviation, CELL_RESOLUTION * 2.0**self.cells.coarseness)
-        return np.array([scale * mean]), np.array([scale * deviation])
+        return np.array([scale * mean]), np.array([max(scale * deviation, MIN_DEVIATION)])
 
 
 @dataclass(frozen=True, eq=False)
