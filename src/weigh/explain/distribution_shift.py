@@ -300,6 +300,8 @@ class NumberShiftCounter:
         mean = float(share @ class_means)
         spreads = self._scale * training.deviation
         deviation = math.sqrt(float(share @ (spreads**2 + (class_means - mean) ** 2)))
+        if not deviation > 0:
+            return  # numbers that never varied give no unit for an effect; others are rare numbers
         now = math.fsum(mean * (rows / n) for rows, mean in self._block_means)
         effect = abs(now - mean) / deviation
         z = effect / math.sqrt(1.0 / n + 1.0 / before)

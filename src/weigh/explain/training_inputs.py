@@ -21,7 +21,6 @@ from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.base import BaseModel
 from weigh.model.counts.count_table import CountTable
 from weigh.model.counts.sufficient_statistics import FlagCounts
-from weigh.model.counts.value_grid import CELL_RESOLUTION
 from weigh.model.distributions.bernoulli import Bernoulli
 from weigh.model.distributions.categorical import Categorical
 from weigh.model.distributions.word_weights import HashBuckets, VocabularyLookup
@@ -29,8 +28,6 @@ from weigh.model.input_summary import InputSummary, NumberCells, WordFrequencies
 from weigh.model.joint_bayes import JointModel
 from weigh.model.naive_bayes import BayesModel
 from weigh.source.chunk import Chunk
-
-MIN_DEVIATION = 1e-150  # so that squares are not zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,9 +60,7 @@ class NumberInput:
         scale = float(np.abs(middles).max(initial=0.0)) or 1.0
         mean = float(share @ (middles / scale))
         deviation = float(np.sqrt(share @ np.square(middles / scale - mean)))
-        # Numbers are known as cells, and equal ones say nothing about their spread.
-        deviation = max(deviation, CELL_RESOLUTION * 2.0**self.cells.coarseness)
-        return np.array([scale * mean]), np.array([max(scale * deviation, MIN_DEVIATION)])
+        return np.array([scale * mean]), np.array([scale * deviation])
 
 
 @dataclass(frozen=True, eq=False)
