@@ -20,6 +20,7 @@ __getattr__, __dir__, __all__ = lazy_names(
         "estimators.perceptron": ("Perceptron",),
         "estimators.text_vectorizer": ("TextVectorizer",),
         "estimators.threshold": ("Threshold",),
+        "explain.class_curves": ("class_curves",),
         "explain.column_effects": ("effects",),
         "explain.counterfactual": ("flip",),
         "explain.decision_regions": ("regions",),

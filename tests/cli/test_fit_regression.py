@@ -284,11 +284,6 @@ CLASSES = (
         (["--proba"], CLASSES.format("--proba")),
         (["--unsure", "0.1", "--cost", "a:b=2"], CLASSES.format("--unsure and --cost")),
         (
-            ["--check"],
-            "Unfamiliar rows are found by naive Bayes models, got RegressionModel, which does not remember "
-            "what its training rows were like.",
-        ),
-        (
             ["--std"],
             "This regression has no posterior: only squared loss with a Normal prior, or with none and "
             "more rows than weights, has one in closed form, and it is kept for up to 5,000 features (saved "

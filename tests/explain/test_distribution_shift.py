@@ -165,7 +165,7 @@ def test_a_shift_of_numbers_far_from_zero_is_measured_from_their_mean() -> None:
     rng = np.random.default_rng(0)
     x, same, shifted = (1e9 + 1e-6 * (rng.normal(size=2000) + shift) for shift in (0, 0, 1))
     gaussian = weigh.NaiveBayes().fit(x[:, None], ["a", "b"] * 1000).model_.distributions[0]
-    counters = [NumberShiftCounter(gaussian), NumberShiftCounter(gaussian)]
+    counters = [NumberShiftCounter.from_part(gaussian), NumberShiftCounter.from_part(gaussian)]
     for counter, values in zip(counters, (same, shifted), strict=True):
         counter.add(NumberBlock(values))
     (unmoved,), (moved,) = (list(counter.shifts()) for counter in counters)

@@ -296,7 +296,9 @@ def test_json_holds_everything():
 
 
 def test_models_without_training_rows_are_rejected():
-    with pytest.raises(errors.Unsupported, match="got LinearModel, which does not remember"):
+    with pytest.raises(
+        errors.Unsupported, match="This LinearModel does not remember what its training rows were like"
+    ):
         weigh.unfamiliar(
             weigh.NaiveBayes().fit({"a": ["x", "y"], "y": [0, 1]}, "y").model_.linear(), {"a": "x"}
         )

@@ -7,6 +7,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     {
         "column_effects": ("Effects", "effects"),
         "counterfactual": ("Flip", "flip"),
+        "class_curves": ("ClassCurves", "class_curves"),
         "decision_regions": ("Regions", "regions"),
         "distribution_shift": ("ColumnShift",),
         "likelihood_surface": ("surface",),

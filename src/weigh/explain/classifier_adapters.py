@@ -54,9 +54,41 @@ class ClassifierAdapter(ABC):
     def numeric_column(self, name: str) -> Floats:
         """Return a column of the rows as floats, nan where missing."""
 
-    def choose_columns(self, across: str | None, up: str | None) -> ColumnPair:
-        """Return the two columns of the plane; by default the first numeric ones."""
-        for name in (across, up):
+    @abstractmethod
+    def class_scores(self, columns: Mapping[str, Any]) -> Floats:
+        """Return the scores [rows, classes] for rows given as columns."""
+
+    @abstractmethod
+    def best(self, scores: Floats) -> Longs:
+        """Return the code of the best class of each row."""
+
+    @property
+    def log_prior(self) -> Floats | None:
+        """The log prior of the classes if the scores are log P(class) + log p(x | class), else None."""
+        return None
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the posterior probabilities follow from the scores."""
+        return True
+
+    @property
+    def numeric_columns(self) -> list[str]:
+        """The names of the numeric columns."""
+        return [name for name in self.columns if self.kind(name) not in NON_NUMERIC_KINDS]
+
+    def choose_column(self, across: str | None) -> str:
+        """Return the column of curves; by default the first numeric one."""
+        self._check_columns((across,))
+        if across is None and not self.numeric_columns:
+            raise errors.ColumnError(
+                "class_curves needs a numeric column; the classifier has "
+                f"{errors.quote_names(list(self.columns))}."
+            )
+        return self.numeric_columns[0] if across is None else across
+
+    def _check_columns(self, names: Sequence[str | None]) -> None:
+        for name in names:
             if name is not None and not (isinstance(name, str) and name in self.columns):
                 raise errors.unknown_column_error(str(name), self.columns, "The classifier")
             if name is not None and self.kind(name) in NON_NUMERIC_KINDS:
@@ -64,7 +96,11 @@ class ClassifierAdapter(ABC):
                     f"regions needs numeric columns, but {name!r} is a {self.kind(name)}. Fix its "
                     f"value instead: hold={{{name!r}: ...}}."
                 )
-        numeric = [name for name in self.columns if self.kind(name) not in NON_NUMERIC_KINDS]
+
+    def choose_columns(self, across: str | None, up: str | None) -> ColumnPair:
+        """Return the two columns of the plane; by default the first numeric ones."""
+        self._check_columns((across, up))
+        numeric = self.numeric_columns
         unused = [name for name in numeric if name not in (across, up)]
         pair = [name if name is not None else unused.pop(0) if unused else "" for name in (across, up)]
         if "" in pair or pair[0] == pair[1]:
@@ -100,9 +136,14 @@ class ClassifierAdapter(ABC):
         self, pair: ColumnPair, fixed: Mapping[str, Any], x: Floats, y: Floats
     ) -> GridPredictions:
         """Return the predictions at points (x, y) of the plane, with all other columns fixed."""
-        repeated = {name: _repeat_value(value, len(x)) for name, value in fixed.items()}
-        values = {**repeated, pair[0]: x, pair[1]: y}
-        return self.predict_columns({name: values[name] for name in self.columns if name in values})
+        return self.predict_columns(self.fill_columns({pair[0]: x, pair[1]: y}, fixed, len(x)))
+
+    def fill_columns(
+        self, columns: Mapping[str, Floats], fixed: Mapping[str, Any], n_rows: int
+    ) -> dict[str, Any]:
+        """Return all columns of rows that have some columns and fixed values of the others."""
+        values = {name: _repeat_value(value, n_rows) for name, value in fixed.items()} | columns
+        return {name: values[name] for name in self.columns if name in values}
 
     @abstractmethod
     def predict_rows(self) -> list[Any]:
@@ -149,6 +190,24 @@ class ModelAdapter(ClassifierAdapter):
         margins = best - second
         return GridPredictions(codes, 0.5 + 0.5 * margins / (margins.max() or 1.0), decision_values)
 
+    def class_scores(self, columns: Mapping[str, Any]) -> Floats:
+        """Return the scores [rows, classes] for rows given as columns."""
+        return self._model.scores(columns)
+
+    def best(self, scores: Floats) -> Longs:
+        """Return the code of the best class of each row, with the tie rule of the model."""
+        return np.asarray(self._model.best(scores))
+
+    @property
+    def log_prior(self) -> Floats | None:
+        """The log prior of the classes of a generative model."""
+        return self._model.log_prior if self._model.is_generative else None
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether the model has probabilities."""
+        return self._model.has_probabilities
+
     def predict_rows(self) -> list[Any]:
         """Return the predicted labels of the rows."""
         return [verdict for chunk in self._chunks for verdict in self._model.predict(chunk).tolist()]
@@ -192,9 +251,7 @@ class SklearnAdapter(ClassifierAdapter):
 
     def predict_columns(self, columns: Mapping[str, Any]) -> GridPredictions:
         """Return the predictions for rows given as columns."""
-        has_names = hasattr(self._rows, "columns")
-        # A table of the same type as the rows, so that pandas is not imported here.
-        X = type(self._rows)(dict(columns)) if has_names else np.column_stack(list(columns.values()))
+        X = self._to_rows(columns)
         code_by_label = {label: code for code, label in enumerate(self.classes)}
         codes = np.array([code_by_label[label] for label in np.asarray(self._model.predict(X)).tolist()])
         decision_values = None
@@ -205,6 +262,25 @@ class SklearnAdapter(ClassifierAdapter):
         if not hasattr(self._model, "predict_proba"):
             return GridPredictions(codes, np.ones(len(codes)), decision_values)
         return GridPredictions(codes, np.asarray(self._model.predict_proba(X)).max(axis=1), decision_values)
+
+    def _to_rows(self, columns: Mapping[str, Any]) -> Any:
+        # A table of the same type as the rows, so that pandas is not imported here.
+        has_names = hasattr(self._rows, "columns")
+        return type(self._rows)(dict(columns)) if has_names else np.column_stack(list(columns.values()))
+
+    def class_scores(self, columns: Mapping[str, Any]) -> Floats:
+        """Return the log-probabilities [rows, classes] for rows given as columns."""
+        if not hasattr(self._model, "predict_proba"):
+            raise errors.Unsupported(
+                f"class_curves needs probabilities, which a {type(self._model).__name__} does not have. Use "
+                f"another classifier."
+            )
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(self._model.predict_proba(self._to_rows(columns))))
+
+    def best(self, scores: Floats) -> Longs:
+        """Return the code of the most probable class of each row, the first among ties."""
+        return np.asarray(scores.argmax(axis=1))
 
     def predict_rows(self) -> list[Any]:
         """Return the predicted labels of the rows."""

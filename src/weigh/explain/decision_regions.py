@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.explain.class_curves import ClassCurves, class_curves
 from weigh.explain.classifier_adapters import ClassifierAdapter, adapt_classifier
+from weigh.explain.grid_axis import grid_axis
 from weigh.features.blocks import Floats, Longs
-from weigh.features.validation import MAX_MAGNITUDE
 from weigh.parameters import check_integer
 from weigh.result import Lines, Section, Table, TabularResult
 from weigh.text import format_float, format_percent, format_quantity, truncate
 
 MAX_PLOTTED_ROWS = 1_000  # rows drawn as points
 MAX_LISTED_COLUMNS = 8  # fixed columns listed individually
-AXIS_PADDING = 0.08  # on either side, as a fraction of the range of the rows
 
 
 @dataclass(frozen=True)
@@ -148,8 +148,10 @@ def regions(
     up: str | None = None,
     hold: Mapping[str, Any] | None = None,
     cells: int = 60,
-) -> Regions:
+) -> Regions | ClassCurves:
     """Evaluate a classifier on a grid over two numeric columns, around the given rows.
+
+    A classifier with a single numeric column gets the curves of `class_curves` instead.
 
     All other columns are fixed: at the values in `hold` or, by default, numbers at the median of the rows,
     categories at their most frequent value and texts as missing. A linear decision boundary is detected. If
@@ -168,12 +170,14 @@ def regions(
     """
     check_integer("regions", "cells", cells, 2)
     classifier = adapt_classifier(model, rows, label)
+    if up is None and len(classifier.numeric_columns) == 1:
+        return class_curves(model, rows, label, across=across, hold=hold)
     pair = classifier.choose_columns(across, up)
     if not isinstance(hold, Mapping | None):
         raise errors.parameter_error("regions", "hold", "a mapping from columns to values", hold)
     fixed = classifier.fixed_values(pair, hold or {})
     numbers = [classifier.numeric_column(name) for name in pair]
-    (x, y) = (_grid_axis(name, column, cells) for name, column in zip(pair, numbers, strict=True))
+    (x, y) = (grid_axis("regions", name, column, cells) for name, column in zip(pair, numbers, strict=True))
     grid_x, grid_y = np.meshgrid(x, y)
     predictions = classifier.predict_plane(pair, fixed, grid_x.ravel(), grid_y.ravel())
     line = None
@@ -194,27 +198,6 @@ def regions(
         line,
         margin,
     )
-
-
-def _grid_axis(name: str, numbers: Floats, cells: int) -> Floats:
-    finite = numbers[np.isfinite(numbers)]
-    largest = float(np.abs(finite).max()) if len(finite) else np.inf
-    if largest > MAX_MAGNITUDE:
-        problem = f"numbers as large as {largest:g}" if len(finite) else "no finite number"
-        raise errors.ColumnError(
-            f"regions needs numbers of at most {MAX_MAGNITUDE:g}, but column {name!r} has {problem}. Pass "
-            f"other rows, or another column as across= or up=."
-        )
-    return cell_centres(finite, cells)
-
-
-def cell_centres(numbers: Floats, cells: int) -> Floats:
-    """Return the centres of equal cells that cover the range of the numbers with some padding."""
-    finite = numbers[np.isfinite(numbers)]
-    low, high = float(finite.min()), float(finite.max())
-    pad = AXIS_PADDING * (high - low) or max(1.0, abs(low)) / 2
-    edges = np.linspace(low - pad, high + pad, cells + 1)
-    return np.asarray((edges[1:] + edges[:-1]) / 2)
 
 
 def _locate_rows(classifier: ClassifierAdapter, x: Floats, y: Floats) -> tuple[RegionRow, ...]:

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from weigh.explain.chi_square import chi_square_tail
+from weigh.explain.training_inputs import NumberInput, TextInput
 from weigh.features.blocks import CategoryBlock, Floats, Ints, NumberBlock, SparseBlock
 from weigh.features.words import TextBlock, as_sparse_block
 from weigh.model.distributions.bernoulli import Bernoulli
@@ -45,7 +46,7 @@ class WordShiftCounter:
     def __init__(self, part: Multinomial) -> None:
         self._part = part
         # Words with values are compared by the texts that contain them.
-        self._counts_texts = part.weights.weighting is not None
+        self._counts_texts = part.counts.weighting is not None
         self._training_counts = np.asarray(part.counts.frequencies.sum(axis=0), dtype=np.float64)
         self._has_open_vocabulary = not part.counts.fixed and not part.is_hashed
         if part.is_hashed:
@@ -247,16 +248,37 @@ class FlagShiftCounter:
             yield from compare_counts(term.display_name(at), training, {1: count, 0: rows - count}, shown=1)
 
 
+@dataclass(frozen=True, eq=False)
+class NormalNumbers:
+    """The known training values of a number by class: how many, means in two floats, standard deviations."""
+
+    known: Any
+    mean: Floats
+    mean_residual: Floats
+    deviation: Floats
+
+
 class NumberShiftCounter:
     """Accumulates the mean of a numeric column, as distances from the mean of the first class."""
 
-    def __init__(self, part: Gaussian | ShapedNumber) -> None:
-        self._part = part.normal
-        size = max(np.abs(self._part.mean).max(), self._part.deviation.max(initial=0.0))
+    def __init__(self, name: str, normal: NormalNumbers) -> None:
+        self._name, self._training = name, normal
+        size = max(np.abs(normal.mean).max(initial=0.0), normal.deviation.max(initial=0.0))
         # Squares and differences of the largest floats are infinite; a power of two changes no digit.
         self._scale = HUGE_NUMBER_SCALE if size > HUGE_NUMBER else 1.0
-        self._centre = self._scale * float(self._part.mean[0])
+        self._centre = self._scale * float(normal.mean[0]) if len(normal.mean) else 0.0
         self._block_means: list[tuple[int, float]] = []
+
+    @classmethod
+    def from_part(cls, part: Gaussian | ShapedNumber | NumberInput) -> NumberShiftCounter:
+        """Return the counter of a distribution or a summarised column."""
+        if isinstance(part, NumberInput):
+            mean, deviation = part.moments
+            numbers = NormalNumbers(part.cells.counts.sum(keepdims=True), mean, np.zeros(1), deviation)
+        else:
+            normal = part.normal
+            numbers = NormalNumbers(normal.counts.known, normal.mean, normal.mean_residual, normal.deviation)
+        return cls(part.part.names[0], numbers)
 
     def add(self, block: NumberBlock) -> None:
         """Add the mean of a block."""
@@ -269,20 +291,23 @@ class NumberShiftCounter:
     def shifts(self) -> Iterator[ColumnShift]:
         """Yield the shift of the column, if there are enough rows."""
         n = sum(rows for rows, _ in self._block_means)
-        before = float(self._part.counts.known.sum())
-        if n < MIN_TEST_ROWS or before < MIN_TEST_ROWS or not len(self._part.weights.mean):
+        training = self._training
+        before = float(training.known.sum())
+        if n < MIN_TEST_ROWS or before < MIN_TEST_ROWS or not len(training.mean):
             return
-        share = self._part.counts.known / before
-        class_means = (self._scale * self._part.mean - self._centre) + self._scale * self._part.mean_residual
+        share = training.known / before
+        class_means = (self._scale * training.mean - self._centre) + self._scale * training.mean_residual
         mean = float(share @ class_means)
-        spreads = self._scale * self._part.deviation
+        spreads = self._scale * training.deviation
         deviation = math.sqrt(float(share @ (spreads**2 + (class_means - mean) ** 2)))
+        if not deviation > 0:
+            return  # numbers that never varied give no unit for an effect; others are rare numbers
         now = math.fsum(mean * (rows / n) for rows, mean in self._block_means)
         effect = abs(now - mean) / deviation
         z = effect / math.sqrt(1.0 / n + 1.0 / before)
         p = math.erfc(z / math.sqrt(2.0))
         yield ColumnShift(
-            self._part.part.names[0],
+            self._name,
             "z",
             p,
             effect,
@@ -292,7 +317,7 @@ class NumberShiftCounter:
 
 
 _COUNTER_BY_FAMILY: dict[str, Callable[[Any], Any]] = {
-    "normal": NumberShiftCounter,
+    "normal": NumberShiftCounter.from_part,
     "categorical": CategoryShiftCounter,
     "bernoulli": FlagShiftCounter,
     "multinomial": WordShiftCounter,
@@ -301,7 +326,8 @@ _COUNTER_BY_FAMILY: dict[str, Callable[[Any], Any]] = {
 
 def make_shift_counter(part: Any) -> Any:
     """Return a counter for one part, with `add(block)` and `shifts()`."""
-    return _COUNTER_BY_FAMILY[part.part.kind.family](part)
+    family = "multinomial" if isinstance(part, TextInput) else part.part.kind.family
+    return _COUNTER_BY_FAMILY[family](part)
 
 
 def _update_counts(counter: Counter[str], block: SparseBlock) -> None:

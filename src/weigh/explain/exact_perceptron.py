@@ -262,8 +262,9 @@ def run_perceptron(
     sizes: Sequence[Fraction],
     classes: Sequence[Any],
     parameters: PerceptronParameters,
+    most: int | None = None,
 ) -> PerceptronHistory:
-    """Train a perceptron until a pass has no update, or for `max_iter` passes.
+    """Train a perceptron until a pass has no update, or for `max_iter` passes or `most` steps.
 
     `sizes` are the step sizes of the rows: the rate times the weight of the row.
     """
@@ -301,6 +302,8 @@ def run_perceptron(
                 planes=planes,
             )
             steps.append(step)
+            if len(steps) == most:
+                return PerceptronHistory(tuple(steps), False, is_one_vs_rest)
             n_stored += len(planes)
             if n_stored > MAX_STORED_NUMBERS:
                 raise _size_error(len(steps), number + 1)

@@ -1,4 +1,4 @@
-"""Compute likelihood, prior and posterior surfaces of coins, location-scale families and regressions."""
+"""Compute likelihood, prior and posterior surfaces of coins, numbers, regressions and naive Bayes."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.advice import Setting
+from weigh.explain.bayes_surface import bayes_surface
 from weigh.explain.classifier_adapters import concatenate_labels, read_labelled_chunks
 from weigh.explain.surface_result import ModeLocation, Surface
 from weigh.features.blocks import Floats
@@ -18,6 +19,7 @@ from weigh.features.validation import MAX_MAGNITUDE
 from weigh.learn.linear.problem_setup import NUMBER_KINDS
 from weigh.model.linear import design_rows
 from weigh.model.logistic import LogisticModel
+from weigh.model.naive_bayes import BayesModel
 from weigh.model.regression import RegressionModel
 from weigh.parameters import check_integer
 from weigh.priors.beta import Beta
@@ -283,13 +285,19 @@ def surface(
     fixed at their estimates; "bias" is one of them if it was fitted. The noise of a linear regression is the
     given sigma or, without one, estimated from the residuals.
 
+    For naive Bayes, ``surface(fitted)``, the parameters are two of its probabilities, such as
+    "P(windy=1 | yes)" for a value in a class, or "mean of x | yes" and "standard deviation of x | yes" for a
+    number. Rows are not needed, because the model has their counts. The pseudo-counts are the prior.
+
     Parameters
     ----------
-    belief : a Beta; the class Normal or Laplace; or a fitted linear or logistic regression of two classes
+    belief : a Beta; the class Normal or Laplace; a fitted linear or logistic regression of two classes; or
+        naive Bayes
     data : the numbers, or the rows
     y : one label per row, or the name of the label column; None uses the model's
     successes, trials : the number of heads and of tosses
-    across, up : the features; None uses those with the largest weights
+    across, up : the features, None uses those with the largest weights; or the parameters of naive Bayes,
+        None uses the first ones
     cells : the number of grid values per parameter
     """
     check_integer("surface", "cells", cells, 10)
@@ -300,9 +308,10 @@ def surface(
         return _location_scale_surface(belief, _check_numbers(data), cells)
     if isinstance(model, RegressionModel | LogisticModel):
         return weight_surface(model, data, y, (across, up), cells)
-    raise errors.parameter_error(
-        "surface", "belief", "a Beta, the class Normal or Laplace, or a fitted regression", belief
-    )
+    if isinstance(model, BayesModel):
+        return bayes_surface(model, (across, up), cells)
+    kinds = "a Beta, the class Normal or Laplace, or a fitted regression or naive Bayes model"
+    raise errors.parameter_error("surface", "belief", kinds, belief)
 
 
 def _beta_surface(prior: Beta, successes: Any, trials: Any, cells: int) -> Surface:

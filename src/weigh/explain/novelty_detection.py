@@ -15,7 +15,8 @@ from typing import Any
 from weigh import errors
 from weigh.explain.distribution_shift import ColumnShift, make_shift_counter
 from weigh.explain.novelty_finders import NoveltyReason, make_finders
-from weigh.explain.weight_unit import find_weight_unit
+from weigh.explain.training_inputs import read_inputs
+from weigh.explain.weight_unit import WeightUnit, find_weight_unit
 from weigh.model.naive_bayes import BayesModel
 from weigh.result import LINE_WIDTH, Facts, Lines, Section, Table, TabularResult
 from weigh.source.chunk import Chunk
@@ -151,11 +152,11 @@ def format_rate(rate: float | None) -> str:
 
 
 def unfamiliar(model: Any, rows: Any) -> Unfamiliar:
-    """Find rows and columns unlike those a naive Bayes model was trained on (labels are ignored).
+    """Find rows and columns unlike those a model was trained on (labels are ignored).
 
     Parameters
     ----------
-    model : a naive Bayes model or fitted estimator
+    model : a model or fitted estimator of any learner
     rows : rows of any storage, or a source
     """
     detector = NoveltyDetector(getattr(model, "model_", model))
@@ -167,20 +168,14 @@ class NoveltyDetector:
     """Flags rows chunk by chunk and accumulates column counts, in bounded memory."""
 
     def __init__(self, model: Any) -> None:
-        model = getattr(model, "uncalibrated", model)
-        if not isinstance(model, BayesModel):
-            raise errors.Unsupported(
-                f"Unfamiliar rows are found by naive Bayes models, got {type(model).__name__}, which does "
-                f"not remember what its training rows were like."
-            )
-        if model.stated:
-            raise errors.Unsupported("A model from stated numbers has no training rows to compare with.")
-        self.model = model
+        self.model = getattr(model, "uncalibrated", model)
+        self._inputs = read_inputs(self.model)
         self.n_rows = 0
         self.n_flagged = 0
-        self._counters = [make_shift_counter(part) for part in model.distributions]
-        self._unit = find_weight_unit(model)
-        self._finders, self._not_examined = make_finders(model, self._unit.value, FALSE_ALARM_RATE)
+        self._counters = [make_shift_counter(part) for part in self._inputs.parts]
+        is_counted = isinstance(self.model, BayesModel)
+        self._unit = find_weight_unit(self.model) if is_counted else WeightUnit()
+        self._finders, self._not_examined = make_finders(self._inputs, self._unit.value, FALSE_ALARM_RATE)
 
     @property
     def false_alarm_rate(self) -> float | None:
@@ -191,7 +186,7 @@ class NoveltyDetector:
 
     def flag_rows(self, chunk: Chunk) -> Iterator[UnfamiliarRow]:
         """Yield the flagged rows of a chunk in the schema's names, and count its columns."""
-        blocks = self.model.schema.encode(chunk)
+        blocks = self._inputs.encode(chunk)
         for counter, block in zip(self._counters, blocks, strict=True):
             counter.add(block)
         reasons: dict[int, list[NoveltyReason]] = {}
@@ -202,6 +197,13 @@ class NoveltyDetector:
         self.n_flagged += len(reasons)
         for row in sorted(reasons):
             yield UnfamiliarRow(chunk.row_number(row), tuple(reasons[row]))
+
+    def reasons_by_row(self, chunk: Chunk) -> list[list[str]]:
+        """Return the reasons for each row of a chunk as text, and count its columns."""
+        found: list[list[str]] = [[] for _ in range(chunk.n_rows)]
+        for row in self.flag_rows(chunk):
+            found[row.row - chunk.first_row] = [str(reason) for reason in row.reasons]
+        return found
 
     def summary(self) -> str:
         """Return the number of flagged rows so far and the shifted columns as text."""

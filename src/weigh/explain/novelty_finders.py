@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from weigh.explain.rarity import MAX_EXACT_EXTENT, FlagRarity, LevelRarity, NumberRarity, RarityThreshold
+from weigh.explain.rarity import (
+    MAX_EXACT_EXTENT,
+    ClassTails,
+    FlagRarity,
+    LevelRarity,
+    NumberRarity,
+    RarityThreshold,
+)
+from weigh.explain.training_inputs import NumberInput, TextInput, TrainingInputs
 from weigh.explain.word_surprise import WordSurprise
 from weigh.features.blocks import Floats, NumberBlock
 from weigh.features.words import Block, as_sparse_block
@@ -19,7 +27,6 @@ from weigh.model.distributions.gaussian import Gaussian, GaussianWeights
 from weigh.model.distributions.multinomial import Multinomial
 from weigh.model.distributions.number_shapes import ShapedNumber
 from weigh.model.distributions.weights import format_value
-from weigh.model.naive_bayes import BayesModel
 from weigh.text import escape_control_characters, truncate
 
 
@@ -47,21 +54,23 @@ Reasons = Iterator[tuple[int, NoveltyReason]]
 Finder = Any  # has `rate` and `find(blocks)`
 
 
-def make_finders(model: BayesModel, unit: float, rate: float) -> tuple[list[Finder], tuple[str, ...]]:
+def make_finders(inputs: TrainingInputs, unit: float, rate: float) -> tuple[list[Finder], tuple[str, ...]]:
     """Return what finds unusual rows, and the columns that none of them examines.
 
     All finders together have the given rate of false alarms; `unit` is the weight of a row.
     """
-    rows = np.asarray(model.counts.rows, dtype=np.float64) / unit
+    rows = inputs.rows / unit
     tables, normals, texts = {}, {}, {}
-    not_examined: list[str] = []
-    for at, part in enumerate(model.distributions):
+    not_examined = list(inputs.not_examined)
+    for at, part in enumerate(inputs.parts):
         rarity = make_rarity(part, unit)
         if rarity is not None:
             tables[at] = rarity
         elif isinstance(part, Gaussian) and len(part.weights.mean) and rows.max() >= MIN_CLASS_ROWS:
             normals[at] = part
-        elif isinstance(part, Bernoulli) or (isinstance(part, Multinomial) and not part.counts.fixed):
+        elif isinstance(part, Bernoulli | TextInput) or (
+            isinstance(part, Multinomial) and not part.counts.fixed
+        ):
             words = WordSurprise(part, float(rows.sum()), unit)
             if words.has_words:
                 texts[at] = words
@@ -85,7 +94,11 @@ def make_rarity(part: Any, unit: float) -> LevelRarity | FlagRarity | NumberRari
     if isinstance(part, Bernoulli) and part.counts.present.fixed:
         return FlagRarity(part, unit)
     if isinstance(part, Gaussian | ShapedNumber) and part.counts.grid is not None:
-        return NumberRarity(part, unit) if len(part.counts.grid.cells) else None
+        grid = part.counts.grid
+        return NumberRarity.from_grid(part.part.title, grid, unit) if len(grid.cells) else None
+    if isinstance(part, NumberInput) and len(part.cells.counts):
+        tails = ClassTails(*part.cells.bounds, part.cells.counts.astype(np.float64))
+        return NumberRarity(part.part.title, [tails], tails)
     return None
 
 

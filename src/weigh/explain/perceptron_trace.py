@@ -25,6 +25,8 @@ from weigh.explain.exact_perceptron import (
     predict_code,
     run_perceptron,
 )
+from weigh.explain.logistic_trace import LogisticTrace, trace_logistic
+from weigh.explain.trace_design import design_with_positive, read_trace_design
 from weigh.explain.trace_format import (
     MAX_NUMBER_WIDTH,
     TRACE_WRITERS,
@@ -57,6 +59,7 @@ class Trace(Result):
 
     `names` are the features in order. For two classes, a positive score predicts the second. The weights
     refer to the coordinates of the training, in which numbers may be standardised: (x − centre) / scale.
+    `n_hidden` is how many further steps the training may have, if the trace ends before.
     """
 
     names: tuple[str, ...]
@@ -68,6 +71,7 @@ class Trace(Result):
     history: PerceptronHistory
     schema: Schema | None = None
     standardisations: Mapping[str, Standardisation] = field(default_factory=dict)
+    n_hidden: int = 0
 
     @property
     def steps(self) -> tuple[PerceptronStep, ...]:
@@ -116,6 +120,22 @@ class Trace(Result):
             )
         planes = [self._dense_plane(plane) for plane in self.history.planes(keep)]
         return planes[0] if len(self.classes) == 2 else dict(zip(self.classes, planes, strict=True))
+
+    @cached_property
+    def accumulator(self) -> tuple[tuple[int, PerceptronPlane], ...]:
+        """The factor `step` and the accumulator a of the averaged perceptron at each step, for two classes.
+
+        `step` counts down from the number nT of all steps, and an update adds step / nT times what it adds to
+        w, so that a is the average of the planes after the last step.
+        """
+        total = sum(count for count, _ in self.history.hypotheses)
+        found, a = [], PerceptronPlane({}, Fraction(0))
+        for at, step in enumerate(self.steps):
+            if step.is_update:
+                size = Fraction(total - at, total) * step.error * self.step_sizes[step.row]
+                a = a.add_multiple(size, self.rows[step.row], self.parameters.bias)
+            found.append((total - at, a))
+        return tuple(found)
 
     @property
     def voted(self) -> list[tuple[int, Any, Any]]:
@@ -206,21 +226,30 @@ class Trace(Result):
         return self.parameters.keep if keep is None else str(PERCEPTRON.check_value("keep", keep))
 
     def table(
-        self, format: str = "text", passes: int | Sequence[int] | None = None, most: int | None = None
+        self,
+        format: str = "text",
+        passes: int | Sequence[int] | None = None,
+        most: int | None = None,
+        average: bool = False,
     ) -> str:
         """Return the steps as a table per pass, as "text", "html" or "latex" (which needs amsmath).
+
+        With at most two features, rows and labels are shown where they fit.
 
         Parameters
         ----------
         passes : the number of passes from the first, or a list of pass numbers, starting at 1
         most : the maximum number of steps
+        average : whether to show the `accumulator` of the averaged perceptron instead of w and b
         """
         writer = TRACE_WRITERS.get(format)
         if writer is None:
             raise errors.parameter_error("table", "format", "'text', 'html' or 'latex'", format)
         if most is not None:
             check_integer("table", "most", most, 1)
-        return writer(self, select_passes(self, passes), most)
+        if average and len(self.classes) > 2:
+            raise errors.Unsupported("The accumulator is shown for two classes; averages are in `weights()`.")
+        return writer(self, select_passes(self, passes), most, average)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the trace as JSON-compatible data; non-integers are strings such as "7/10"."""
@@ -270,44 +299,68 @@ def _plane_votes(scores: list[Fraction], is_one_vs_rest: bool) -> list[int]:
     return [int(c == best_class(scores)) for c in range(len(scores))]
 
 
-def trace(learner: Any, X: Any, y: Any = None) -> Trace:
-    """Trace the training of a perceptron on labelled rows in exact fractions.
+def trace(
+    learner: Any, X: Any, y: Any = None, *, positive: Any = None, most: int | None = None
+) -> Trace | LogisticTrace:
+    """Trace the training of a perceptron in exact fractions, or the steps of a logistic regression.
+
+    Of a logistic regression with `method="online"` and a number as `rate`, the gradient steps are traced in
+    floats.
 
     The steps are computed from the definition with the parameters of the learner, which need not be fitted
     and is not changed.
 
     Parameters
     ----------
-    learner : a `weigh.Perceptron`
+    learner : a `weigh.Perceptron`, or a `weigh.LogisticRegression` with plain online steps
     X : rows of any storage, as for `fit`
     y : one label per row, or the name of the label column
+    positive : the class that a positive score predicts, of two; None is the second in canonical order, as in
+        `fit`
+    most : the number of steps after which the trace ends, so that rows of any number can be traced
     """
+    if most is not None:
+        check_integer("trace", "most", most, 1)
+    if is_logistic(learner):
+        return trace_logistic(read_parameters(learner), X, y, positive, most)
     parameters = PerceptronParameters.from_learner(learner)
-    if isinstance(X, DesignMatrix) and y is None:
-        design = X
-    else:
-        design = build_design_matrix(
-            X,
-            y,
-            parameters.columns,
-            scale=parameters.scale,
-            missing=to_markers(parameters.missing, "Perceptron"),
-            ignored_classes=zero_weight_classes(parameters.class_weight),
-        )
-    check_trace_rows(design, parameters)
+    design = read_trace_design(
+        X,
+        parameters.columns,
+        y,
+        scale=parameters.scale,
+        missing=to_markers(parameters.missing, "Perceptron"),
+        ignored_classes=zero_weight_classes(parameters.class_weight),
+    )
+    design = design_with_positive(design, positive)
+    check_trace_rows(design, parameters, most)
     names, classes, codes = tuple(design.names), tuple(design.classes), design.codes.tolist()
     rows = exact_vectors(design, names)
     weights = None if design.weights is None else design.weights.tolist()
     sizes = parameters.step_sizes(codes, classes, weights)
-    history = run_perceptron(rows, codes, sizes, classes, parameters)
+    history = run_perceptron(rows, codes, sizes, classes, parameters, most)
     steps = tuple(rows), tuple(codes), tuple(sizes), parameters, history
-    return Trace(names, classes, *steps, design.schema, design.standardisations)
+    n_hidden = len(rows) * parameters.max_iter - len(history.steps) if len(history.steps) == most else 0
+    return Trace(names, classes, *steps, design.schema, design.standardisations, n_hidden)
+
+
+def is_logistic(learner: Any) -> bool:
+    """Whether a learner, or its parameters, are those of a logistic regression."""
+    return {"method", "prior", "rate"} <= read_parameters(learner).keys()
+
+
+def read_parameters(learner: Any) -> Mapping[str, Any]:
+    """Return the parameters of a learner; none of a class."""
+    if isinstance(learner, Mapping):
+        return learner
+    get_params = getattr(learner, "get_params", None)
+    return get_params() if callable(get_params) and not isinstance(learner, type) else {}
 
 
 MAX_TRACE_STEPS = 50_000
 
 
-def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters) -> None:
+def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters, most: int | None = None) -> None:
     """Raise an error for rows that cannot be traced, before any work is done."""
     if not design.n_rows:
         raise errors.DataError("There are no rows to learn from.")
@@ -317,9 +370,10 @@ def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters) -> 
             f"{design.classes[0]!r}. Give rows of another class too."
         )
     steps = design.n_rows * parameters.max_iter
-    if steps > MAX_TRACE_STEPS:
+    if min(steps, most or steps) > MAX_TRACE_STEPS:
         max_passes = MAX_TRACE_STEPS // design.n_rows
         advice = f"max_iter={max_passes} or fewer rows" if max_passes else "fewer rows"
+        advice += ", or give most=, the number of steps after which the trace ends"
         raise errors.Unsupported(
             f"A trace of {design.n_rows:,} rows × {parameters.max_iter:,} passes may take {steps:,} exact "
             f"steps; the limit is {MAX_TRACE_STEPS:,}. Use {advice}."

@@ -174,12 +174,15 @@ class NumberRarity:
     of the last value from the median.
     """
 
-    def __init__(self, part: Any, unit: float = 1.0) -> None:
-        self.name: str = part.part.title
-        grid: GridCounts = part.counts.grid
+    def __init__(self, name: str, classes: Sequence[ClassTails], total: ClassTails) -> None:
+        self.name, self._classes, self._all = name, classes, total
+
+    @classmethod
+    def from_grid(cls, name: str, grid: GridCounts, unit: float = 1.0) -> NumberRarity:
+        """Return the rarity of numbers that are counted by class on the grid."""
         table = np.asarray(grid.table, dtype=np.float64) / unit
-        self._classes = [ClassTails.from_grid(grid.cells, row) for row in table if row.any()]
-        self._all = ClassTails.from_grid(grid.cells, table.sum(axis=0))
+        classes = [ClassTails.from_grid(grid.cells, row) for row in table if row.any()]
+        return cls(name, classes, ClassTails.from_grid(grid.cells, table.sum(axis=0)))
 
     @cached_property
     def training(self) -> TrainingScores:

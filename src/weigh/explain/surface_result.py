@@ -14,6 +14,7 @@ from weigh.features.blocks import Floats
 from weigh.result import Result, Section, Table
 from weigh.text import escape_control_characters, format_float, truncate
 
+MAX_NAME_WIDTH = 32
 MAX_PLOTTED_DEPTH = 12.0  # nats below the maximum; contour plots clip lower values
 
 ModeLocation = tuple[Fraction | float, ...]
@@ -96,7 +97,7 @@ class Surface(Result):
 
     def sections(self) -> list[Section]:
         """Return the locations of the maxima."""
-        header = ["greatest at", *(truncate(name, 24) for name in self.names)]
+        header = ["greatest at", *(truncate(name, MAX_NAME_WIDTH) for name in self.names)]
         rows = ([part, *map(_format_parameter, top)] for part, top in self.tops.items())
         return [Section("tops", [Table([header, *rows], indent="  ")])]
 

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import groupby, islice
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +41,8 @@ class TraceCells:
 
     trace: Trace
     is_by_name: bool
+    shows_rows: bool = False
+    average: bool = False
 
     @property
     def header(self) -> list[str]:
@@ -47,6 +50,9 @@ class TraceCells:
         rate = "" if self.trace.parameters.exact_rate == 1 else "rate × "
         rate += "" if set(self.trace.step_sizes) == {self.trace.parameters.exact_rate} else "weight × "
         front = ["row"] if self.trace.parameters.shuffle else []
+        front += ["x", "label"] if self.shows_rows else []
+        if self.average:
+            return [*front, "w·x+b", "error", "step", f"{rate}error × x", "a", "b of a"]
         if self._has_one_plane:
             front += ["w·x+b", "sign(·)", "correct?", "error"]
             return (
@@ -62,6 +68,10 @@ class TraceCells:
     def step_cells(self, step: PerceptronStep) -> list[str]:
         """Return the cells of a step."""
         front = [str(step.row)] if self.trace.parameters.shuffle else []
+        if self.shows_rows:
+            front += [self._format_numbers(self.trace.rows[step.row]), truncate(step.label, LABEL_WIDTH)]
+        if self.average:
+            return [*front, *self._average_cells(step)]
         correct = "yes" if step.correct else "no"
         if not self._has_one_plane:
             sign = (
@@ -83,6 +93,18 @@ class TraceCells:
         if self.is_by_name:
             return [*front, bias, self._format_weight_changes(step)]
         return [*front, self._format_numbers(step.update), self._format_numbers(step.weights), bias]
+
+    @cached_property
+    def _accumulator(self) -> dict[int, tuple[int, PerceptronPlane]]:
+        pairs = zip(self.trace.steps, self.trace.accumulator, strict=True)
+        return {id(step): entry for step, entry in pairs}
+
+    def _average_cells(self, step: PerceptronStep) -> list[str]:
+        """Return the cells of a step with the accumulator of the average."""
+        remaining, plane = self._accumulator[id(step)]
+        update, weights = self._format_numbers(step.update), self._format_numbers(plane.weights)
+        numbers = self._format_number(step.score), str(step.error), str(remaining)
+        return [*numbers, update, weights, self._format_number(plane.bias)]
 
     def _format_scores(self, step: PerceptronStep) -> str:
         """Return all scores or, for many classes, the highest and, if it differs, that of the true class."""
@@ -239,6 +261,9 @@ def select_passes(trace: Trace, passes: int | Sequence[int] | None) -> list[int]
 def trace_summary(trace: Trace) -> str:
     """Return mistakes, updates and convergence in one line."""
     text = format_quantity(trace.mistakes, "mistake")
+    if trace.n_hidden:
+        steps = format_quantity(len(trace.steps), "step")
+        return f"{text} in the first {steps}, of at most {len(trace.steps) + trace.n_hidden:,}"
     within = sum(step.correct and step.is_update for step in trace.steps)
     if within:
         text += f" and {format_quantity(within, 'update')} within the margin"
@@ -273,12 +298,21 @@ def _pass_table(title: str, steps: Sequence[PerceptronStep], cells: TraceCells) 
     )
 
 
-def _choose_layout(trace: Trace, passes: list[int], most: int | None) -> tuple[TraceCells, list[PassTable]]:
-    """Return the tables with whole vectors if they fit the line width, else with entries by name."""
-    whole = TraceCells(trace, is_by_name=False)
-    if len(trace.names) <= LINE_WIDTH // 4:
+def _choose_layout(
+    trace: Trace, passes: list[int], most: int | None, average: bool = False
+) -> tuple[TraceCells, list[PassTable]]:
+    """Return the tables with whole vectors if they fit the line width, else with entries by name.
+
+    Rows and labels are shown too if there are at most two features and they fit. Tables of the `average`
+    always have whole vectors.
+    """
+    for shows_rows in (True, False) if len(trace.names) <= 2 else (False,):
+        whole = TraceCells(trace, is_by_name=False, shows_rows=shows_rows, average=average)
+        if len(trace.names) > LINE_WIDTH // 4 and not average:
+            break
         blocks = _pass_tables(trace, whole, passes, most)
-        if all(len(line) <= LINE_WIDTH for block in blocks for line in _align_table(block).splitlines()):
+        lines = [line for block in blocks for line in _align_table(block).splitlines()]
+        if all(len(line) <= LINE_WIDTH for line in lines) or (average and not shows_rows):
             return whole, blocks
     named = TraceCells(trace, is_by_name=True)
     return named, _pass_tables(trace, named, passes, most)
@@ -288,9 +322,9 @@ def _align_table(block: PassTable) -> str:
     return text_table([block.header, *block.rows], left=0)
 
 
-def trace_text(trace: Trace, passes: list[int], most: int | None = None) -> str:
+def trace_text(trace: Trace, passes: list[int], most: int | None = None, average: bool = False) -> str:
     """Return the trace as text."""
-    cells, blocks = _choose_layout(trace, passes, most)
+    cells, blocks = _choose_layout(trace, passes, most, average)
     parts = ["\n".join(_wrap_line(line) for line in cells.opening_lines())]
     for block in blocks:
         lines = [
@@ -330,9 +364,9 @@ def _wrap_line(line: str) -> str:
     )
 
 
-def trace_html(trace: Trace, passes: list[int], most: int | None = None) -> str:
+def trace_html(trace: Trace, passes: list[int], most: int | None = None, average: bool = False) -> str:
     """Return the trace as HTML; rows with an update have the class "update"."""
-    cells, blocks = _choose_layout(trace, passes, most)
+    cells, blocks = _choose_layout(trace, passes, most, average)
     parts = [html_paragraph(line) for line in cells.opening_lines()]
     for block in blocks:
         head = "".join(f"<th>{escape_html(cell)}</th>" for cell in block.header)
@@ -356,9 +390,9 @@ def trace_html(trace: Trace, passes: list[int], most: int | None = None) -> str:
     return f'<div class="trace">{"".join(parts)}</div>'
 
 
-def trace_latex(trace: Trace, passes: list[int], most: int | None = None) -> str:
+def trace_latex(trace: Trace, passes: list[int], most: int | None = None, average: bool = False) -> str:
     """Return the trace as LaTeX, with one tabular per pass."""
-    cells, blocks = _choose_layout(trace, passes, most)
+    cells, blocks = _choose_layout(trace, passes, most, average)
     parts = [_latex_line(line) for line in cells.opening_lines()]
     for block in blocks:
         names = " & ".join(map(_latex_header, block.header))
@@ -407,7 +441,7 @@ def _latex_line(line: str) -> str:
     return "".join(_LATEX_SIGNS.get(sign, sign) for sign in escape_latex(line))
 
 
-TraceWriter = Callable[["Trace", list[int], int | None], str]
+TraceWriter = Callable[["Trace", list[int], int | None, bool], str]
 TRACE_WRITERS: dict[str, TraceWriter] = {"text": trace_text, "html": trace_html, "latex": trace_latex}
 
 MAX_NUMBER_WIDTH = 12  # characters of an exact number; longer ones are rounded

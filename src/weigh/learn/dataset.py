@@ -21,6 +21,7 @@ from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.preprocessing import Standardisation, fit_preprocessing, needs_first_pass
 from weigh.model.counts.bayes_counts import Label, encode_labels, missing_labels_error
 from weigh.model.counts.count_table import canonical_order_key
+from weigh.model.input_summary import InputSummary
 from weigh.model.parallel import map_in_order
 from weigh.model.training_rows import TrainingRows
 from weigh.source.base import Source
@@ -155,7 +156,7 @@ class SourceDataset:
             self.n_rows += len(encoded.targets)
             self.is_weighted = self.is_weighted or encoded.weights is not None
             self.n_missing.update(chunk.n_missing)
-            self.training_rows = self.training_rows.plus(chunk.rows)
+            self.training_rows = self.training_rows.plus(chunk.rows.with_frequencies(encoded.rows))
             self._count_labels(encoded)
             n_bytes += encoded.n_bytes
             if self._cached_chunks is not None:
@@ -273,7 +274,7 @@ class SourceDataset:
             add_target_hashes(targets, hashes)
         else:
             add_label_hashes(labels, targets, hashes)
-        return TrainingRows.from_hashes(hashes)
+        return TrainingRows.from_hashes(hashes, InputSummary.from_blocks(self._schema, blocks, n_rows, mask))
 
     def _encode_targets(self, chunk: Chunk) -> tuple[Targets, list[Label]]:
         if self._is_regression:

@@ -57,6 +57,10 @@ class OnlineTraining(ABC, Generic[StateT, ModelT]):
         elif not self.training_rows.equals(rows):  # further passes over the same rows add none
             self.training_rows = self.training_rows.plus(rows)
 
+    def finished_rows(self, orders: Sequence[Longs]) -> TrainingRows | None:
+        """Return the record of the rows for a model that has its features in these orders."""
+        return None if self.training_rows is None else self.training_rows.finish(orders)
+
     @abstractmethod
     def build_model(self) -> ModelT:
         """Build the model of the current state."""

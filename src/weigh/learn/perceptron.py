@@ -43,7 +43,7 @@ class PerceptronTraining(OnlineTraining[PerceptronState, PerceptronModel]):
         is_standardised = bool(self.feature_index.standardisations())
         certificate = replace(state.certificate(), standardised=is_standardised)
         details = hypothesis, certificate, state.settings.rate, divisor, record
-        rows = self.training_rows
+        rows = self.finished_rows(orders)
         model = PerceptronModel(self.schema, state.classes, intercepts, terms, *details, training_rows=rows)
         return model if keep == hypothesis else model.keep(keep)
 

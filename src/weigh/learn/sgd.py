@@ -194,7 +194,7 @@ class SgdTraining(OnlineTraining[SgdState, LogisticModel]):
             method="online",
         )
         intercepts = to_class_columns(biases)[0]
-        frequencies, rows = state.class_frequencies(), self.training_rows
+        frequencies, rows = state.class_frequencies(), self.finished_rows(orders)
         return LogisticModel(
             self.schema, state.classes, intercepts, terms, frequencies, fit, training_rows=rows
         )

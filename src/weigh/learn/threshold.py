@@ -23,6 +23,7 @@ from weigh.features.width import check_separate_columns
 from weigh.learn.task import MergingCounter
 from weigh.model.counts.bayes_counts import Label, encode_labels
 from weigh.model.counts.count_table import CountArray, canonical_order_key, to_integers_if_whole
+from weigh.model.input_summary import InputSummary
 from weigh.model.threshold import LEFT, MISSING, RIGHT, ThresholdModel
 from weigh.model.training_rows import TrainingRows
 from weigh.parameters.learners import THRESHOLD
@@ -129,7 +130,9 @@ def _hash_column(schema: Schema, values: Floats, classes: list[Label], codes: In
     """Return the record of the training rows, of which the model reads one column."""
     hashes = hash_features(schema, [NumberBlock(values)], len(values))
     add_label_hashes(classes, codes, hashes)
-    return TrainingRows.from_hashes(hashes)
+    return TrainingRows.from_hashes(
+        hashes, InputSummary.from_blocks(schema, [NumberBlock(values)], len(values))
+    )
 
 
 def _numeric_kind(kind: Kind, column: Any) -> Kind:

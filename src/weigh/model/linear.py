@@ -224,7 +224,7 @@ class LinearModel(Model, LinearPredictor):
         """Read a model that `to_store` described."""
         classes = store.read_distinct_names(stored, "classes")
         base = read_floats(stored, "base", len(classes))
-        terms, rows = read_terms(stored, schema, len(classes)), TrainingRows.read_arrays(stored)
+        terms, rows = read_terms(stored, schema, len(classes)), TrainingRows.read_arrays(stored, schema)
         return cls(schema, classes, base, terms, training_rows=rows)
 
 

@@ -151,5 +151,5 @@ class LogisticModel(LinearModel):
         certificate_data = stored.meta.get("certificate")
         certificate = None if certificate_data is None else Optimality.from_dict(certificate_data)
         width = sum(len(term.features().names) for term in terms)
-        posterior, rows = Posterior.read_arrays(stored, width), TrainingRows.read_arrays(stored)
+        posterior, rows = Posterior.read_arrays(stored, width), TrainingRows.read_arrays(stored, schema)
         return cls(schema, classes, base, terms, shares, fit, certificate, posterior, training_rows=rows)

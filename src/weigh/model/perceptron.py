@@ -206,7 +206,7 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
         if not (0.0 < rate < np.inf and 1.0 <= divisor < np.inf):
             raise store.damaged_file_error(stored.path, "its weights have an invalid rate or divisor")
         details = kept, certificate, float(rate), float(divisor), record
-        rows = TrainingRows.read_arrays(stored)
+        rows = TrainingRows.read_arrays(stored, schema)
         return cls(schema, classes, base, terms, *details, training_rows=rows)
 
 

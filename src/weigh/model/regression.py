@@ -188,5 +188,5 @@ class RegressionModel(LinearPredictor):
         fit = Fit.from_dict(stored.meta["fit"])
         certificate = Optimality.from_dict(stored.meta["certificate"])
         width = sum(len(term.features().names) for term in terms)
-        posterior, rows = Posterior.read_arrays(stored, width), TrainingRows.read_arrays(stored)
+        posterior, rows = Posterior.read_arrays(stored, width), TrainingRows.read_arrays(stored, schema)
         return cls(schema, base, terms, fit, certificate, posterior, training_rows=rows)

@@ -157,7 +157,7 @@ class ThresholdModel(Model):
             raise store.damaged_file_error(stored.path, "it does not cut exactly one numeric column")
         low, middle, high = cut.tolist()
         counts = read_counts_array(stored, "counts", (3, len(classes)))
-        rows = TrainingRows.read_arrays(stored)
+        rows = TrainingRows.read_arrays(stored, schema)
         return cls(schema, classes, middle, low, high, counts, training_rows=rows)
 
 

@@ -1,18 +1,22 @@
-"""A record of the training rows of a model: their number, sums of their hashes and a sample of hashes."""
+"""A record of the training rows of a model: number, hashes, and a summary of their inputs."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
 from weigh import _core
+from weigh.features.blocks import Longs
 from weigh.features.row_hashes import Hashes
+from weigh.features.schema import Schema
 from weigh.immutable import Immutable
 from weigh.model.file import store
+from weigh.model.input_summary import InputSummary
+from weigh.source.sparse_rows import SparseRows
 
 SAMPLE_SIZE = 256
 MIN_COMPARED = 20  # rows that an estimated share needs
@@ -27,24 +31,36 @@ KEY = "training_rows"
 class TrainingRows(Immutable):
     """The number of rows, two sums of their hashes modulo 2^64, and the `SAMPLE_SIZE` smallest hashes.
 
-    None of them depends on the order of the rows. The rows themselves cannot be recovered.
+    None of them depends on the order of the rows. The rows themselves cannot be recovered. `inputs` is None
+    for models of earlier releases.
     """
 
     n: int = 0
     sums: tuple[int, int] = (0, 0)
     sample: Hashes = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    inputs: InputSummary | None = None
 
     @classmethod
-    def from_hashes(cls, hashes: Hashes) -> Self:
+    def from_hashes(cls, hashes: Hashes, inputs: InputSummary | None = None) -> Self:
         """Return the record of rows with these unfinished hashes, which are finished in place."""
         sums = _core.finish_row_hashes(hashes)
-        return cls(len(hashes), sums, _smallest(hashes))
+        return cls(len(hashes), sums, _smallest(hashes), inputs)
 
     def plus(self, other: TrainingRows) -> TrainingRows:
         """Return the record of the rows of both."""
         first, second = ((a + b) % MODULUS for a, b in zip(self.sums, other.sums, strict=True))
         sample = _smallest(np.concatenate([self.sample, other.sample]))
-        return TrainingRows(self.n + other.n, (first, second), sample)
+        pair = [each.inputs for each in (self, other) if each.n and each.inputs is not None]
+        inputs = pair[0].plus(pair[1]) if len(pair) == 2 else next(iter(pair), None)
+        return TrainingRows(self.n + other.n, (first, second), sample, inputs)
+
+    def with_frequencies(self, rows: SparseRows) -> TrainingRows:
+        """Return the record with the frequencies of the features of its rows."""
+        return self if self.inputs is None else replace(self, inputs=self.inputs.with_frequencies(rows))
+
+    def finish(self, orders: Sequence[Longs]) -> TrainingRows:
+        """Return the record for a model that has the features of each column group in these orders."""
+        return self if self.inputs is None else replace(self, inputs=self.inputs.finish(orders))
 
     def equals(self, other: TrainingRows) -> bool:
         """Whether both are records of the same rows."""
@@ -77,9 +93,11 @@ class TrainingRows(Immutable):
         # JSON numbers of this size lose digits in other languages.
         meta[KEY] = {"n": self.n, "sums": [f"{total:016x}" for total in self.sums]}
         arrays[f"{KEY}.sample"] = self.sample
+        if self.inputs is not None:
+            self.inputs.write_arrays(arrays, meta)
 
     @classmethod
-    def read_arrays(cls, stored: store.FileContent) -> TrainingRows | None:
+    def read_arrays(cls, stored: store.FileContent, schema: Schema) -> TrainingRows | None:
         """Read the record that `write_arrays` added; None if there is none."""
         if KEY not in stored.meta:
             return None
@@ -88,7 +106,7 @@ class TrainingRows(Immutable):
         if not _is_record(record) or not _is_sample(sample, record["n"]):
             raise store.damaged_file_error(stored.path, "its record of the training rows is inconsistent")
         first, second = (int(digits, 16) for digits in record["sums"])
-        return cls(record["n"], (first, second), sample)
+        return cls(record["n"], (first, second), sample, InputSummary.read_arrays(stored, schema))
 
 
 def _is_record(data: object) -> bool:

@@ -50,6 +50,7 @@ def line_chart(
     marks: Iterable[tuple[float, str]] = (),
     description: str = "",
     more: str = "",
+    points: ChartTable = (),
 ) -> Any:
     """Draw one line per series over x, with a band from low to high.
 
@@ -62,10 +63,13 @@ def line_chart(
     marks : pairs of x and label, drawn as dashed vertical lines
     description : text for screen readers
     more : the subtitle
+    points : rows with "series", "x" and "y", drawn as points in the colours of their series
     """
     x, y, title, more = shorten_titles(x, y, title, more)
     rows = check_rows("Curves", table, ("series",), ("x", "y"), ("fitted",))
-    names = unique_names(rows, "series")
+    records = list(points)
+    dots = check_rows("Points", records, ("series",), ("x", "y")) if records else []
+    names = unique_names([*rows, *dots], "series")
     check_series_count("Curves", names)
     marks = list(marks)
     _check_log_axis([*(row["x"] for row in rows), *(x for x, _ in marks)], log)
@@ -94,6 +98,9 @@ def line_chart(
                 tooltip=tooltip,
             )
         )
+    if dots:
+        point = chart_from_rows(alt, dots).mark_point(filled=True, size=45, opacity=0.85)
+        layers.append(point.encode(x=across, y=up, color=colour))
     chart = alt.layer(*layers, *vertical_rules(alt, marks, across, _axis_middle(rows, log))).properties(
         width=CHART_WIDTH, height=300
     )

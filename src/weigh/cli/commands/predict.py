@@ -130,9 +130,9 @@ def command(
             "--unsure": unsure is not None,
             "--cost": costs,
             "--predictive": predictive,
-            "--check": check,
         }
-        predictor = RegressionPredictor.build(loaded, std, reasons, [name for name in used if used[name]])
+        unsupported = [name for name in used if used[name]]
+        predictor = RegressionPredictor.build(loaded, std, reasons, check, unsupported)
     sources = [(path, _open_source(loaded, path, written)) for path in _list_files(data)]
     write_predictions(predictor, sources, output, format, keep, raw, rows)
     if predictor.note:

@@ -90,7 +90,7 @@ class ClassPredictor:
         """Yield the values of all columns, batch by batch."""
         for chunk, values in self._model.map_chunks(self._predict_chunk, source):
             self._counts.update(values[0])
-            yield values if self._detector is None else [*values, self._unfamiliar_rows(chunk)]
+            yield values if self._detector is None else [*values, self._detector.reasons_by_row(chunk)]
 
     def _predict_chunk(self, chunk: Chunk) -> tuple[Chunk, list[Sequence[Any]]]:
         model = self._model
@@ -137,12 +137,6 @@ class ClassPredictor:
         for k in range(self._top):
             yield [classes[code] for code in order[:, k].tolist()]
             yield shares[np.arange(len(shares)), order[:, k]].tolist()
-
-    def _unfamiliar_rows(self, chunk: Chunk) -> list[list[str]]:
-        found: list[list[str]] = [[] for _ in range(chunk.n_rows)]
-        for row in self._detector.flag_rows(chunk):
-            found[row.row - chunk.first_row] = [str(reason) for reason in row.reasons]
-        return found
 
     @property
     def note(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from weigh import errors
 from weigh.cli.output.tables import OutputColumn
@@ -13,32 +13,32 @@ from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 from weigh.text import format_float
 
+if TYPE_CHECKING:
+    from weigh.explain.novelty_detection import NoveltyDetector
+
 DIGITS = 10
 
 
 class RegressionPredictor:
     """Predicts numbers, with standard deviations and the strongest contributions on request."""
 
-    note = ""
-
-    def __init__(self, model: RegressionModel, std: bool, reasons: int) -> None:
-        self._model, self._std, self._reasons = model, std, reasons
+    def __init__(
+        self, model: RegressionModel, std: bool, reasons: int, detector: NoveltyDetector | None
+    ) -> None:
+        self._model, self._std, self._reasons, self._detector = model, std, reasons, detector
         self._n, self._sum, self._low, self._high = 0, 0.0, math.inf, -math.inf
         self.columns = [
             OutputColumn("prediction", DIGITS),
             *[OutputColumn("std", DIGITS)] * std,
             *(OutputColumn(f"reason_{k}") for k in range(1, reasons + 1)),
+            *[OutputColumn("unfamiliar")] * (detector is not None),
         ]
 
     @classmethod
     def build(
-        cls, model: RegressionModel, std: bool, reasons: int | None, unsupported: Sequence[str]
+        cls, model: RegressionModel, std: bool, reasons: int | None, check: bool, unsupported: Sequence[str]
     ) -> RegressionPredictor:
         """Return the predictor for the options, or raise Unsupported if a regression cannot do that."""
-        if "--check" in unsupported:
-            from weigh.explain.novelty_detection import NoveltyDetector
-
-            NoveltyDetector(model)  # raises the error that says why this is not possible
         if unsupported:
             raise errors.Unsupported(
                 f"A regression predicts numbers, not classes, so {' and '.join(unsupported)} cannot be used. "
@@ -47,19 +47,24 @@ class RegressionPredictor:
         if std:
             # Raises an error before anything is written.
             _ = model.posterior
-        return cls(model, std, reasons or 0)
+        detector = None
+        if check:
+            from weigh.explain.novelty_detection import NoveltyDetector
+
+            detector = NoveltyDetector(model)
+        return cls(model, std, reasons or 0, detector)
 
     def predict(self, source: Source) -> Iterator[list[Sequence[Any]]]:
         """Yield the values of all columns, batch by batch."""
-        for values in self._model.map_chunks(self._predict_chunk, source):
+        for chunk, values in self._model.map_chunks(self._predict_chunk, source):
             predictions = values[0]
             self._n += len(predictions)
             self._sum += math.fsum(predictions)
             self._low = min([self._low, *predictions])
             self._high = max([self._high, *predictions])
-            yield values
+            yield values if self._detector is None else [*values, self._detector.reasons_by_row(chunk)]
 
-    def _predict_chunk(self, chunk: Chunk) -> list[Sequence[Any]]:
+    def _predict_chunk(self, chunk: Chunk) -> tuple[Chunk, list[Sequence[Any]]]:
         model = self._model
         columns = model.predict(chunk, return_std=True) if self._std else (model.predict(chunk),)
         values: list[Sequence[Any]] = [column.tolist() for column in columns]
@@ -72,7 +77,12 @@ class RegressionPredictor:
                     for each in model.explain(chunk)
                 ]
             )
-        return values
+        return chunk, values
+
+    @property
+    def note(self) -> str:
+        """What --check found in all rows, if it was given."""
+        return self._detector.summary() if self._detector is not None and self._detector.n_rows else ""
 
     def summary(self) -> str:
         """Return the range and the mean of the predictions."""

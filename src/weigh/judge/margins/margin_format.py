@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from weigh.explain.decision_regions import LinearScore, RegionRow, Regions, cell_centres
+from weigh.explain.decision_regions import LinearScore, RegionRow, Regions
+from weigh.explain.grid_axis import cell_centres
 from weigh.features.blocks import Floats
 from weigh.judge.margins.separation import SeparatingPlane
 from weigh.learn.design_matrix import DesignMatrix

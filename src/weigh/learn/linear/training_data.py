@@ -122,8 +122,8 @@ def build_training_data(schema: Schema, dataset: SourceDataset, *, is_regression
             [np.ones(len(c.targets)) if c.weights is None else c.weights for c in chunks]
         )
     X, y = stack_chunks(chunks, feature_index.width), concatenate_views(targets)
-    rows, n_missing = dataset.training_rows, dataset.n_missing
-    return TrainingData(schema, feature_index, X, y, weights, classes, n_missing, chunks, rows)
+    rows = dataset.training_rows.finish(feature_index.feature_orders())
+    return TrainingData(schema, feature_index, X, y, weights, classes, dataset.n_missing, chunks, rows)
 
 
 def stack_chunks(chunks: list[EncodedChunk], width: int) -> Matrix:
@@ -156,10 +156,8 @@ def compress_dataset(
     rows = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * scale
     X = DenseMatrix(np.ascontiguousarray(rows[:, :-1]))
     y = np.ascontiguousarray(rows[:, -1])
-    n_missing, training_rows = dataset.n_missing, dataset.training_rows
-    data = TrainingData(
-        schema, dataset.feature_index, X, y, None, [], n_missing, [], training_rows, is_binary
-    )
+    rows = dataset.training_rows.finish(dataset.feature_index.feature_orders())
+    data = TrainingData(schema, dataset.feature_index, X, y, None, [], dataset.n_missing, [], rows, is_binary)
     return data, moments
 
 

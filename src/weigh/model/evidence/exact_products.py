@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -76,17 +77,60 @@ def format_products(products: Sequence[ClassProduct], verdict: Any) -> str:
 
 
 def products_latex(products: Sequence[ClassProduct], verdict: Any) -> str:
-    """Return the calculation as LaTeX, one line per class in an align* environment."""
+    """Return the calculation as LaTeX, in an align* environment with the steps of each class.
+
+    The steps are the factors by name, their fractions before and after the pseudo-counts are added, the
+    product, the product in lowest terms, and the posterior.
+    """
     lines = []
     for p, posterior in zip(products, class_posteriors(products), strict=True):
-        factors = r" \times ".join(map(_latex_factor, p.factors))
-        result = _latex_fraction(p.numerator, p.denominator) if p.is_exact else f"e^{{{p.log:.6g}}}"
-        label, number = _latex_text(p.label), _latex_number(posterior)
-        lines.append(rf"{label}:\quad & {factors} = {result}, \qquad P = {number}")
+        names = r" \cdot ".join(_latex_factor_name(factor, p.label) for factor in p.factors)
+        lines.append(rf"\text{{{escape_latex(p.label)}:}}\quad & {names}")
+        steps = [
+            r" \cdot ".join(map(_latex_formula, p.factors)),
+            r" \cdot ".join(map(_latex_factor, p.factors)),
+        ]
+        steps += _latex_product(p)
+        lines += [f"& = {step}" for at, step in enumerate(steps) if step not in steps[:at]]
+        lines.append(rf"& P({_latex_text(p.label)} \mid \text{{row}}) = {_latex_number(posterior)}")
     body = " \\\\\n".join(lines)
     return (
         "\\begin{align*}\n" + body + " \\\\\n" + rf"& \Rightarrow {_latex_text(verdict)}" + "\n\\end{align*}"
     )
+
+
+def _latex_factor_name(factor: Factor, label: Any) -> str:
+    """Return P(feature = value | label) with the names of the factor; a word has its count as exponent."""
+    if not factor.value:
+        return f"P({_latex_text(label if factor.feature == 'class' else factor.feature)})"
+    condition = rf"\mid {_latex_text(label)}"
+    if factor.value.startswith("× "):
+        power = "" if factor.exponent == 1 else f"^{{{factor.exponent}}}"
+        return rf"P({_latex_text(factor.feature)} {condition}){power}"
+    return rf"P({_latex_text(factor.feature)} = {_latex_text(factor.value)} {condition})"
+
+
+RATIO = re.compile(r"(?P<over>\([^()]*\)) / (?P<under>\([^()]*\))")
+
+
+def _latex_formula(factor: Factor) -> str:
+    """Return the ratio of counts and pseudo-counts, or the fraction if it has none."""
+    ratio = RATIO.fullmatch(factor.formula)
+    if ratio is None:
+        is_density = isinstance(factor.numerator, float) and factor.formula
+        return _latex_text(factor.formula) if is_density else _latex_factor(factor)
+    over, under = (part[1:-1].replace("−", "-") for part in (ratio["over"], ratio["under"]))
+    power = "" if factor.exponent == 1 else f"^{{{factor.exponent}}}"
+    fraction = rf"\frac{{{over}}}{{{under}}}"
+    return rf"\left({fraction}\right){power}" if power else fraction
+
+
+def _latex_product(product: ClassProduct) -> list[str]:
+    """Return the product, and the product in lowest terms."""
+    if not product.is_exact:
+        return [f"e^{{{product.log:.6g}}}"]
+    numerator, denominator = product.numerator, product.denominator
+    return [_latex_fraction(numerator, denominator), _latex_number(numerator / denominator)]
 
 
 def _factor_title(factor: Factor) -> str:
