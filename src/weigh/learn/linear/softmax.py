@@ -13,7 +13,7 @@ import numpy as np
 
 from weigh.features.blocks import Floats, Longs, Mask
 from weigh.learn.linear.coordinate_descent import GramLoss, solve_gram_lasso
-from weigh.learn.linear.losses import CrossEntropyLoss
+from weigh.learn.linear.losses import CrossEntropyLoss, solve_newton_system
 from weigh.learn.linear.matrix import InterceptMatrix, Matrix
 from weigh.learn.linear.problem import Problem
 
@@ -62,10 +62,9 @@ class SoftmaxSubproblem:
         squares = float((self._loss.weights[:, 0] * np.expm1(self._loss.row_values(S))).sum())
         yy = float(w @ hess_w + 2 * q @ w) + squares
         model, tol = GramLoss(hess, q + hess_w, yy), 2 * _INNER_GAP * gap / yy
-        new_W = np.zeros_like(W)
-        new_W[features, classes] = solve_gram_lasso(
-            model, l1[features], l2[features], tol=tol, max_iter=_MAX_SWEEPS, start=w
-        ).w
+        l1, l2, new_W = l1[features], l2[features], np.zeros_like(W)
+        new_w = solve_gram_lasso(model, l1, l2, tol=tol, max_iter=_MAX_SWEEPS, start=w).w
+        new_W[features, classes] = _refine(hess, q - hess @ (new_w - w), new_w, l1, l2)
         return (new_W[:-1], new_W[-1]) if self._has_intercept else (new_W, np.zeros(self._n_classes))
 
     def _hessian(self, p: Floats, features: Longs, classes: Longs) -> Floats:
@@ -98,6 +97,19 @@ class SoftmaxSubproblem:
         for feature in np.flatnonzero(counts == self._n_classes).tolist():
             indices = np.flatnonzero(features == feature)
             hess[np.ix_(indices, indices)] += _CONSTANT_CURVATURE * diagonal[indices].mean()
+
+
+def _refine(hess: Floats, q: Floats, w: Floats, l1: Floats, l2: Floats) -> Floats:
+    """Solve for the weights w that are not zero once more, from their negative gradient q.
+
+    The gap of the quadratic model is a difference of large sums, and small errors of q are lost in it.
+    """
+    active = (w != 0) | (l1 == 0)
+    grad = (l1 * np.sign(w) + l2 * w - q)[active]
+    step = solve_newton_system(hess[np.ix_(active, active)] + np.diag(l2[active]), grad[:, None])
+    refined = w.copy()
+    refined[active] += step[:, 0]
+    return refined if (refined * w >= 0)[l1 > 0].all() else w
 
 
 def centre_weights(W: Floats, l1: Floats, l2: Floats) -> Floats:
