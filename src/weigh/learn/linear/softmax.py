@@ -21,7 +21,8 @@ MAX_UNKNOWNS = 2000  # up to which the Hessian is formed
 MAX_HESSIAN_WORK = 2e10  # rows · unknowns²
 _BLOCK_CELLS = 4_000_000  # rows times unknowns in memory at once
 _CANDIDATE_SHARE = 0.9  # of l1: weights of zero whose |q| is smaller stay zero in a step
-_CONSTANT_CURVATURE = 1e-7  # of the Hessian diagonal, where softmax loss has none
+_MIN_VARIANCE = 1e-10  # of a probability: without it, steps of classes that are separated have no bound
+_CONSTANT_CURVATURE = 1e-8  # of the Hessian diagonal, where softmax loss has none
 _MAX_SWEEPS = 1_000
 _INNER_GAP = 1e-3  # of the problem's gap: the gap at which the quadratic model is minimised
 
@@ -35,7 +36,12 @@ class SoftmaxSubproblem:
 
     def select(self, W: Floats, Q: Floats, l1: Floats) -> Mask | None:
         """Return the weights [d, k] that may change in the next step, or None if they are too many."""
-        selected = (W != 0) | (np.abs(Q) > _CANDIDATE_SHARE * l1[:, None]) | (l1 == 0)[:, None]
+        size = np.abs(Q)
+        selected = (W != 0) | (size > _CANDIDATE_SHARE * l1[:, None]) | (l1 == 0)[:, None]
+        # Weights of all classes that change by the same value leave the loss as it is, so one of them can wait.
+        size[W != 0] = np.inf
+        every, first = np.arange(len(W)), size.argmin(axis=1)
+        selected[every, first] &= ~(selected.all(axis=1) & (size[every, first] <= l1) & (l1 > 0))
         n_unknowns = int(selected.sum()) + self._n_classes * self._has_intercept
         is_large = n_unknowns > MAX_UNKNOWNS or self._X.n_rows * n_unknowns**2 > MAX_HESSIAN_WORK
         return None if is_large else selected
@@ -61,10 +67,16 @@ class SoftmaxSubproblem:
         # Σ s uᵀ D⁺ u of the rows' gradients u and Hessians D, so that the model is a sum of squares.
         squares = float((self._loss.weights[:, 0] * np.expm1(self._loss.row_values(S))).sum())
         yy = float(w @ hess_w + 2 * q @ w) + squares
-        model, tol = GramLoss(hess, q + hess_w, yy), 2 * _INNER_GAP * gap / yy
-        l1, l2, new_W = l1[features], l2[features], np.zeros_like(W)
-        new_w = solve_gram_lasso(model, l1, l2, tol=tol, max_iter=_MAX_SWEEPS, start=w).w
-        new_W[features, classes] = _refine(hess, q - hess @ (new_w - w), new_w, l1, l2)
+        # In units in which the Hessian's diagonal is one, because the solver compares features.
+        curvature = np.diagonal(hess)
+        unit = 1 / np.sqrt(np.where(curvature > 0, curvature, 1.0))
+        hess *= unit * unit[:, None]
+        l1, l2, start = l1[features] * unit, l2[features] * unit**2, w / unit
+        model, tol = GramLoss(hess, unit * (q + hess_w), yy), 2 * _INNER_GAP * gap / yy
+        new_w = solve_gram_lasso(model, l1, l2, tol=tol, max_iter=_MAX_SWEEPS, start=start).w
+        new_w = _refine(hess, unit * q - hess @ (new_w - start), new_w, l1, l2)
+        new_W = np.zeros_like(W)
+        new_W[features, classes] = unit * new_w
         return (new_W[:-1], new_W[-1]) if self._has_intercept else (new_W, np.zeros(self._n_classes))
 
     def _hessian(self, p: Floats, features: Longs, classes: Longs) -> Floats:
@@ -72,7 +84,8 @@ class SoftmaxSubproblem:
         occurring, positions = np.unique(features, return_inverse=True)
         stops = np.cumsum(np.bincount(classes, minlength=self._n_classes))
         blocks = [slice(*bounds) for bounds in zip([0, *stops[:-1]], stops, strict=True)]
-        others = p @ (1 - np.eye(self._n_classes))  # 1 − p without cancellation
+        # 1 − p without cancellation
+        variance = np.maximum(p * (p @ (1 - np.eye(self._n_classes))), _MIN_VARIANCE)
         outer, diagonal_blocks = np.zeros((len(features),) * 2), [np.zeros(())] * self._n_classes
         size = max(1, _BLOCK_CELLS // len(features))
         for start in range(0, self._X.n_rows, size):
@@ -80,7 +93,7 @@ class SoftmaxSubproblem:
             X = self._X.slice_rows(rows.start, rows.stop).dense_columns(occurring)[:, positions]
             X *= np.sqrt(self._loss.weights[rows])
             for a, block in enumerate(blocks):
-                root = X[:, block] * np.sqrt(p[rows, a] * others[rows, a])[:, None]
+                root = X[:, block] * np.sqrt(variance[rows, a, None])
                 diagonal_blocks[a] = diagonal_blocks[a] + root.T @ root
             X *= p[rows][:, classes]
             outer += X.T @ X
