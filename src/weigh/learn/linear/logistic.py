@@ -233,7 +233,8 @@ class ProxNewtonSolver:
             is_near = previous - objective < max(0.1 * target, _NEAR_OPTIMUM_DECREASE * objective)
             max_products = 12 if previous - objective > _VERY_NEAR_OPTIMUM_DECREASE * objective else 40
             previous = min(previous, objective)
-            if not self._joint_step(point, Q, l1, l2, gap):
+            # Of nearly collinear features the joint Hessian may lose the digits that a step needs.
+            if n_stalled % 2 or not self._joint_step(point, Q, l1, l2, gap):
                 budget = SweepBudget(rounds, is_near)
                 for column in range(self.loss.n_outputs):
                     self._coordinate_descent_step(point, column, Q[:, column], l1, l2, budget)
