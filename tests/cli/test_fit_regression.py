@@ -143,6 +143,7 @@ def test_logistic_prints_classes_with_their_shares(flats):
         ("Laplace:CV", Laplace("cv")),
         ("penalty:l1=1,l2=2", Penalty(l1=1, l2=2)),
         ("penalty:l2=1/4", Penalty(l2=0.25)),
+        ("penalty:l1=1,l2=3,scale=cv", Penalty(l1=1, l2=3, scale="cv")),
         ('{"size": 2, "rooms": "none"}', {"size": 2.0, "rooms": None}),
     ],
 )
@@ -173,7 +174,10 @@ def test_settings_of_linear_are_read(text, expected):
     assert read_settings([text], "linear") == {text.partition("=")[0]: expected}
 
 
-PRIORS = "A prior of weights is a number, none, normal:S, laplace:T (S, T may be cv) or penalty:l1=A,l2=B."
+PRIORS = (
+    "A prior of weights is a number, none, normal:S, laplace:T (S, T may be cv) or "
+    "penalty:l1=A,l2=B[,scale=cv]."
+)
 
 
 @pytest.mark.parametrize(

@@ -137,7 +137,7 @@ def test_repr_is_python_and_str_shows_the_equivalents() -> None:
     )
 
 
-PRIORS = [None, Normal(0.1), Normal("cv", mean=-2.5), Laplace(1 / 3, mean=1), Penalty(0.1, 2), Penalty()]
+PRIORS = [None, Normal(0.1), Normal("cv", mean=-2.5), Laplace(1 / 3, mean=1), Penalty(0.1, 2), Penalty(), Penalty(1, 2, "cv")]
 
 
 @pytest.mark.parametrize("prior", [*PRIORS, Normal("evidence"), Normal(2, mean=OLDER)], ids=repr)
@@ -184,3 +184,28 @@ def test_docstring_examples_are_correct(prior: type) -> None:
         runner.run(example)
     assert runner.tries
     assert not runner.failures
+
+
+def test_a_penalty_without_a_strength_has_a_shape_alone() -> None:
+    prior = Penalty(l1=1, l2=2, scale="cv")
+    assert repr(prior) == "Penalty(l1=1, l2=2, scale='cv')"
+    assert str(prior).endswith("the learner multiplies l1 and l2 by a number chosen by cross-validation")
+    assert prior.shape == (1, 2)
+    assert prior.is_scale_automatic
+    for ask in (prior.penalty, prior.exact_penalty, lambda: prior.value([1]), lambda: prior.prox([1])):
+        with pytest.raises(Unsupported, match="has no strength yet: a learner chooses it from rows"):
+            ask()
+    with pytest.raises(Unsupported, match="has no strength yet"):
+        prior.density(0)
+
+
+def test_bad_scales_of_a_penalty_are_refused() -> None:
+    with pytest.raises(ParameterError) as caught:
+        Penalty(l1=1, scale=2)  # type: ignore[arg-type]
+    assert str(caught.value) == "Penalty: scale must be None or 'cv', got 2."
+    with pytest.raises(ParameterError) as caught:
+        Penalty(scale="cv")
+    assert str(caught.value) == (
+        "Penalty: the scale 'cv' multiplies l1 and l2, but both are zero. Give their ratio, for example l1=1, "
+        "l2=1."
+    )

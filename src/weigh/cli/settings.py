@@ -184,12 +184,12 @@ def _read_weight_prior(allowed: Constraint, text: str) -> Any:
         return distribution(scale if scale in distribution.scale_methods else _read_float(rest, advice))
     if word.lower() != "penalty":
         return _read_float(text, advice)
-    penalties: dict[str, float] = {}
+    penalties: dict[str, Any] = {}
     for part in rest.split(","):
-        name, _, number = part.partition("=")
-        if name.strip() not in ("l1", "l2"):
+        name, _, value = (text.strip() for text in part.partition("="))
+        if name not in ("l1", "l2") and (name, value) != ("scale", "cv"):
             raise click.BadParameter(advice)
-        penalties[name.strip()] = _read_float(number, advice)
+        penalties[name] = value if name == "scale" else _read_float(value, advice)
     return Penalty(**penalties)
 
 

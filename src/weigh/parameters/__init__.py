@@ -343,7 +343,7 @@ class WeightPriors(Constraint):
     """A prior of weights, for all columns or by column."""
 
     wording = "a number above zero, None, Normal(s), Laplace(t) or Penalty(l1=a, l2=b)"
-    option_wording = "a number, none, normal:S, laplace:T (S, T may be cv) or penalty:l1=A,l2=B"
+    option_wording = "a number, none, normal:S, laplace:T (S, T may be cv) or penalty:l1=A,l2=B[,scale=cv]"
     by_column = True
 
     def check(self, owner: str, name: str, value: Any) -> Any:

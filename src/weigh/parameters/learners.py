@@ -76,8 +76,9 @@ _WEIGHT_PRIOR = Parameter(
     "prior of the weights; a number s is Normal(s), or ridge, Laplace is lasso, Penalty an elastic net",
     WeightPriors(),
     1.0,
-    'A mapping from columns sets it by column; the others have Normal(1). ``Normal("cv")`` and '
-    '``Laplace("cv")`` choose the scale by cross-validation. ``Normal(0.3, mean=older_model)`` '
+    'A mapping from columns sets it by column; the others have Normal(1). ``Normal("cv")``, '
+    '``Laplace("cv")`` and ``Penalty(l1=1, l2=1, scale="cv")`` choose the scale by cross-validation. '
+    "``Normal(0.3, mean=older_model)`` "
     "centres the prior at the weights of an older model.",
 )
 _BIAS = Parameter("bias", "fit an intercept", Flag(), True)
@@ -338,7 +339,8 @@ LINEAR_REGRESSION = ParameterTable(
             _WEIGHT_PRIOR,
             default=None,
             details="A mapping from columns sets it by column; the others have no prior. "
-            '``Normal("cv")`` and ``Laplace("cv")`` choose the scale by cross-validation, '
+            '``Normal("cv")``, ``Laplace("cv")`` and ``Penalty(l1=1, l2=1, scale="cv")`` choose the scale '
+            "by cross-validation, "
             '``Normal("evidence")`` by the marginal likelihood. '
             "``Normal(0.3, mean=older_model)`` centres the prior at the weights of an older "
             "model.",

@@ -30,8 +30,8 @@ def weight_prior_from_json(data: object) -> WeightPrior | None:
 
 
 def _weight_prior_from_dict(data: dict[str, Any]) -> WeightPrior:
-    if data.get("kind") == "penalty" and set(data) == {"kind", "l1", "l2"}:
-        return Penalty(data["l1"], data["l2"])
+    if data.get("kind") == "penalty" and {"kind", "l1", "l2"} <= set(data) <= {"kind", "l1", "l2", "scale"}:
+        return Penalty(data["l1"], data["l2"], data.get("scale"))
     if set(data) == {"kind", "scale", "mean"}:
         mean = mean_from_json(data["mean"])
         if data["kind"] == "normal" and mean is not None:

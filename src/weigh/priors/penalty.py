@@ -27,6 +27,9 @@ class Penalty(PriorDisplay):
     Unlike `Normal` and `Laplace` it does not depend on the noise: l1 and l2 are those of the objective. With
     noise 1, and in logistic regression, it is the prior with density proportional to exp(−l1 |w| − ½ l2 w²).
 
+    With scale="cv" a learner multiplies both by the number that predicts held-out rows best, so that l1 and l2
+    only say how strong the two are beside each other.
+
     >>> Penalty(l1=1, l2=3).value([1, -2])
     10.5
     >>> Penalty(l1=1, l2=3).prox([3, -0.5])
@@ -37,6 +40,7 @@ class Penalty(PriorDisplay):
 
     l1: float = 0.0
     l2: float = 0.0
+    scale: str | None = None
 
     def __post_init__(self) -> None:
         for name, value in (("l1", self.l1), ("l2", self.l2)):
@@ -44,15 +48,25 @@ class Penalty(PriorDisplay):
             if number is None:
                 raise errors.parameter_error("Penalty", name, "a finite number of zero or more", value)
             object.__setattr__(self, name, float(number))
+        if self.scale not in (None, "cv"):
+            raise errors.parameter_error("Penalty", "scale", "None or 'cv'", self.scale)
+        if self.scale == "cv" and not (self.l1 or self.l2):
+            raise errors.ParameterError(
+                "Penalty: the scale 'cv' multiplies l1 and l2, but both are zero. Give their ratio, for example "
+                "l1=1, l2=1."
+            )
 
     def __repr__(self) -> str:
         pairs = (("l1", self.l1), ("l2", self.l2))
-        arguments = (
+        arguments = [
             f"{name}={exact.fraction_repr(Fraction(str(number)))}" for name, number in pairs if number
-        )
-        return f"Penalty({', '.join(arguments)})"
+        ]
+        scale = ["scale='cv'"] if self.scale else []
+        return f"Penalty({', '.join([*arguments, *scale])})"
 
     def __str__(self) -> str:
+        if self.scale:
+            return f"{self!r}: the learner multiplies l1 and l2 by a number chosen by cross-validation"
         return f"{self!r}: {summarise_penalty(*self.exact_penalty())}"
 
     @property
@@ -67,8 +81,8 @@ class Penalty(PriorDisplay):
 
     @property
     def is_scale_automatic(self) -> bool:
-        """False: l1 and l2 are given."""
-        return False
+        """Whether the learner chooses a factor of l1 and l2."""
+        return self.scale is not None
 
     @property
     def mean(self) -> float:
@@ -100,12 +114,14 @@ class Penalty(PriorDisplay):
 
     def value(self, w: ArrayLike) -> float:
         """Return the penalty of all weights, l1 Σ|w| + ½ l2 Σw²."""
+        self._check_strength()
         weights = check_numbers(w, "value", "w")
         with np.errstate(over="ignore"):
             return float(self.l1 * np.abs(weights).sum() + 0.5 * self.l2 * np.square(weights).sum())
 
     def prox(self, v: ArrayLike, step: float = 1.0) -> Any:
         """Return argmin_w ½(w − v)² + step · value(w): soft thresholding, then scaling."""
+        self._check_strength()
         t = check_step(step)
         thresholded = soft_threshold(check_numbers(v, "prox", "v"), t * self.l1)
         return unwrap_scalar(np.asarray(thresholded / (1 + t * self.l2)))
@@ -130,10 +146,12 @@ class Penalty(PriorDisplay):
 
     def penalty(self, sigma: float = 1.0) -> tuple[float, float]:
         """Return (l1, l2), which do not depend on the noise."""
+        self._check_strength()
         return self.l1, self.l2
 
     def exact_penalty(self, sigma: float = 1.0) -> tuple[Fraction, Fraction]:
         """Return (l1, l2) as fractions of their decimal representations."""
+        self._check_strength()
         return Fraction(str(self.l1)), Fraction(str(self.l2))
 
     def equivalents(self, task: str, n: float, sigma: float = 1.0, spread: float = 1.0) -> Equivalents:
@@ -145,10 +163,18 @@ class Penalty(PriorDisplay):
         return find_equivalents(self, task, n, sigma, spread)
 
     def to_json(self) -> dict[str, object]:
-        """Return l1 and l2 as plain JSON."""
-        return {"kind": "penalty", "l1": self.l1, "l2": self.l2}
+        """Return l1 and l2 as plain JSON, and the scale if a learner chooses it."""
+        scale = {"scale": self.scale} if self.scale else {}
+        return {"kind": "penalty", "l1": self.l1, "l2": self.l2, **scale}
+
+    def _check_strength(self) -> None:
+        if self.scale:
+            raise errors.Unsupported(
+                f"{self!r} has no strength yet: a learner chooses it from rows. Leave scale out."
+            )
 
     def _check_density(self) -> None:
+        self._check_strength()
         if not self.l1 and not self.l2:
             raise errors.Unsupported(
                 "Penalty() penalises nothing: all weights are equally probable, so it has no density, mean "

@@ -33,6 +33,7 @@ from weigh.learn.linear.newton import (
     SolverResult,
 )
 from weigh.learn.linear.problem import Problem, Solution
+from weigh.learn.linear.softmax import SoftmaxSubproblem, centre_weights
 
 _MAX_GRAM_FEATURES = 400  # up to which the quadratic model is a Gram matrix
 # Cubes of the number of unknowns, to compare a factorisation with passes of dual ascent: measured crossover.
@@ -200,6 +201,7 @@ class ProxNewtonSolver:
         self.loss = make_loss(problem, n_classes)
         is_narrow = problem.X.width <= _MAX_GRAM_FEATURES
         self._subproblem = GramSubproblem(problem.X) if is_narrow else ColumnSubproblem(problem.X)
+        self._softmax = SoftmaxSubproblem(problem, self.loss) if n_classes > 2 else None
         self._row_weights = np.ones(problem.X.n_rows) if problem.weights is None else problem.weights
 
     def null_correlations(self, l1: Floats, l2: Floats) -> Floats:
@@ -231,11 +233,13 @@ class ProxNewtonSolver:
             is_near = previous - objective < max(0.1 * target, _NEAR_OPTIMUM_DECREASE * objective)
             max_products = 12 if previous - objective > _VERY_NEAR_OPTIMUM_DECREASE * objective else 40
             previous = min(previous, objective)
-            budget = SweepBudget(rounds, is_near)
-            for column in range(self.loss.n_outputs):
-                self._coordinate_descent_step(point, column, Q[:, column], l1, l2, budget)
-                if is_near:
-                    self._active_set_step(point, column, l1, l2, max_products)
+            # Of nearly collinear features the joint Hessian may lose the digits that a step needs.
+            if n_stalled % 2 or not self._joint_step(point, Q, l1, l2, gap):
+                budget = SweepBudget(rounds, is_near)
+                for column in range(self.loss.n_outputs):
+                    self._coordinate_descent_step(point, column, Q[:, column], l1, l2, budget)
+                    if is_near:
+                        self._active_set_step(point, column, l1, l2, max_products)
             rounds += 1
 
     def _zero_iterate(self) -> ProxNewtonIterate:
@@ -304,13 +308,25 @@ class ProxNewtonSolver:
             self.problem.has_intercept,
         )
 
+    def _joint_step(self, point: ProxNewtonIterate, Q: Floats, l1: Floats, l2: Floats, gap: float) -> bool:
+        """Take a step of all classes at once; return False if there are two or too many unknowns for it."""
+        selected = None if self._softmax is None else self._softmax.select(point.W, Q, l1)
+        if self._softmax is None or selected is None:
+            return False
+        new_W, b_step = self._softmax.minimise(point.S, point.W, Q, selected, l1, l2, gap)
+        U = -self.loss.score_gradient(self.loss.probabilities(point.S))
+        self._line_search(point, slice(None), new_W, b_step, U, l1, l2)
+        point.W, point.b = centre_weights(point.W, l1, l2), point.b - point.b.mean()
+        point.S = self.problem.X.times(point.W) + point.b
+        return True
+
     def _coordinate_descent_step(
         self, point: ProxNewtonIterate, column: int, q: Floats, l1: Floats, l2: Floats, budget: SweepBudget
     ) -> None:
         """Lower the quadratic model of one score column, then search along the line."""
         quadratic, w = self._quadratic_model(point, column), point.W[:, column]
         new_w, intercept_step = self._subproblem.minimise(quadratic, w, q, l1, l2, budget)
-        self._line_search(point, column, new_w, intercept_step, quadratic, l1, l2)
+        self._search_column(point, column, new_w, intercept_step, quadratic, l1, l2)
 
     def _active_set_step(
         self, point: ProxNewtonIterate, column: int, l1: Floats, l2: Floats, max_products: int
@@ -321,9 +337,9 @@ class ProxNewtonSolver:
         step, intercept_step = active_set_newton_step(self.problem.X, quadratic, w, l1, l2, max_products)
         new_w = w + step
         new_w[w * new_w <= 0] = 0.0
-        self._line_search(point, column, new_w, intercept_step, quadratic, l1, l2)
+        self._search_column(point, column, new_w, intercept_step, quadratic, l1, l2)
 
-    def _line_search(
+    def _search_column(
         self,
         point: ProxNewtonIterate,
         column: int,
@@ -333,22 +349,38 @@ class ProxNewtonSolver:
         l1: Floats,
         l2: Floats,
     ) -> None:
-        """Halve the step until the objective decreases sufficiently, else leave the point unchanged."""
-        w = point.W[:, column].copy()
-        step = new_w - w
-        step_scores = self.problem.X.times(step) + intercept_step
-        old_penalty = _penalty(w, l1, l2)
-        slope = -float(quadratic.u @ step_scores) + _penalty(new_w, l1, l2) - old_penalty
+        columns, b_step = slice(column, column + 1), np.array([intercept_step])
+        self._line_search(point, columns, new_w[:, None], b_step, quadratic.u[:, None], l1, l2)
+
+    def _line_search(
+        self,
+        point: ProxNewtonIterate,
+        columns: slice,
+        new_W: Floats,
+        b_step: Floats,
+        U: Floats,
+        l1: Floats,
+        l2: Floats,
+    ) -> None:
+        """Halve the step until the objective decreases sufficiently, else leave the point unchanged.
+
+        `U` is the negative gradient of the loss with respect to the scores of the columns.
+        """
+        W, l1, l2 = point.W[:, columns].copy(), l1[:, None], l2[:, None]
+        step = new_W - W
+        step_scores = self.problem.X.times(step) + b_step
+        old_penalty = _penalty(W, l1, l2)
+        slope = -float((U * step_scores).sum()) + _penalty(new_W, l1, l2) - old_penalty
         value = self.loss.value(point.S) + old_penalty
         alpha = 1.0
         while slope < ROUNDING_TOLERANCE * value and alpha > 1e-8:
-            w_alpha = new_w if alpha == 1.0 else w + alpha * step
+            W_alpha = new_W if alpha == 1.0 else W + alpha * step
             S = point.S.copy()
-            S[:, column] += alpha * step_scores
+            S[:, columns] += alpha * step_scores
             max_value = value + 0.01 * alpha * slope + ROUNDING_TOLERANCE * value
-            if self.loss.value(S) + _penalty(w_alpha, l1, l2) <= max_value:
-                point.W[:, column], point.S = w_alpha, S
-                point.b = point.b + alpha * intercept_step * (np.arange(len(point.b)) == column)
+            if self.loss.value(S) + _penalty(W_alpha, l1, l2) <= max_value:
+                point.W[:, columns], point.S = W_alpha, S
+                point.b[columns] += alpha * b_step
                 return
             alpha /= 2
 
