@@ -15,6 +15,7 @@ import numpy as np
 from weigh import errors, pictures
 from weigh.atomic_files import atomic_write, error_reason
 from weigh.explain.exact_perceptron import (
+    MAX_TRACE_STEPS,
     ExactVector,
     PerceptronHistory,
     PerceptronParameters,
@@ -304,9 +305,6 @@ def trace(learner: Any, X: Any, y: Any = None) -> Trace:
     return Trace(names, classes, *steps, design.schema, design.standardisations)
 
 
-MAX_TRACE_STEPS = 50_000
-
-
 def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters) -> None:
     """Raise an error for rows that cannot be traced, before any work is done."""
     if not design.n_rows:
@@ -316,8 +314,8 @@ def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters) -> 
             f"A perceptron separates classes, and all {design.n_rows:,} rows are of one class, "
             f"{design.classes[0]!r}. Give rows of another class too."
         )
-    steps = design.n_rows * parameters.max_iter
-    if steps > MAX_TRACE_STEPS:
+    steps = design.n_rows * parameters.max_passes
+    if steps > MAX_TRACE_STEPS and parameters.max_iter is not None:
         max_passes = MAX_TRACE_STEPS // design.n_rows
         advice = f"max_iter={max_passes} or fewer rows" if max_passes else "fewer rows"
         raise errors.Unsupported(

@@ -11,13 +11,14 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 import numpy as np
 
 from weigh import _core
-from weigh.features.blocks import Longs
+from weigh.features.blocks import Floats, Ints, Longs
 from weigh.features.schema import Schema
 from weigh.learn.class_weights import dataset_class_weights, weigh_rows
 from weigh.learn.dataset import EncodedChunk, EncodedDataset
 from weigh.learn.feature_index import FeatureIndex
 from weigh.model.base import Model
 from weigh.model.training_rows import TrainingRows
+from weigh.source.sparse_rows import SparseRows
 
 
 class TrainingState(Protocol):
@@ -104,16 +105,27 @@ class TrainingPasses:
             examples = self._to_examples(iter([chunk]))
             yield examples, None if seed is None else pass_order(len(examples), seed, number + 1_000_003 * i)
 
+    def rows(self) -> Iterator[tuple[SparseRows, Ints]]:
+        """Yield the rows of each chunk, as read, with the index of their class."""
+        for chunk in self._dataset.chunks():
+            rows, codes, _ = self._weighted_rows(chunk)
+            yield rows, codes
+
+    def _weighted_rows(self, chunk: EncodedChunk) -> tuple[SparseRows, Ints, Floats | None]:
+        """Return the rows of a chunk that have a weight, the index of their class and their weight."""
+        codes, weights, rows = self._class_indices[chunk.targets], chunk.weights, chunk.rows
+        if self._class_weights is not None:
+            weights = weigh_rows(self._class_weights, codes, weights)
+            if not weights.all():
+                # Candidates with other class weights share the data set, so it has rows of all classes.
+                is_used = weights > 0
+                codes, weights, rows = codes[is_used], weights[is_used], rows.select(is_used)
+        return rows, codes, weights
+
     def _to_examples(self, chunks: Iterator[EncodedChunk]) -> _core.Examples:
         examples = _core.Examples()
         for chunk in chunks:
-            codes, weights, rows = self._class_indices[chunk.targets], chunk.weights, chunk.rows
-            if self._class_weights is not None:
-                weights = weigh_rows(self._class_weights, codes, weights)
-                if not weights.all():
-                    # Candidates with other class weights share the data set, so it has rows of all classes.
-                    is_used = weights > 0
-                    codes, weights, rows = codes[is_used], weights[is_used], rows.select(is_used)
+            rows, codes, weights = self._weighted_rows(chunk)
             examples.add(*rows.csr, codes, weights, self._dataset.feature_index.width)
         return examples
 

@@ -121,6 +121,9 @@ class Certificate(Result):
     For several classes they are the smallest score difference divided by the norm of all weights.
     The bound does not apply to `weighted` rows, which take steps of different sizes. Radius and margins refer
     to the coordinates of the training, in which numbers may be `standardised`.
+
+    `added_passes` are further passes with the last hyperplane that the average and the votes contain. They
+    change nothing, so they were not made, and `passes` and `examples` do not count them.
     """
 
     mistakes: int
@@ -135,12 +138,13 @@ class Certificate(Result):
     weighted: bool = False
     batches: int = 1
     standardised: bool = False
+    added_passes: int = 0
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Certificate:
         """Read the fields from a model file; raise ValueError or TypeError if it is invalid."""
         run = cls(**data)
-        counts = (run.mistakes, run.updates, run.examples, run.passes, run.batches)
+        counts = (run.mistakes, run.updates, run.examples, run.passes, run.batches, run.added_passes)
         margins = [x for x in (run.margin, run.augmented_margin) if x is not None]
         are_counts = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts)
         are_finite = all(isinstance(x, int | float) and math.isfinite(x) for x in (run.radius, *margins))
@@ -151,8 +155,9 @@ class Certificate(Result):
         return run
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values; `standardised` is among them only if numbers were."""
-        return {name: value for name, value in super().to_dict().items() if name != "standardised" or value}
+        """Return the fields as plain values; `standardised` and `added_passes` only if they are not 0."""
+        optional = ("standardised", "added_passes")
+        return {name: value for name, value in super().to_dict().items() if name not in optional or value}
 
     @property
     def headline(self) -> str:
@@ -173,6 +178,8 @@ class Certificate(Result):
                 ["margin of the last plane", format_float(self.margin)],
                 ["the same, bias included", format_float(self.augmented_margin)],
             ]
+        if self.added_passes:
+            rows.append(["passes added to the average", f"{self.added_passes:,}"])
         note = ["  Numbers were standardised during learning."] if self.standardised else []
         return [Section("training", [Table(rows, indent="  ", has_header=False), *note])]
 
