@@ -22,7 +22,7 @@ law = settings(max_examples=40, derandomize=True, deadline=None, database=None)
 
 
 def separable_rows(seed: int, classes: int) -> tuple[Any, Any]:
-    """Return rows of small integers that planes through the classes' own columns separate, and their classes."""
+    """Return rows of small integers whose classes planes separate, and the classes."""
     rng = np.random.default_rng(seed)
     X = rng.integers(-4, 5, (int(rng.integers(classes, 20)), 4)) * 1.0
     scores = X @ rng.integers(-3, 4, (4, classes)) * 1.0

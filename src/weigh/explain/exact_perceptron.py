@@ -432,5 +432,6 @@ def _size_error(steps: int, iteration: int) -> errors.Unsupported:
     is_long = steps > MAX_TRACE_STEPS
     what = f"{MAX_TRACE_STEPS:,} steps" if is_long else f"{MAX_STORED_NUMBERS:,} exact numbers"
     return errors.Unsupported(
-        f"The trace holds more than {what} after {steps:,} steps, in pass {iteration:,}. Trace fewer rows, features or classes, or set max_iter lower."
+        f"The trace holds more than {what} after {steps:,} steps, in pass {iteration:,}. Trace fewer rows, "
+        f"features or classes, or set max_iter lower."
     )

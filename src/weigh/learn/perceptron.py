@@ -19,6 +19,7 @@ from weigh.learn.design_matrix import linear_schema, require_no_curves
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import PerceptronSettings, PerceptronState
 from weigh.learn.scaling import resolve_perceptron_scale, warn_unlike_perceptron_scales
+from weigh.model.fit import OnlineSettings
 from weigh.model.perceptron import PerceptronModel, to_class_columns
 from weigh.parameters.learners import MAX_PASSES, PERCEPTRON
 from weigh.source.base import Source
@@ -43,7 +44,7 @@ class PerceptronTraining(OnlineTraining[PerceptronState, PerceptronModel]):
         intercepts = to_class_columns(biases)[0]
         is_standardised = bool(self.feature_index.standardisations())
         certificate = replace(state.certificate(), standardised=is_standardised)
-        details = hypothesis, certificate, state.settings.rate, divisor, record
+        details = hypothesis, certificate, state.settings.rate, divisor, record, self.online
         rows = self.training_rows
         model = PerceptronModel(self.schema, state.classes, intercepts, terms, *details, training_rows=rows)
         return model if keep == hypothesis else model.keep(keep)
@@ -137,8 +138,21 @@ class PerceptronTask:
         state.n_fits = 1 if check is None and before is None else state.n_fits + 1
         state.has_seen_all = check is None
         self._run_passes(state, passes, dataset.feature_index.width, progress)
+        can_repeat = before is None and check is None
+        training.online = self._online_settings(state, passes) if can_repeat else None
         training.add_rows(dataset.training_rows)
         return training
+
+    def _online_settings(self, state: PerceptronState, passes: TrainingPasses) -> OnlineSettings | None:
+        settings = self.settings
+        return passes.settings(
+            self.seed if self.shuffle else None,
+            passes=state.passes,
+            is_limited=not state.converged or state.passes + state.added_passes == self.max_passes,
+            margin=settings.margin,
+            is_relative=settings.relative,
+            separate=settings.separate,
+        )
 
     def find_classes(self, dataset: SourceDataset) -> list[Any]:
         """Return the classes, or raise LabelError if there are fewer than two."""

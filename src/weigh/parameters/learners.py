@@ -249,9 +249,9 @@ PERCEPTRON = ParameterTable(
             "maximum number of passes",
             WholeNumber(1, (None,)),
             20,
-            "There are fewer if a pass changes nothing; the average and the votes then continue with the last "
-            "weights, without further passes, until the average makes no errors on the rows. None makes passes "
-            f"until one changes nothing, at most {MAX_PASSES:,}.",
+            "There are fewer if a pass changes nothing; the average and the votes then continue with the "
+            "last weights, without further passes, until the average makes no errors on the rows. None makes "
+            f"passes until one changes nothing, at most {MAX_PASSES:,}.",
         ),
         _SHUFFLE,
         _RANDOM_STATE,
