@@ -192,7 +192,7 @@ class OnlineSettings(Facts):
     seed: the seed of the shuffling, None without.
     class_weight: the weights of the model's classes, "balanced" or None.
     ignored_classes: classes of weight zero, whose rows were left out.
-    margin, is_relative, separate: the margin of a perceptron, and whether its classes were trained separately.
+    margin, is_relative, separate: the margin of a perceptron, and whether classes were trained separately.
     rate, tol: the step size of gradient descent, None if it is automatic, and the decrease that ends it.
     """
 

@@ -34,11 +34,12 @@ from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import PerceptronModel
 from weigh.source.base import Source
 
+SGD_STEP_COST = 5  # of a step with its equation, relative to a step of a perceptron
 SGD_TOLERANCE = 1e-9  # of a weight, relative to the largest one
 UNKNOWN_ORDER = Unchecked(
     "weights",
-    "The order in which the rows were learned is not known, because they came in batches, continued an earlier "
-    "fit, or were shuffled in parts of a file: the weights were not checked.",
+    "The order in which the rows were learned is not known, because they came in batches, continued an "
+    "earlier fit, or were shuffled in parts of a file: the weights were not checked.",
 )
 NATIVE_REPLAY = Unchecked(
     "",
@@ -50,7 +51,7 @@ OTHER_ORDER = Unchecked(
 
 
 class TrainingData(NamedTuple):
-    """The rows of an online learner, also as a design matrix whose features `order` numbers as in training."""
+    """The rows of an online learner, also as a design matrix; `order` numbers its features as in training."""
 
     dataset: SourceDataset
     design: DesignMatrix
@@ -67,14 +68,14 @@ class TrainingData(NamedTuple):
 
     def select(self, weights: Floats) -> Floats:
         """Return the weights [1 + features, columns] of training, the bias first, in the model's order."""
-        return weights[np.append(0, self.order + 1)]
+        return np.asarray(weights[np.append(0, self.order + 1)])
 
 
 def trained_table(model: PerceptronModel | LogisticModel) -> Floats:
     """Return the stored weights [1 + features, columns], the bias first; two classes have one column."""
     terms: Any = model.terms
     table = np.vstack([model.base, *(term.trained_weights() for term in terms)])
-    return table[:, 1:] - table[:, :1] if len(model.class_list) == 2 else table
+    return np.asarray(table[:, 1:] - table[:, :1] if len(model.class_list) == 2 else table)
 
 
 def check_online_logistic(model: LogisticModel, source: Source) -> RowChecks:
@@ -97,7 +98,7 @@ def check_online_logistic(model: LogisticModel, source: Source) -> RowChecks:
         return RowChecks(dataset.n_rows, [*checks, *check_known_rows(model, dataset)], [UNKNOWN_ORDER])
     l2 = fit.l2 if fit.units is None else fit.units[1]
     columns = len(trained_table(model)[0])
-    cost = plain_cost(dataset, model.online.passes, columns)
+    cost = SGD_STEP_COST * plain_cost(dataset, model.online.passes, columns)
     if cost > MAX_PLAIN_COST:
         again = _train_again(model, model.online, l2 or 0.0, source)
         return RowChecks(dataset.n_rows, [*checks, check_same_arrays(model, again)], [NATIVE_REPLAY])
@@ -107,7 +108,7 @@ def check_online_logistic(model: LogisticModel, source: Source) -> RowChecks:
 
 def _check_shares(model: LogisticModel, recounted: Floats) -> Check:
     pairs = zip(model.classes, model.shares.tolist(), recounted.tolist(), strict=True)
-    checks = [check_close(f"share of class {label!r}", *shares, scale=1.0) for label, *shares in pairs]
+    checks = [check_close(f"share of class {label!r}", old, new, scale=1.0) for label, old, new in pairs]
     return Check("shares of the classes", len(checks), tuple(m for check in checks for m in check.differing))
 
 

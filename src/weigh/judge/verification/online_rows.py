@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from weigh.judge.verification.checks import Check, Mismatch
 from weigh.learn.dataset import SourceDataset
 from weigh.model.fit import OnlineSettings
 
-MAX_PLAIN_COST = 500_000  # steps of plain code with few features; about ten seconds
+MAX_PLAIN_COST = 500_000  # steps of a perceptron with few features; about five seconds of computing time
 ENTRIES_PER_STEP = 2_000  # products that cost as much as the overhead of a step
 
 
@@ -38,7 +39,7 @@ class OnlineRows:
         for chunk in dataset.chunks():
             values = chunk.rows.entry_values().astype(np.float64)
             ends = chunk.rows.indptr.tolist()
-            spans = zip(ends[:-1], ends[1:], strict=True)
+            spans = pairwise(ends)
             rows += [(chunk.rows.indices[a:b].astype(np.int64), values[a:b]) for a, b in spans]
             codes.append(class_indices[chunk.targets])
             weights.append(np.ones(len(chunk.targets)) if chunk.weights is None else chunk.weights)
@@ -67,7 +68,9 @@ def class_factors(settings: OnlineSettings, codes: Any, weights: Floats, n_class
     if isinstance(settings.class_weight, tuple):
         return np.array(settings.class_weight)
     totals = np.bincount(codes, weights, minlength=n_classes)
-    return np.divide(totals.sum(), n_classes * totals, out=np.zeros(n_classes), where=totals > 0)
+    factors = np.zeros(n_classes)
+    np.divide(totals.sum(), n_classes * totals, out=factors, where=totals > 0)
+    return factors
 
 
 def plain_cost(dataset: SourceDataset, passes: int, columns: int) -> float:

@@ -172,9 +172,6 @@ def _check_last_plane(model: PerceptronModel, rows: DesignMatrix) -> Iterator[Ch
     # Trained weights refer to scaled numbers, like the rows of the design matrix.
     table = np.concatenate([term.trained_weights() for term in model.terms])
     w = table[:, 1] - table[:, 0]
-    if not have_same_names(rows.names, model.feature_names):
-        weights = dict(zip(model.features, w.tolist(), strict=True))
-        w = np.array([weights.get(name, 0.0) for name in rows.names])
     b = float(model.base[1] - model.base[0])
     scores = rows.X.sum_by_row(w[rows.X.indices] * rows.X.entry_values()) + b
     is_second = np.array([label == model.classes[1] for label in rows.classes])[rows.codes]

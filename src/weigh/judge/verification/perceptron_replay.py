@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ ROUNDING = 1e-12  # of a sum, relative to the sum of the sizes of its terms
 
 
 class Update(NamedTuple):
-    """`amount` times a row is added to column `plus` and taken from `minus`, at the example `time`, from 0."""
+    """A row is added `amount` times to column `plus` and taken from `minus`, at example `time` (from 0)."""
 
     time: int
     row: int
@@ -26,7 +27,7 @@ class Update(NamedTuple):
 
 
 class Hypothesis(NamedTuple):
-    """Undivided weights [1 + width, columns], the bias first, the sizes of what was summed, and the divisors."""
+    """Undivided weights [1 + width, columns], bias first, the sizes of what was summed, and the divisors."""
 
     sums: Floats
     sizes: Floats
@@ -70,9 +71,12 @@ class PerceptronReplay:
 
     def _learn(self, time: int, row: int) -> None:
         (features, values), code = self.rows.rows[row], self.rows.codes[row]
+        terms = self.W[features]
+        terms *= values[:, None]
+        if len(terms):
+            terms[0] += self.b
         # An accumulated sum adds from left to right; other sums of NumPy add pairs.
-        terms = np.vstack([self.b, values[:, None] * self.W[features]])
-        scores = np.add.accumulate(terms)[-1]
+        scores = np.add.accumulate(terms)[-1] if len(terms) else self.b
         changes, is_wrong = self._changes(scores, code)
         self.mistakes += is_wrong
         for plus, minus in changes:
@@ -108,8 +112,9 @@ class PerceptronReplay:
         return self.margin * math.sqrt(max(0.0, square))
 
     def _add(self, features: Any, values: Floats, column: int, step: float, score: float) -> None:
-        square = float(np.add.accumulate(values * values)[-1]) if len(values) else 0.0
-        self.squared_norms[column] += 2 * step * (score - self.b[column]) + step * step * square
+        if self.rows.settings.is_relative:
+            square = float(np.add.accumulate(values * values)[-1]) if len(values) else 0.0
+            self.squared_norms[column] += 2 * step * (score - self.b[column]) + step * step * square
         self.W[features, column] += step * values
         self.b[column] += step * self.bias
 
@@ -121,7 +126,7 @@ class PerceptronReplay:
     def survival_counts(self) -> list[int]:
         """Return the number of examples that each hypothesis decided."""
         times = [0, *(update.time for update in self.updates), self.n_examples]
-        return [after - before for before, after in zip(times[:-1], times[1:], strict=True)]
+        return [after - before for before, after in pairwise(times)]
 
     def hypothesis(self, how: str) -> Hypothesis:
         """Return the last, averaged or lazy hypothesis."""
@@ -144,7 +149,7 @@ class PerceptronReplay:
         return Hypothesis(sums, sizes, np.maximum(1, divisors.get(how, n_later)))
 
     def needed_passes(self) -> tuple[float, float]:
-        """Return bounds of the passes that the average needs to make no errors; rounding may separate them."""
+        """Return bounds, apart by rounding only, of the passes that the average needs to make no errors."""
         averaged, last = self.hypothesis("averaged"), self.hypothesis("last")
         tolerance = 0.0 if self._is_exact() else ROUNDING
         low = high = 0.0

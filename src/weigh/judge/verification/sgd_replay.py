@@ -1,9 +1,9 @@
 """Make the passes of an online logistic regression again, apart from the learner's code.
 
-With a given rate ε the step for a row (x, y) of weight s is w ← (1 − ε l2 / n) w + ε s r x, where r is y minus the
-probabilities. Automatic steps are implicit: r is that of the new weights, every feature has its own step size
-ε_j = 4 √N_j / Σ s x_j² over the N_j rows that have it so far, and the penalty of step t is l2 t / (n N_j). The
-result is then the mean of the weights after each step, weighted 1, 2, 3, …
+With a given rate ε the step for a row (x, y) of weight s is w ← (1 − ε l2 / n) w + ε s r x, where r is y
+minus the probabilities. Automatic steps are implicit: r is that of the new weights, and every feature has its
+own step size ε_j = 4 √N_j / Σ s x_j² over the N_j rows that have it so far; the penalty of step t is
+l2 t / (n N_j). The result is then the mean of the weights after each step, weighted 1, 2, 3, …
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from weigh.judge.verification.online_rows import OnlineRows
 
 SAFE_RATE = 4.0
 MAX_NEWTON_STEPS = 100
+CLOSE, SMALLEST_STEP = 1e-6, 1e-9  # Newton steps: relative to the scores, and relative to a full one
 
 
 @dataclass
@@ -93,41 +94,68 @@ class SgdReplay:
 def _log_loss(scores: Floats, code: int) -> float:
     """Return −log P(class) for the scores of a row."""
     if len(scores) == 1:
-        return float(np.logaddexp(0.0, scores[0] if code == 0 else -scores[0]))
-    return float(np.logaddexp.reduce(scores) - scores[code])
+        return _softplus(-float(scores[0]) if code else float(scores[0]))
+    return _log_sum_exp(scores) - float(scores[code])
 
 
 def _residuals(scores: Floats, code: int) -> Floats:
     """Return the indicator of the class minus the probabilities; for one column, of the second class."""
     if len(scores) == 1:
         sign = 1.0 if code else -1.0
-        return np.array([sign * math.exp(-float(np.logaddexp(0.0, sign * scores[0])))])
-    return (np.arange(len(scores)) == code) - np.exp(scores - np.logaddexp.reduce(scores))
+        return np.array([sign * math.exp(-_softplus(sign * float(scores[0])))])
+    residuals = -np.exp(scores - _log_sum_exp(scores))
+    residuals[code] += 1
+    return residuals
+
+
+def _softplus(u: float) -> float:
+    """Return log(1 + eᵘ)."""
+    return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
+
+
+def _log_sum_exp(scores: Floats) -> float:
+    largest = float(scores.max())
+    return largest + math.log(float(np.exp(scores - largest).sum()))
 
 
 def solve_implicit_step(a: Floats, c: float, code: int) -> Floats:
     """Return the residuals r at the scores z = a + c r(z) after an implicit step.
 
-    z minimises |z − a|² / 2c + log loss, which is convex: Newton's method, with steps halved until it falls.
+    z minimises |z − a|² / 2 + c · log loss, which is convex. Newton's method finds it, with steps that are
+    halved until the objective falls, except close to the minimum, where rounding hides its fall.
     """
     z = a + c * _residuals(a, code) / (1 + c)
     for _ in range(MAX_NEWTON_STEPS):
-        r = _residuals(z, code)
-        gradient = z - a - c * r
-        p = np.abs(r) if len(z) == 1 else (np.arange(len(z)) == code) - r
-        # The Hessian is 1 + c p (1 − p), or I + c (diag p − p pᵀ), solved by the formula of Sherman and Morrison.
-        diagonal = 1 + c * p
-        step = gradient / (diagonal - c * p * p) if len(z) == 1 else gradient / diagonal
-        if len(z) > 1:
-            step = step + c * p / diagonal * (p @ step) / (1 - c * float(p @ (p / diagonal)))
-        size, value = 1.0, _implicit_objective(z, a, c, code)
-        while size > 1e-9 and _implicit_objective(z - size * step, a, c, code) > value + 1e-15 * abs(value):
-            size /= 2
+        step = _newton_step(z, a, c, code)
+        length, scale = float(np.abs(step).max()), 1 + float(np.abs(z).max())
+        size = 1.0 if length <= CLOSE * scale else _step_size(z, step, a, c, code)
         z = z - size * step
-        if np.abs(step).max() <= 1e-13 * (1 + np.abs(z).max()):
+        if length <= CLOSE * CLOSE * scale:
             break
     return _residuals(z, code)
 
 
-def _implicit_objective(z: Floats, a: Floats, c: float, code: int) -> float:
-    return float(np.square(z - a).sum()) / 2 + c * _log_loss(z, code)
+def _newton_step(z: Floats, a: Floats, c: float, code: int) -> Floats:
+    r = _residuals(z, code)
+    gradient = z - a - c * r
+    if len(z) == 1:
+        p = np.abs(r)
+        return np.asarray(gradient / (1 + c * p * (1 - p)))
+    p = -r
+    p[code] += 1
+    # The Hessian I + c (diag p − p pᵀ) is inverted by the formula of Sherman and Morrison.
+    diagonal = 1 + c * p
+    step = gradient / diagonal
+    return np.asarray(step + c * p / diagonal * float(p @ step) / (1 - c * float(p @ (p / diagonal))))
+
+
+def _step_size(z: Floats, step: Floats, a: Floats, c: float, code: int) -> float:
+    """Return the largest of 1, ½, ¼ … with which the objective falls."""
+
+    def objective(z: Floats) -> float:
+        return float(np.square(z - a).sum()) / 2 + c * _log_loss(z, code)
+
+    value, size = objective(z), 1.0
+    while size > SMALLEST_STEP and objective(z - size * step) >= value:
+        size /= 2
+    return size
