@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -182,14 +184,67 @@ def check_joint_table(model: JointModel, recount: Recount) -> Iterator[Check]:
 
 
 def check_threshold(model: ThresholdModel, recount: Recount) -> Iterator[Check]:
-    """Compare the rows on each side of the threshold."""
+    """Compare the rows on each side of the threshold, and the threshold with the best one."""
     counts = dict(_table_counts(COUNT, model.classes, THRESHOLD_SIDES, model.counts.T))
     recounted: dict[CountKey, ExactCount] = {}
     for (statistic, label, (value,)), n in recount.joint_counts().items():
         side = 2 if value is None else int(value > model.cut)
         key = (statistic, label, THRESHOLD_SIDES[side])
         recounted[key] = recounted.get(key, 0) + n
-    yield check_counts(f"sides of {model.column}", counts, recounted, "", model.counts.dtype == np.float64)
+    rounded = model.counts.dtype == np.float64
+    yield check_counts(f"sides of {model.column}", counts, recounted, "", rounded)
+    by_value: dict[float, dict[Any, ExactCount]] = {}
+    for (_, label, (value,)), n in recount.joint_counts().items():
+        if value is not None:
+            by_value.setdefault(float(value), {})[label] = n
+    low, high = _best_interval(by_value, rounded)
+    yield check_facts(
+        f"cut of {model.column}",
+        {"low": model.low, "high": model.high, "cut": model.cut},
+        {"low": low, "high": high, "cut": _midpoint(low, high)},
+    )
+
+
+def _best_interval(by_value: Mapping[float, Mapping[Any, ExactCount]], rounded: bool) -> tuple[float, float]:
+    """Return the neighbouring values between which a cut makes the fewest errors.
+
+    Of equal ones it is the widest, then the lowest interval. Fractional weights are equal up to rounding.
+    """
+    values = sorted(by_value)
+    if len(values) < 2:
+        return (values[0] if values else -math.inf), math.inf
+    left: dict[Any, ExactCount] = {}
+    right: dict[Any, ExactCount] = {}
+    for counts in by_value.values():
+        for label, n in counts.items():
+            right[label] = right.get(label, 0) + n
+    total = sum(right.values())
+    n_errors = []
+    for value in values[:-1]:
+        for label, n in by_value[value].items():
+            left[label], right[label] = left.get(label, 0) + n, right[label] - n
+        n_errors.append(total - max(left.values()) - max(right.values()))
+    most = min(n_errors) + (ROUNDING_TOLERANCE * total if rounded else 0)
+    gaps = [gap for gap, n in zip(pairwise(values), n_errors, strict=True) if n <= most]
+    return max(gaps, key=lambda gap: gap[1] / 2 - gap[0] / 2)
+
+
+def _midpoint(low: float, high: float) -> float:
+    """Return the middle of an interval, or its lower end if there is no middle."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return low if math.isfinite(low) else 0.0
+    middle = low / 2 + high / 2
+    return middle if low < middle < high else low
+
+
+def check_facts(name: str, stated: Mapping[str, Any], recomputed: Mapping[str, Any]) -> Check:
+    """Compare named facts, which must be equal."""
+    differing = [
+        Mismatch(fact, str(value), str(recomputed[fact]))
+        for fact, value in stated.items()
+        if value != recomputed[fact]
+    ]
+    return Check(name, len(stated), tuple(differing))
 
 
 def _model_counts(

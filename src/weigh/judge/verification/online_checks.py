@@ -15,6 +15,7 @@ from weigh.judge.verification.checks import (
     Unchecked,
     check_classes,
     check_close,
+    check_facts,
     check_features,
 )
 from weigh.judge.verification.online_rows import MAX_PLAIN_COST, OnlineRows, check_weights, plain_cost
@@ -155,16 +156,6 @@ def check_standardisations(
         checks.append(check_close(f"standard deviation of {name!r}", model.scale, fitted.scale))
     differing = tuple(mismatch for check in checks for mismatch in check.differing)
     return Check("means and standard deviations", len(checks), differing)
-
-
-def check_facts(name: str, stated: Mapping[str, Any], recomputed: Mapping[str, Any]) -> Check:
-    """Compare named facts, which must be equal."""
-    differing = [
-        Mismatch(fact, str(value), str(recomputed[fact]))
-        for fact, value in stated.items()
-        if value != recomputed[fact]
-    ]
-    return Check(name, len(stated), tuple(differing))
 
 
 def check_same_arrays(model: PerceptronModel | LogisticModel, again: Any) -> Check:

@@ -15,13 +15,13 @@ from weigh.judge.verification.checks import (
     RowChecks,
     check_classes,
     check_close,
+    check_facts,
     check_features,
 )
 from weigh.judge.verification.online_checks import (
     NATIVE_REPLAY,
     UNKNOWN_ORDER,
     TrainingData,
-    check_facts,
     check_known_rows,
     check_same_arrays,
     check_standardisations,

@@ -46,6 +46,12 @@ UNVERIFIED_CALIBRATION = Unchecked(
     "how well it is calibrated.",
 )
 
+OTHER_COLUMNS = Unchecked(
+    "other columns",
+    "The model does not store which other columns were candidates: whether one of them has a better cut was "
+    "not checked.",
+)
+
 
 @dataclass(frozen=True, repr=False)
 class Verification(TabularResult):
@@ -158,7 +164,9 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
         *check_counts(model, recount),
         *_probability_checks(model, source),
     ]
-    return Verification(recount.n_rows, tuple(checks))
+    result = Verification(recount.n_rows, tuple(checks))
+    has_others = isinstance(model, ThresholdModel) and len(model.schema.names) > 1
+    return result.with_unchecked([OTHER_COLUMNS] if has_others else [])
 
 
 def _row_checker(model: Any) -> Callable[[Any, Source], RowChecks] | None:
