@@ -33,6 +33,8 @@ class ReferencePerceptron:
     record: list[tuple[int, int, int, float]] = field(default_factory=list)  # example, plus, minus, amount
     mistakes: int = 0
     passes: int = 0
+    added_passes: int = 0
+    examples: int = 0  # of the passes that were made
     converged: bool = False
     min_margin: float = np.inf
 
@@ -49,9 +51,19 @@ class ReferencePerceptron:
             for i in order:
                 self.learn(X[i], int(codes[i]), 1.0 if weights is None else float(weights[i]))
             self.converged = len(self.updates) == before
+            self.examples = len(self.history)
             if self.converged:
+                self._continue_averaging(X, codes, passes - number - 1)
                 break
         return self
+
+    def _continue_averaging(self, X: Floats, codes: Any, most: int) -> None:
+        """Repeat the last pass, which changes nothing, until the average makes no errors."""
+        for _ in range(most):
+            if (self._classes(X, np.sum(self.history, axis=0)) == codes).all():
+                break
+            self.history += [self.W.copy() for _ in range(len(X))]
+            self.added_passes += 1
 
     def learn(self, row: Floats, label: int, weight: float = 1.0) -> None:
         """Process one example."""
@@ -116,7 +128,11 @@ class ReferencePerceptron:
     def predict(self, X: Floats, keep: str) -> Floats:
         """Return the class of each row."""
         if keep == "voted":
-            scores = self.votes(X)
-        else:
-            scores = np.column_stack([np.ones(len(X)), X]) @ self.weights(keep).T
+            return self._best(self.votes(X))
+        return self._classes(X, self.weights(keep))
+
+    def _classes(self, X: Floats, W: Floats) -> Floats:
+        return self._best(np.column_stack([np.full(len(X), float(self.bias)), X]) @ W.T)
+
+    def _best(self, scores: Floats) -> Floats:
         return (scores[:, 0] >= 0).astype(int) if self.columns == 1 else np.argmax(scores, axis=1)

@@ -126,7 +126,9 @@ def test_other_models_are_rejected():
     with pytest.raises(errors.Unsupported) as raised:
         weigh.diff(model, model.linear())
     assert str(raised.value) == (
-        "diff compares two naive Bayes models or two linear models, got BayesModel and LinearModel."
+        "BayesModel and LinearModel have no parameters in common: diff compares two naive Bayes models, two "
+        "joint models, two thresholds or two linear models. Compare their predictions on labelled rows, with "
+        "evaluate."
     )
     with pytest.raises(errors.ParameterError, match="diff: most must be at least 1, got 0"):
         weigh.diff(fit_model(OLD), fit_model(NEW), most=0)

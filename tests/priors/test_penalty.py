@@ -137,7 +137,15 @@ def test_repr_is_python_and_str_shows_the_equivalents() -> None:
     )
 
 
-PRIORS = [None, Normal(0.1), Normal("cv", mean=-2.5), Laplace(1 / 3, mean=1), Penalty(0.1, 2), Penalty(), Penalty(1, 2, "cv")]
+PRIORS = [
+    None,
+    Normal(0.1),
+    Normal("cv", mean=-2.5),
+    Laplace(1 / 3, mean=1),
+    Penalty(0.1, 2),
+    Penalty(),
+    Penalty(1, 2, "cv"),
+]
 
 
 @pytest.mark.parametrize("prior", [*PRIORS, Normal("evidence"), Normal(2, mean=OLDER)], ids=repr)

@@ -46,7 +46,7 @@ class Perceptron(OnlineClassifier):
         margin: float = 0.0,
         relative: bool = False,
         rate: float = 1.0,
-        max_iter: int = 20,
+        max_iter: int | None = 20,
         shuffle: bool = True,
         random_state: Any = 0,
         multiclass: str = "joint",

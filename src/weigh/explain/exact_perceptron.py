@@ -9,8 +9,9 @@ one-vs-rest training every plane has its own sign and error, and a row is correc
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import groupby
@@ -20,7 +21,7 @@ from weigh import errors
 from weigh.learn.class_weights import check_class_weight_labels
 from weigh.learn.online_training import pass_order
 from weigh.model.evidence.exact_products import to_fraction
-from weigh.parameters.learners import PERCEPTRON
+from weigh.parameters.learners import MAX_PASSES, PERCEPTRON
 
 REQUIRED_PARAMETERS = {"keep", "margin", "rate", "max_iter"}
 
@@ -33,7 +34,7 @@ class PerceptronParameters:
     margin: Any
     relative: bool
     rate: Any
-    max_iter: int
+    max_iter: int | None
     shuffle: bool
     random_state: Any
     multiclass: str
@@ -67,6 +68,11 @@ class PerceptronParameters:
         seed = values["random_state"] if values["shuffle"] else 0
         PERCEPTRON.check({**values, "random_state": seed})
         return cls(**values)
+
+    @property
+    def max_passes(self) -> int:
+        """The largest number of passes."""
+        return MAX_PASSES if self.max_iter is None else self.max_iter
 
     @cached_property
     def exact_rate(self) -> Fraction:
@@ -120,6 +126,7 @@ def exact_fraction(number: Any) -> Fraction:
 
 ExactVector = dict[str, Fraction]
 Entry = TypeVar("Entry")
+MAX_TRACE_STEPS = 50_000
 MAX_STORED_NUMBERS = 2_000_000  # limits the memory of a trace
 
 
@@ -208,11 +215,16 @@ class PerceptronStep:
 
 @dataclass(frozen=True)
 class PerceptronHistory:
-    """All steps of a training run."""
+    """All steps of a training run.
+
+    After a pass without an update the last planes survive `added_passes` further ones, which are not made,
+    until their average classifies all rows correctly.
+    """
 
     steps: tuple[PerceptronStep, ...]
     converged: bool
     is_one_vs_rest: bool
+    added_passes: int = 0
 
     @cached_property
     def hypotheses(self) -> list[tuple[int, tuple[PerceptronPlane, ...]]]:
@@ -220,7 +232,10 @@ class PerceptronHistory:
         # Unchanged planes are the same object; equal planes that recur later are different hypotheses.
         grouped = groupby(self.steps, key=lambda step: id(step.planes))
         groups = [list(steps) for _, steps in grouped]
-        return [(len(steps), steps[0].planes) for steps in groups]
+        counts = [len(steps) for steps in groups]
+        last_pass = sum(step.iteration == self.steps[-1].iteration for step in self.steps)
+        counts[-1] += self.added_passes * last_pass
+        return [(count, steps[0].planes) for count, steps in zip(counts, groups, strict=True)]
 
     def planes(self, keep: str) -> tuple[PerceptronPlane, ...]:
         """Return the final planes: the last ones, or an average over steps or updates."""
@@ -275,7 +290,7 @@ def run_perceptron(
     planes = (PerceptronPlane({}, Fraction(0)),) * (1 if len(classes) == 2 else len(classes))
     steps: list[PerceptronStep] = []
     n_stored = 0
-    for number in range(parameters.max_iter):
+    for number in range(parameters.max_passes):
         is_clean = True
         for row in _row_order(len(rows), parameters, number):
             scores = tuple(plane.score(rows[row]) for plane in planes)
@@ -305,11 +320,36 @@ def run_perceptron(
             if len(steps) == most:
                 return PerceptronHistory(tuple(steps), False, is_one_vs_rest)
             n_stored += len(planes)
-            if n_stored > MAX_STORED_NUMBERS:
+            if n_stored > MAX_STORED_NUMBERS or len(steps) > MAX_TRACE_STEPS:
                 raise _size_error(len(steps), number + 1)
         if is_clean:
             break
-    return PerceptronHistory(tuple(steps), is_clean, is_one_vs_rest)
+    history = PerceptronHistory(tuple(steps), is_clean, is_one_vs_rest)
+    max_added = parameters.max_passes - number - 1
+    return _continue_averaging(history, rows, codes, max_added) if is_clean else history
+
+
+def _continue_averaging(
+    history: PerceptronHistory, rows: Sequence[ExactVector], codes: Sequence[int], most: int
+) -> PerceptronHistory:
+    """Return the history with the passes that the average needs to classify all rows correctly."""
+    averages, last = history.planes("averaged"), history.planes("last")
+    passes_of_average, needed = Fraction(len(history.steps), len(rows)), 0
+    for row, code in zip(rows, codes, strict=True):
+        leads = [_leads([plane.score(row) for plane in planes], code) for planes in (averages, last)]
+        for (lead, wins_tie), (gain, _) in zip(*leads, strict=True):
+            if lead < 0 or (lead == 0 and not wins_tie):
+                total = passes_of_average * lead
+                k = math.ceil(-total / gain) if gain > 0 else most
+                needed = max(needed, k + (total + k * gain == 0 and not wins_tie))
+    return replace(history, added_passes=min(needed, most))
+
+
+def _leads(scores: Sequence[Fraction], code: int) -> list[tuple[Fraction, bool]]:
+    """Return the lead of a class over each other one, and whether it wins a tie with it."""
+    if len(scores) == 1:
+        return [(scores[0] if code else -scores[0], code == 1)]
+    return [(scores[code] - score, code < c) for c, score in enumerate(scores) if c != code]
 
 
 def _scale_vector(x: ExactVector, size: Fraction) -> ExactVector:
@@ -392,7 +432,9 @@ def _is_within_margin(
 
 
 def _size_error(steps: int, iteration: int) -> errors.Unsupported:
+    is_long = steps > MAX_TRACE_STEPS
+    what = f"{MAX_TRACE_STEPS:,} steps" if is_long else f"{MAX_STORED_NUMBERS:,} exact numbers"
     return errors.Unsupported(
-        f"The trace holds more than {MAX_STORED_NUMBERS:,} exact numbers after {steps:,} steps, in pass "
-        f"{iteration:,}. Trace fewer rows, features or classes, or set max_iter lower."
+        f"The trace holds more than {what} after {steps:,} steps, in pass {iteration:,}. Trace fewer rows, "
+        f"features or classes, or set max_iter lower."
     )

@@ -15,6 +15,7 @@ import numpy as np
 from weigh import errors, pictures
 from weigh.atomic_files import atomic_write, error_reason
 from weigh.explain.exact_perceptron import (
+    MAX_TRACE_STEPS,
     ExactVector,
     PerceptronHistory,
     PerceptronParameters,
@@ -340,7 +341,7 @@ def trace(
     sizes = parameters.step_sizes(codes, classes, weights)
     history = run_perceptron(rows, codes, sizes, classes, parameters, most)
     steps = tuple(rows), tuple(codes), tuple(sizes), parameters, history
-    n_hidden = len(rows) * parameters.max_iter - len(history.steps) if len(history.steps) == most else 0
+    n_hidden = len(rows) * parameters.max_passes - len(history.steps) if len(history.steps) == most else 0
     return Trace(names, classes, *steps, design.schema, design.standardisations, n_hidden)
 
 
@@ -357,9 +358,6 @@ def read_parameters(learner: Any) -> Mapping[str, Any]:
     return get_params() if callable(get_params) and not isinstance(learner, type) else {}
 
 
-MAX_TRACE_STEPS = 50_000
-
-
 def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters, most: int | None = None) -> None:
     """Raise an error for rows that cannot be traced, before any work is done."""
     if not design.n_rows:
@@ -369,8 +367,8 @@ def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters, mos
             f"A perceptron separates classes, and all {design.n_rows:,} rows are of one class, "
             f"{design.classes[0]!r}. Give rows of another class too."
         )
-    steps = design.n_rows * parameters.max_iter
-    if min(steps, most or steps) > MAX_TRACE_STEPS:
+    steps = design.n_rows * parameters.max_passes
+    if min(steps, most or steps) > MAX_TRACE_STEPS and parameters.max_iter is not None:
         max_passes = MAX_TRACE_STEPS // design.n_rows
         advice = f"max_iter={max_passes} or fewer rows" if max_passes else "fewer rows"
         advice += ", or give most=, the number of steps after which the trace ends"

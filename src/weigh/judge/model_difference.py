@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from weigh import errors
-from weigh.features.blocks import Longs
+from weigh.features.blocks import Floats, Longs
 from weigh.judge.setting_changes import (
     MAX_PRINTED_CHANGES,
     SettingChange,
@@ -19,11 +19,18 @@ from weigh.judge.setting_changes import (
     line_table,
     schema_changes,
 )
+from weigh.judge.table_difference import (
+    joint_probabilities,
+    threshold_probabilities,
+    threshold_settings,
+)
 from weigh.judge.weight_difference import WeightDifference, compare_weights, is_linear
 from weigh.model.counts.count_table import have_same_names
 from weigh.model.evidence.strengths import Outcomes
 from weigh.model.file.loading import load
+from weigh.model.joint_bayes import JointModel
 from weigh.model.naive_bayes import BayesModel, Distribution
+from weigh.model.threshold import ThresholdModel
 from weigh.result import Facts, Section, Table, TabularResult
 from weigh.text import (
     format_count,
@@ -109,12 +116,12 @@ class Difference(TabularResult):
 
 
 def diff(old: Any, new: Any, most: int = 100) -> Difference | WeightDifference:
-    """Return what changed from one naive Bayes model to another, or from one linear model to another.
+    """Return what changed from one model to another of the same family.
 
     Parameters
     ----------
-    old, new : two naive Bayes models, two linear classifiers or two linear regressions, fitted estimators, or
-        paths of model files
+    old, new : two naive Bayes models, joint Bayes models, thresholds, linear classifiers (perceptrons too) or
+        linear regressions, fitted estimators, or paths of model files
     most : how many of the probabilities and numbers, or of the columns, that changed most to keep
     """
     if most < 1:
@@ -124,12 +131,18 @@ def diff(old: Any, new: Any, most: int = 100) -> Difference | WeightDifference:
     calibration = compare_setting("calibration", _format_calibration(before), _format_calibration(after))
     if is_linear(first) and is_linear(second):
         return compare_weights(first, second, same, most, tuple(calibration))
+    if isinstance(first, JointModel) and isinstance(second, JointModel):
+        settings = [*_setting_changes(first, second), *calibration]
+        return _compare_tables(first, second, same, settings, joint_probabilities(first, second), most)
+    if isinstance(first, ThresholdModel) and isinstance(second, ThresholdModel):
+        settings = [*threshold_settings(first, second), *calibration]
+        return _compare_tables(first, second, same, settings, threshold_probabilities(first, second), most)
     if not (isinstance(first, BayesModel) and isinstance(second, BayesModel)):
         raise _unlike_models_error(first, second)
     return Difference(
         same,
         (*_setting_changes(first, second), *calibration),
-        tuple(_class_count_changes(first, second)),
+        tuple(_class_count_changes(first.classes, second.classes, _class_rows(first), _class_rows(second))),
         tuple(VocabularyChange(*change) for change in vocabulary_changes(first, second)),
         probability_changes(first, second, most),
         number_changes(first, second, most),
@@ -144,20 +157,48 @@ def _uncalibrated(model: Any) -> Any:
     return getattr(model, "uncalibrated", model)
 
 
+def _compare_tables(
+    old: Any,
+    new: Any,
+    same: bool,
+    settings: Sequence[SettingChange],
+    probabilities: Iterable[tuple[str, Floats, Floats]],
+    most: int,
+) -> Difference:
+    """Return what changed between two models of counted rows whose probabilities have these names."""
+    changes = [
+        ProbabilityChange(name, old.classes[a], float(p[a]), float(q[b]))
+        for name, p, q in probabilities
+        for a, b in _shared_classes(old, new)
+    ]
+    counts = tuple(_class_count_changes(old.classes, new.classes, _class_rows(old), _class_rows(new)))
+    return Difference(same, tuple(settings), counts, (), _largest_changes(changes, most), ())
+
+
+def _class_rows(model: Any) -> Any:
+    """Return the number of rows of each class."""
+    return model.counts.sum(axis=0) if isinstance(model, ThresholdModel) else model.counts.rows
+
+
 def _unlike_models_error(old: Any, new: Any) -> errors.Unsupported:
-    names = " and ".join(dict.fromkeys(type(model).__name__ for model in (old, new)))
-    return errors.Unsupported(f"diff compares two naive Bayes models or two linear models, got {names}.")
+    names = " and ".join(type(model).__name__ for model in (old, new))
+    return errors.Unsupported(
+        f"{names} have no parameters in common: diff compares two naive Bayes models, two joint models, two "
+        "thresholds or two linear models.",
+        hint="Compare their predictions on labelled rows, with evaluate.",
+    )
 
 
 def _format_calibration(model: Any) -> str:
     return str(getattr(model, "calibration", ""))
 
 
-def _setting_changes(old: BayesModel, new: BayesModel) -> Iterator[SettingChange]:
+def _setting_changes(old: Any, new: Any) -> Iterator[SettingChange]:
     yield from schema_changes(old.schema, new.schema)
     yield from compare_setting("prior", _format_prior(old.prior), _format_prior(new.prior))
     yield from compare_setting("class_prior", _format_prior(old.class_prior), _format_prior(new.class_prior))
-    yield from compare_setting("complement", str(old.complement), str(new.complement))
+    if isinstance(old, BayesModel):
+        yield from compare_setting("complement", str(old.complement), str(new.complement))
 
 
 def _format_prior(prior: Any) -> str:
@@ -166,9 +207,11 @@ def _format_prior(prior: Any) -> str:
     return str(float(prior)) if hasattr(prior, "numerator") else repr(prior)
 
 
-def _class_count_changes(old: BayesModel, new: BayesModel) -> Iterator[ClassCountChange]:
-    before = dict(zip(old.classes, old.counts.rows.tolist(), strict=True))
-    after = dict(zip(new.classes, new.counts.rows.tolist(), strict=True))
+def _class_count_changes(
+    old: Sequence[Any], new: Sequence[Any], old_rows: Any, new_rows: Any
+) -> Iterator[ClassCountChange]:
+    before = dict(zip(old, old_rows.tolist(), strict=True))
+    after = dict(zip(new, new_rows.tolist(), strict=True))
     for label in dict.fromkeys([*before, *after]):
         yield ClassCountChange(label, before.get(label), after.get(label))
 
@@ -274,8 +317,12 @@ def probability_changes(old: BayesModel, new: BayesModel, most: int) -> tuple[Pr
     for first, second in _shared_parts(old, new):
         for before, after in _shared_outcomes(first, second):
             changes += _part_changes(before, after, pairs, old.classes, most)
-    changes = [change for change in changes if abs(change.nats) > 1e-12]
-    return tuple(sorted(changes, key=lambda change: (-abs(change.nats), change.name))[:most])
+    return _largest_changes(changes, most)
+
+
+def _largest_changes(changes: Sequence[ProbabilityChange], most: int) -> tuple[ProbabilityChange, ...]:
+    changed = [change for change in changes if abs(change.nats) > 1e-12]
+    return tuple(sorted(changed, key=lambda change: (-abs(change.nats), change.name))[:most])
 
 
 def number_changes(old: BayesModel, new: BayesModel, most: int) -> tuple[NumberChange, ...]:
@@ -311,7 +358,7 @@ def _by_frequency(counts: dict[Any, float]) -> tuple[Any, ...]:
     return tuple(sorted(counts, key=lambda value: (-counts[value], str(value))))
 
 
-def _shared_classes(old: BayesModel, new: BayesModel) -> list[tuple[int, int]]:
+def _shared_classes(old: Any, new: Any) -> list[tuple[int, int]]:
     new_codes = {label: code for code, label in enumerate(new.classes)}
     return [(code, new_codes[label]) for code, label in enumerate(old.classes) if label in new_codes]
 

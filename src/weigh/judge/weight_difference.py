@@ -150,12 +150,13 @@ def compare_weights(
             f"diff compares two classifiers or two regressions, got {type(old).__name__} and "
             f"{type(new).__name__}."
         )
+    settings = [*_setting_changes(old, new), *further_settings]
     old, new = (model.keep("averaged") if isinstance(model, VotedModel) else model for model in (old, new))
     labels, to_outputs = _shared_outputs(old, new)
     biases = (to_outputs(model, model.base[None, :])[0].tolist() for model in (old, new))
     return WeightDifference(
         same,
-        (*_setting_changes(old, new), *further_settings),
+        tuple(settings),
         tuple(BiasChange(*change) for change in zip(labels, *biases, strict=True)),
         tuple(_term_changes(old, new, labels, to_outputs)[:most]),
         _unit(new),

@@ -107,7 +107,7 @@ class SourceDataset:
         ignored_classes: Collection[Label] = (),
         allows_fractions: bool = False,
     ) -> None:
-        self._schema, self._source = schema, source
+        self.schema, self._source = schema, source
         self._is_regression, self._caches_all = is_regression, caches_all
         self._ignored_classes, self._allows_fractions = ignored_classes, allows_fractions
         self.feature_index: FeatureIndex = feature_index
@@ -217,7 +217,7 @@ class SourceDataset:
     def _iter_blocks(self, *, is_training: bool | None, hashes_rows: bool = False) -> Iterator[_ChunkBlocks]:
         """Yield the blocks of each chunk in order, encoded in parallel."""
         make_blocks = partial(self._make_blocks, hashes_rows=hashes_rows)
-        readers = self._schema.chunk_readers(self._source, is_training=is_training)
+        readers = self.schema.chunk_readers(self._source, is_training=is_training)
         return map_in_order(make_blocks, readers)
 
     def _make_blocks(self, chunk: Chunk, *, hashes_rows: bool) -> _ChunkBlocks:
@@ -231,7 +231,7 @@ class SourceDataset:
             else:
                 weighted = CategoryBlock(targets, labels).where(mask)
                 targets, labels = weighted.codes, weighted.levels
-        encoded = self._schema.encode(chunk)
+        encoded = self.schema.encode(chunk)
         n_missing = self._count_missing(chunk, encoded, mask)
         rows = (
             self._hash_rows(encoded, chunk.n_rows, mask, targets, labels) if hashes_rows else TrainingRows()
@@ -245,22 +245,22 @@ class SourceDataset:
         Parts of dates are left out, and numbers for which the user asked for the mean.
         """
         is_used = slice(None) if mask is None else mask
-        pairs = zip(self._schema.column_groups, blocks, strict=True)
+        pairs = zip(self.schema.column_groups, blocks, strict=True)
         means = {g.names[0]: block.values for g, block in pairs if getattr(g.kind, "scale", None) == "auto"}
         counts = {
             name: int(np.isnan(values[is_used]).sum())
             for name, values in means.items()
-            if name in self._schema.names
+            if name in self.schema.names
         }
         return self._count_missing_values(chunk, blocks, mask) + MissingCounts(counts)
 
     def _count_missing_values(self, chunk: Chunk, blocks: list[Any], mask: Mask | None) -> MissingCounts:
         dense = [block for block in blocks if isinstance(block, DenseBlock)]
         total = sum(block.count_missing(mask) for block in dense)
-        if not total or not self._schema.named:
+        if not total or not self.schema.named:
             return MissingCounts({"": total} if total else {})
         names = [name for block in dense for name in block.names if name in chunk.columns]
-        numbers = {name: to_numbers(chunk.columns[name], name, self._schema.missing) for name in names}
+        numbers = {name: to_numbers(chunk.columns[name], name, self.schema.missing) for name in names}
         is_used = slice(None) if mask is None else mask
         counts = {name: int(np.isnan(column[is_used]).sum()) for name, column in numbers.items()}
         return MissingCounts({name: count for name, count in counts.items() if count} or {"": total})
@@ -268,7 +268,7 @@ class SourceDataset:
     def _hash_rows(
         self, blocks: list[Any], n_rows: int, mask: Mask | None, targets: Targets, labels: list[Label]
     ) -> TrainingRows:
-        hashes = hash_features(self._schema, blocks, n_rows)
+        hashes = hash_features(self.schema, blocks, n_rows)
         hashes = hashes if mask is None else hashes[mask]
         if self._is_regression:
             add_target_hashes(targets, hashes)

@@ -254,16 +254,33 @@ def build_design_matrix(
     `allows_fractions`, the targets of a regression are its classes.
     """
     source = X if isinstance(X, Source) and y is None else rows_of(X, y, missing=missing)
-    scale = resolve_perceptron_scale(scale, source)
-    schema = linear_schema(source, columns, scale=scale, missing=missing)
+    schema = linear_schema(source, columns, scale=resolve_perceptron_scale(scale, source), missing=missing)
+    dataset = read_dataset(
+        source, schema, standardisations, ignored_classes, allows_fractions=allows_fractions
+    )
+    return to_design_matrix(dataset)
+
+
+def read_dataset(
+    source: Source,
+    schema: Schema,
+    standardisations: Mapping[str, Standardisation] | None = None,
+    ignored_classes: Collection[Any] = (),
+    *,
+    allows_fractions: bool = False,
+) -> SourceDataset:
+    """Read labelled rows; `standardisations` replace those fitted to them."""
     feature_index = make_feature_index(schema, source, ignored_classes, standardisations=standardisations)
-    dataset = SourceDataset(
-        schema, source, feature_index, ignored_classes=ignored_classes, allows_fractions=allows_fractions
-    ).read_all()
-    classes = dataset.classes()
-    class_indices, orders = dataset.class_indices(classes), dataset.feature_index.feature_orders()
+    details: dict[str, Any] = {"ignored_classes": ignored_classes, "allows_fractions": allows_fractions}
+    return SourceDataset(schema, source, feature_index, **details).read_all()
+
+
+def to_design_matrix(dataset: SourceDataset) -> DesignMatrix:
+    """Return the rows of a data set with their features in the order of a model."""
+    feature_index, classes = dataset.feature_index, dataset.classes()
+    class_indices, orders = dataset.class_indices(classes), feature_index.feature_orders()
     order = np.concatenate(orders)
-    columns_by_feature = np.full(dataset.feature_index.width + 1, -1, dtype=np.int32)
+    columns_by_feature = np.full(feature_index.width + 1, -1, dtype=np.int32)
     columns_by_feature[order] = np.arange(len(order), dtype=np.int32)
     chunks = list(dataset.chunks())
     rows = SparseRows.concatenate([chunk.rows for chunk in chunks], len(order))
@@ -271,14 +288,14 @@ def build_design_matrix(
     # Features were numbered in order of appearance; sort them within each row.
     permutation = np.lexsort((indices, rows.entry_rows()))
     rows = replace(rows, indices=indices[permutation], values=rows.entry_values()[permutation])
-    terms = dataset.feature_index.build_terms(orders, np.zeros((len(order), 1)))
+    terms = feature_index.build_terms(orders, np.zeros((len(order), 1)))
     names = join_names([term.features().names for term in terms])
     weights = None
     if any(chunk.weights is not None for chunk in chunks):
         weights = np.concatenate([_row_weights(chunk) for chunk in chunks])
     codes = np.concatenate([class_indices[chunk.targets] for chunk in chunks])
     fitted = feature_index.standardisations()
-    return DesignMatrix(names, rows, codes, classes, weights, schema, fitted)
+    return DesignMatrix(names, rows, codes, classes, weights, dataset.schema, fitted)
 
 
 def model_standardisations(model: Any) -> dict[str, Standardisation]:

@@ -10,6 +10,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Ints, Mask
+from weigh.learn.averaging import extend_average
 from weigh.learn.dataset import EncodedChunk, Progress, SourceDataset
 from weigh.learn.online_training import TrainingPasses
 from weigh.learn.perceptron import PerceptronTask
@@ -44,11 +45,13 @@ class PerceptronCandidate:
         """Whether the candidate still trains in pass `number` (from 0)."""
         return not self.state.converged and number < max(self.evaluation_passes)
 
-    def evaluate(self, number: int, validation: DatasetSplit) -> None:
+    def evaluate(self, number: int, passes: TrainingPasses, validation: DatasetSplit) -> None:
         """Score the candidate after pass `number` if due; after convergence, for all later passes as well."""
+        width = validation.feature_index.width
         due = [n for n in self.evaluation_passes if n == number + 1 or (self.state.converged and n > number)]
-        if due:
-            self.scores |= dict.fromkeys(due, _evaluate_state(self.state, validation))
+        for n in sorted(due):
+            extend_average(self.state, passes.rows(), width, n - number - 1 - self.state.added_passes)
+            self.scores[n] = _evaluate_state(self.state, validation)
 
 
 def evaluate_on_holdout(
@@ -74,19 +77,19 @@ def evaluate_on_holdout(
     for task in tasks:
         group = candidates.setdefault(_ordering_key(task), {})
         group.setdefault(task.settings, PerceptronCandidate(PerceptronState(task.settings, classes)))
-        group[task.settings].evaluation_passes.add(task.max_iter)
+        group[task.settings].evaluation_passes.add(task.max_passes)
     weights = {repr(task.class_weight): task.class_weight for task in tasks}
     passes = {
         key: TrainingPasses(training, classes, weight, PERCEPTRON.owner) for key, weight in weights.items()
     }
-    for number in range(max(task.max_iter for task in tasks)):
+    for number in range(max(task.max_passes for task in tasks)):
         has_trained = [
             _train_pass(list(group.values()), passes[weight], order_seed, number, validation)
             for (order_seed, weight), group in candidates.items()
         ]
         if not any(has_trained):
             break
-    return [candidates[_ordering_key(task)][task.settings].scores[task.max_iter] for task in tasks]
+    return [candidates[_ordering_key(task)][task.settings].scores[task.max_passes] for task in tasks]
 
 
 def _ordering_key(task: PerceptronTask) -> tuple[int | None, str]:
@@ -111,7 +114,7 @@ def _train_pass(
         for candidate in active:
             candidate.state.learn(examples, order, validation.feature_index.width)
     for candidate in active:
-        candidate.evaluate(number, validation)
+        candidate.evaluate(number, passes, validation)
     return True
 
 

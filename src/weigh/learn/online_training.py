@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
 from weigh import _core
-from weigh.features.blocks import Longs
+from weigh.features.blocks import Floats, Ints, Longs
 from weigh.features.schema import Schema
-from weigh.learn.class_weights import dataset_class_weights, weigh_rows
+from weigh.learn.class_weights import dataset_class_weights, weigh_rows, zero_weight_classes
 from weigh.learn.dataset import EncodedChunk, EncodedDataset
 from weigh.learn.feature_index import FeatureIndex
 from weigh.model.base import Model
+from weigh.model.fit import OnlineSettings
 from weigh.model.training_rows import TrainingRows
+from weigh.source.sparse_rows import SparseRows
 
 
 class TrainingState(Protocol):
@@ -42,6 +44,7 @@ class OnlineTraining(ABC, Generic[StateT, ModelT]):
     state: StateT
     cached_model: ModelT | None = None
     training_rows: TrainingRows | None = None
+    online: OnlineSettings | None = None  # None if the passes cannot be made again
 
     def model(self) -> ModelT:
         """Return the model of the current state."""
@@ -93,6 +96,7 @@ class TrainingPasses:
             owner, class_weight, classes, dataset, self._class_indices
         )
         self.is_weighted = self._class_weights is not None or dataset.is_weighted
+        self._class_weight, self._ignored_classes = class_weight, tuple(zero_weight_classes(class_weight))
         self._all_examples = self._to_examples(dataset.chunks()) if dataset.is_cached else None
 
     def examples(self, seed: int | None, number: int) -> Iterator[tuple[_core.Examples, Longs | None]]:
@@ -108,16 +112,39 @@ class TrainingPasses:
             examples = self._to_examples(iter([chunk]))
             yield examples, None if seed is None else pass_order(len(examples), seed, number + 1_000_003 * i)
 
+    def settings(self, seed: int | None, **details: Any) -> OnlineSettings | None:
+        """Return the settings for making the passes again; None if the chunks decided on the order."""
+        are_labels = all(isinstance(label, str | int | float) for label in self._ignored_classes)
+        if not are_labels or (seed is not None and self._all_examples is None):
+            return None
+        weights: Any = self._class_weight
+        if isinstance(weights, Mapping):
+            weights = None if self._class_weights is None else tuple(self._class_weights.tolist())
+        return OnlineSettings(
+            seed=seed, class_weight=weights, ignored_classes=self._ignored_classes, **details
+        )
+
+    def rows(self) -> Iterator[tuple[SparseRows, Ints]]:
+        """Yield the rows of each chunk, as read, with the index of their class."""
+        for chunk in self._dataset.chunks():
+            rows, codes, _ = self._weighted_rows(chunk)
+            yield rows, codes
+
+    def _weighted_rows(self, chunk: EncodedChunk) -> tuple[SparseRows, Ints, Floats | None]:
+        """Return the rows of a chunk that have a weight, the index of their class and their weight."""
+        codes, weights, rows = self._class_indices[chunk.targets], chunk.weights, chunk.rows
+        if self._class_weights is not None:
+            weights = weigh_rows(self._class_weights, codes, weights)
+            if not weights.all():
+                # Candidates with other class weights share the data set, so it has rows of all classes.
+                is_used = weights > 0
+                codes, weights, rows = codes[is_used], weights[is_used], rows.select(is_used)
+        return rows, codes, weights
+
     def _to_examples(self, chunks: Iterator[EncodedChunk]) -> _core.Examples:
         examples = _core.Examples()
         for chunk in chunks:
-            codes, weights, rows = self._class_indices[chunk.targets], chunk.weights, chunk.rows
-            if self._class_weights is not None:
-                weights = weigh_rows(self._class_weights, codes, weights)
-                if not weights.all():
-                    # Candidates with other class weights share the data set, so it has rows of all classes.
-                    is_used = weights > 0
-                    codes, weights, rows = codes[is_used], weights[is_used], rows.select(is_used)
+            rows, codes, weights = self._weighted_rows(chunk)
             examples.add(*rows.csr, codes, weights, self._dataset.feature_index.width)
         return examples
 

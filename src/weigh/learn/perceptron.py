@@ -12,14 +12,16 @@ import numpy as np
 from weigh import errors
 from weigh.features.schema import Schema
 from weigh.features.width import check_table_memory
+from weigh.learn.averaging import extend_average
 from weigh.learn.class_weights import check_class_weight_labels, zero_weight_classes
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema, require_no_curves
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import PerceptronSettings, PerceptronState
 from weigh.learn.scaling import resolve_perceptron_scale, warn_unlike_perceptron_scales
+from weigh.model.fit import OnlineSettings
 from weigh.model.perceptron import PerceptronModel, to_class_columns
-from weigh.parameters.learners import PERCEPTRON
+from weigh.parameters.learners import MAX_PASSES, PERCEPTRON
 from weigh.source.base import Source
 
 
@@ -42,7 +44,7 @@ class PerceptronTraining(OnlineTraining[PerceptronState, PerceptronModel]):
         intercepts = to_class_columns(biases)[0]
         is_standardised = bool(self.feature_index.standardisations())
         certificate = replace(state.certificate(), standardised=is_standardised)
-        details = hypothesis, certificate, state.settings.rate, divisor, record
+        details = hypothesis, certificate, state.settings.rate, divisor, record, self.online
         rows = self.finished_rows(orders)
         model = PerceptronModel(self.schema, state.classes, intercepts, terms, *details, training_rows=rows)
         return model if keep == hypothesis else model.keep(keep)
@@ -54,7 +56,7 @@ class PerceptronTask:
 
     schema: Schema
     settings: PerceptronSettings
-    max_iter: int
+    max_iter: int | None
     shuffle: bool
     seed: int
     class_weight: Any
@@ -90,6 +92,11 @@ class PerceptronTask:
         passes = values["max_iter"], values["shuffle"], values["random_state"]
         return cls(schema, settings, *passes, values["class_weight"])
 
+    @property
+    def max_passes(self) -> int:
+        """The largest number of passes; without `max_iter` it bounds data that no hyperplane separates."""
+        return MAX_PASSES if self.max_iter is None else self.max_iter
+
     def learn(self, source: Source, *, progress: Progress | None = None) -> PerceptronModel:
         """Fit the model to the rows of a source."""
         return self.train(source, progress=progress).model()
@@ -102,7 +109,7 @@ class PerceptronTask:
         progress: Progress | None = None,
         check: LabelCheck | None = None,
     ) -> PerceptronTraining:
-        """Make passes over the rows until one changes nothing, at most `max_iter`.
+        """Make passes over the rows until one changes nothing, at most `max_passes`.
 
         `before` is continued in place. With a label `check` the rows are one batch of several, which is
         learned completely or not at all.
@@ -131,8 +138,21 @@ class PerceptronTask:
         state.n_fits = 1 if check is None and before is None else state.n_fits + 1
         state.has_seen_all = check is None
         self._run_passes(state, passes, dataset.feature_index.width, progress)
+        can_repeat = before is None and check is None
+        training.online = self._online_settings(state, passes) if can_repeat else None
         training.add_rows(dataset.training_rows)
         return training
+
+    def _online_settings(self, state: PerceptronState, passes: TrainingPasses) -> OnlineSettings | None:
+        settings = self.settings
+        return passes.settings(
+            self.seed if self.shuffle else None,
+            passes=state.passes,
+            is_limited=not state.converged or state.passes + state.added_passes == self.max_passes,
+            margin=settings.margin,
+            is_relative=settings.relative,
+            separate=settings.separate,
+        )
 
     def find_classes(self, dataset: SourceDataset) -> list[Any]:
         """Return the classes, or raise LabelError if there are fewer than two."""
@@ -159,9 +179,9 @@ class PerceptronTask:
     def _run_passes(
         self, state: PerceptronState, passes: TrainingPasses, width: int, progress: Progress | None
     ) -> None:
-        """Make passes over a data set until one changes nothing."""
+        """Make passes over a data set until one changes nothing, then continue averaging."""
         state.is_weighted = state.is_weighted or passes.is_weighted
-        for number in range(self.max_iter):
+        for number in range(self.max_passes):
             state.tracks_radius = number == 0
             state.begin_pass()
             for examples, order in passes.examples(self.seed if self.shuffle else None, number):
@@ -169,4 +189,5 @@ class PerceptronTask:
                 if progress is not None and number:
                     progress(0)
             if state.converged:
+                extend_average(state, passes.rows(), width, self.max_passes - number - 1)
                 break

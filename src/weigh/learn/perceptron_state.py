@@ -76,6 +76,8 @@ class PerceptronState:
     updates: Longs = field(init=False)
     squared_norms: Floats = field(init=False)
     n_examples: int = 0
+    n_added_examples: int = 0  # of these, examples of passes that were not made because they change nothing
+    added_passes: int = 0
     mistakes: int = 0
     n_updates: int = 0
     squared_radius: float = 0.0
@@ -97,6 +99,11 @@ class PerceptronState:
     def columns(self) -> int:
         """The number of columns of weights."""
         return 1 if len(self.classes) == 2 else len(self.classes)
+
+    @property
+    def keeps_average(self) -> bool:
+        """Whether the average over all examples is known."""
+        return self.settings.keeps_record or self.settings.averaging == "examples"
 
     @property
     def _n_slots(self) -> int:
@@ -175,6 +182,23 @@ class PerceptronState:
                 weights, biases = weights / divisors, biases / divisors
         return weights, biases, divisor
 
+    def hypothesis(self, how: str, width: int) -> tuple[Floats, Floats]:
+        """Return the weights [width, columns] and biases of the last or, undivided, the averaged hypothesis.
+
+        The average is that of a record or of training with `keep` "averaged".
+        """
+        self.reserve_features(width)
+        if how == "last":
+            return self.table[1 : width + 1, : self.columns], self.table[0, : self.columns]
+        record = self.record(np.arange(width, dtype=np.int32), width)
+        return (self.weights(np.arange(width)) if record is None else record.weights(how))[:2]
+
+    def add_passes(self, n_passes: int, n_rows: int) -> None:
+        """Let the last hypothesis survive further passes, which change nothing."""
+        self.added_passes += n_passes
+        self.n_added_examples += n_passes * n_rows
+        self.n_examples += n_passes * n_rows
+
     def certificate(self) -> Certificate:
         """Return the mistakes and radius and, if training converged on all rows, the margin."""
         margin = augmented_margin = None
@@ -187,7 +211,7 @@ class PerceptronState:
         return Certificate(
             self.mistakes,
             self.n_updates,
-            self.n_examples,
+            self.n_examples - self.n_added_examples,
             self.passes,
             is_separating,
             math.sqrt(self.squared_radius),
@@ -196,6 +220,7 @@ class PerceptronState:
             self.settings.bias,
             self.is_weighted,
             self.n_fits,
+            added_passes=self.added_passes,
         )
 
     def record(self, model_indices: Ints, width: int) -> PerceptronRecord | None:

@@ -21,7 +21,7 @@ from weigh.learn.design_matrix import linear_schema, require_no_curves
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import grow_table
 from weigh.learn.scaling import resolve_regression_scale, warn_unlike_regression_scales
-from weigh.model.fit import Fit
+from weigh.model.fit import Fit, OnlineSettings
 from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import to_class_columns
 from weigh.parameters.learners import LOGISTIC_REGRESSION
@@ -194,10 +194,9 @@ class SgdTraining(OnlineTraining[SgdState, LogisticModel]):
             method="online",
         )
         intercepts = to_class_columns(biases)[0]
-        frequencies, rows = state.class_frequencies(), self.finished_rows(orders)
-        return LogisticModel(
-            self.schema, state.classes, intercepts, terms, frequencies, fit, training_rows=rows
-        )
+        details = state.class_frequencies(), fit, None, None, self.online
+        rows = self.finished_rows(orders)
+        return LogisticModel(self.schema, state.classes, intercepts, terms, *details, training_rows=rows)
 
 
 @dataclass(frozen=True)
@@ -278,8 +277,19 @@ class OnlineLogisticTask:
         for label, weight in dataset.class_totals().items():
             state.class_totals[label] = state.class_totals.get(label, 0.0) + weight
         self._run_passes(state, passes, dataset.feature_index.width, progress, is_batch=check is not None)
+        can_repeat = before is None and check is None
+        training.online = self._online_settings(state, passes) if can_repeat else None
         training.add_rows(dataset.training_rows)
         return training
+
+    def _online_settings(self, state: SgdState, passes: TrainingPasses) -> OnlineSettings | None:
+        return passes.settings(
+            self.seed if self.shuffle else None,
+            passes=state.passes,
+            is_limited=not state.converged,
+            rate=self.settings.rate,
+            tol=self.tol,
+        )
 
     def _find_classes(self, dataset: SourceDataset) -> list[Any]:
         """Return the classes, or raise LabelError if there are fewer than two."""

@@ -121,6 +121,9 @@ class Certificate(Result):
     For several classes they are the smallest score difference divided by the norm of all weights.
     The bound does not apply to `weighted` rows, which take steps of different sizes. Radius and margins refer
     to the coordinates of the training, in which numbers may be `standardised`.
+
+    `added_passes` are further passes with the last hyperplane that the average and the votes contain. They
+    change nothing, so they were not made, and `passes` and `examples` do not count them.
     """
 
     mistakes: int
@@ -135,12 +138,13 @@ class Certificate(Result):
     weighted: bool = False
     batches: int = 1
     standardised: bool = False
+    added_passes: int = 0
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Certificate:
         """Read the fields from a model file; raise ValueError or TypeError if it is invalid."""
         run = cls(**data)
-        counts = (run.mistakes, run.updates, run.examples, run.passes, run.batches)
+        counts = (run.mistakes, run.updates, run.examples, run.passes, run.batches, run.added_passes)
         margins = [x for x in (run.margin, run.augmented_margin) if x is not None]
         are_counts = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts)
         are_finite = all(isinstance(x, int | float) and math.isfinite(x) for x in (run.radius, *margins))
@@ -151,8 +155,9 @@ class Certificate(Result):
         return run
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values; `standardised` is among them only if numbers were."""
-        return {name: value for name, value in super().to_dict().items() if name != "standardised" or value}
+        """Return the fields as plain values; `standardised` and `added_passes` only if they are not 0."""
+        optional = ("standardised", "added_passes")
+        return {name: value for name, value in super().to_dict().items() if name not in optional or value}
 
     @property
     def headline(self) -> str:
@@ -173,8 +178,61 @@ class Certificate(Result):
                 ["margin of the last plane", format_float(self.margin)],
                 ["the same, bias included", format_float(self.augmented_margin)],
             ]
+        if self.added_passes:
+            rows.append(["passes added to the average", f"{self.added_passes:,}"])
         note = ["  Numbers were standardised during learning."] if self.standardised else []
         return [Section("training", [Table(rows, indent="  ", has_header=False), *note])]
+
+
+@dataclass(frozen=True)
+class OnlineSettings(Facts):
+    """What is needed, beside the rows in their order, to make the passes of an online learner again.
+
+    passes: the number of passes; `is_limited` means that a limit ended them, or the averaging after them.
+    seed: the seed of the shuffling, None without.
+    class_weight: the weights of the model's classes, "balanced" or None.
+    ignored_classes: classes of weight zero, whose rows were left out.
+    margin, is_relative, separate: the margin of a perceptron, and whether classes were trained separately.
+    rate, tol: the step size of gradient descent, None if it is automatic, and the decrease that ends it.
+    """
+
+    passes: int
+    is_limited: bool
+    seed: int | None
+    class_weight: str | tuple[float, ...] | None = None
+    ignored_classes: tuple[Any, ...] = ()
+    margin: float = 0.0
+    is_relative: bool = False
+    separate: bool = False
+    rate: float | None = None
+    tol: float | None = None
+
+    @classmethod
+    def from_dict(cls, data: dict[str, Any]) -> OnlineSettings:
+        """Read the fields from a model file; raise ValueError or TypeError if it is invalid."""
+        weights, ignored = data["class_weight"], tuple(data["ignored_classes"])
+        weights = tuple(weights) if isinstance(weights, list) else weights
+        settings = cls(**{**data, "class_weight": weights, "ignored_classes": ignored})
+        numbers = (
+            settings.margin,
+            settings.rate,
+            settings.tol,
+            *(weights if isinstance(weights, tuple) else ()),
+        )
+        are_numbers = all(_is_number(x) and x >= 0 for x in numbers if x is not None)
+        counts = [settings.passes, *([] if settings.seed is None else [settings.seed])]
+        are_counts = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts)
+        flags = (settings.is_limited, settings.is_relative, settings.separate)
+        is_weighting = weights is None or weights == "balanced" or isinstance(weights, tuple)
+        are_labels = all(isinstance(label, str | int | float) for label in ignored)
+        are_flags = all(isinstance(flag, bool) for flag in flags)
+        if not (are_numbers and are_counts and are_flags and is_weighting and are_labels):
+            raise ValueError("a setting of the training has the wrong type")
+        return settings
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 @dataclass(frozen=True, repr=False)

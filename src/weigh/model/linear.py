@@ -41,6 +41,7 @@ from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
 from weigh.model.file.store import Name
+from weigh.model.fit import OnlineSettings
 from weigh.model.training_rows import TrainingRows
 from weigh.result import Table
 from weigh.source.sparse_rows import SparseRows
@@ -468,6 +469,16 @@ def _read_buckets(stored: store.FileContent, key: str, n_buckets: int | None) ->
     if (np.diff(used, prepend=-1, append=n_buckets) <= 0).any():
         raise store.damaged_file_error(stored.path, f"its buckets {key!r} are invalid")
     return HashBuckets(n_buckets, used)
+
+
+def read_online_settings(stored: store.FileContent, classes: Sequence[Any]) -> OnlineSettings | None:
+    """Read the settings of online training from a model file; None if it has none."""
+    if "online" not in stored.meta:
+        return None
+    settings = OnlineSettings.from_dict(stored.meta["online"])
+    if isinstance(settings.class_weight, tuple) and len(settings.class_weight) != len(classes):
+        raise store.damaged_file_error(stored.path, "it does not have one class weight per class")
+    return settings
 
 
 def read_floats(stored: store.FileContent, name: str, *shape: int) -> Floats:

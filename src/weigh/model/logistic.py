@@ -17,11 +17,12 @@ from weigh.model.base import ClassWeightNames, Model
 from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.file import store
-from weigh.model.fit import Fit, Optimality
+from weigh.model.fit import Fit, OnlineSettings, Optimality
 from weigh.model.inference import MAX_SAVED_FEATURES, Posterior, PosteriorSource, Summary, build_summary
 from weigh.model.linear import (
     LinearModel,
     read_floats,
+    read_online_settings,
     read_trainable_terms,
     refuse_exact_products,
     standardisation_of,
@@ -49,6 +50,7 @@ class LogisticModel(LinearModel):
     fit: Fit
     certificate: Optimality | None = None
     posterior_source: PosteriorSource | None = None
+    online: OnlineSettings | None = None  # None if the passes cannot be made again, or there were none
 
     @property
     def log_prior(self) -> Floats:
@@ -136,6 +138,8 @@ class LogisticModel(LinearModel):
             meta["certificate"] = asdict(self.certificate)
         if self.posterior_source is not None and len(self.feature_names) <= MAX_SAVED_FEATURES:
             self._training_posterior.write_arrays(arrays, meta)
+        if self.online is not None:
+            meta["online"] = self.online.to_dict()
         return meta, arrays
 
     @classmethod
@@ -152,4 +156,5 @@ class LogisticModel(LinearModel):
         certificate = None if certificate_data is None else Optimality.from_dict(certificate_data)
         width = sum(len(term.features().names) for term in terms)
         posterior, rows = Posterior.read_arrays(stored, width), TrainingRows.read_arrays(stored, schema)
-        return cls(schema, classes, base, terms, shares, fit, certificate, posterior, training_rows=rows)
+        details = shares, fit, certificate, posterior, read_online_settings(stored, classes)
+        return cls(schema, classes, base, terms, *details, training_rows=rows)

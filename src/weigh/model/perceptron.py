@@ -21,12 +21,13 @@ from weigh.model.decision import Decision, best_class
 from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.file import store
-from weigh.model.fit import Certificate
+from weigh.model.fit import Certificate, OnlineSettings
 from weigh.model.linear import (
     LinearModel,
     TrainableTerm,
     design_rows,
     read_floats,
+    read_online_settings,
     read_trainable_terms,
     refuse_exact_products,
 )
@@ -111,6 +112,7 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
     rate: float = 1.0
     divisor: float = 1.0
     record: PerceptronRecord | None = None
+    online: OnlineSettings | None = None  # None if the passes cannot be made again
 
     def keep(self, how: str) -> PerceptronModel:
         """Return the last, averaged, lazy or voted hypothesis of the same training run."""
@@ -124,7 +126,7 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
             )
         if how == "voted":
             last = self.keep("last")
-            settings = how, self.certificate, self.rate, 1.0, self.record
+            settings = how, self.certificate, self.rate, 1.0, self.record, self.online
             return VotedModel(
                 self.schema,
                 self.class_list,
@@ -140,7 +142,7 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
             size = len(term.features().names)
             terms.append(term.with_weights(np.ascontiguousarray(weights[start : start + size])))
             start += size
-        settings = how, self.certificate, self.rate, divisor, self.record
+        settings = how, self.certificate, self.rate, divisor, self.record, self.online
         rows = self.training_rows
         return PerceptronModel(self.schema, self.class_list, biases, terms, *settings, training_rows=rows)
 
@@ -183,6 +185,8 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
         }
         if self.record is not None:
             self.record.write_arrays(arrays, meta)
+        if self.online is not None:
+            meta["online"] = self.online.to_dict()
         return meta, arrays
 
     @classmethod
@@ -205,7 +209,14 @@ class PerceptronModel(ScoreOnlyModel, LinearModel):
             )
         if not (0.0 < rate < np.inf and 1.0 <= divisor < np.inf):
             raise store.damaged_file_error(stored.path, "its weights have an invalid rate or divisor")
-        details = kept, certificate, float(rate), float(divisor), record
+        details = (
+            kept,
+            certificate,
+            float(rate),
+            float(divisor),
+            record,
+            read_online_settings(stored, classes),
+        )
         rows = TrainingRows.read_arrays(stored, schema)
         return cls(schema, classes, base, terms, *details, training_rows=rows)
 

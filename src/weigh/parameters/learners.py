@@ -28,6 +28,7 @@ from weigh.parameters import (
 CALIBRATION_METHODS = ("temperature", "platt", "isotonic")
 HYPOTHESES = ("averaged", "last", "voted", "lazy")
 MAX_RATE = 1e100
+MAX_PASSES = 10_000  # of a perceptron without `max_iter`, whose rows may not be separable
 
 _COLUMNS = Parameter(
     "columns",
@@ -247,9 +248,11 @@ PERCEPTRON = ParameterTable(
         Parameter(
             "max_iter",
             "maximum number of passes",
-            WholeNumber(1),
+            WholeNumber(1, (None,)),
             20,
-            "There are fewer if a pass changes nothing.",
+            "There are fewer if a pass changes nothing; the average and the votes then continue with the "
+            "last weights, without further passes, until the average makes no errors on the rows. None makes "
+            f"passes until one changes nothing, at most {MAX_PASSES:,}.",
         ),
         _SHUFFLE,
         _RANDOM_STATE,

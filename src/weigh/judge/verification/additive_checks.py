@@ -24,14 +24,19 @@ from weigh.judge.verification.cell_rows import (
     number_cells,
     read_cell_rows,
 )
-from weigh.judge.verification.checks import Check, Mismatch, check_close
+from weigh.judge.verification.checks import (
+    Check,
+    Mismatch,
+    RowChecks,
+    check_classes,
+    check_close,
+    format_presence,
+)
 from weigh.judge.verification.objectives import Objective
 from weigh.judge.verification.optimality_checks import (
     OBJECTIVE_TOLERANCE,
     candidate_weightings,
-    check_classes,
     check_gap,
-    format_presence,
     make_loss,
     relative_intercepts,
     standard_deviations,
@@ -50,19 +55,19 @@ MAX_INTERCEPT_STEPS = 20
 MAX_CENTRED_LEVELS, MAX_SCALED_FEATURES = 500, 1_000
 
 
-def check_additive_fit(model: CurveModel, source: Source) -> tuple[int, list[Check], tuple[str, ...]]:
-    """Return the number of rows, the checks of an additive fit, and notes on what was not checked."""
+def check_additive_fit(model: CurveModel, source: Source) -> RowChecks:
+    """Check an additive fit against its rows."""
     rows = read_cell_rows(model, source)
     checks = [check_close("rows", model.fit.rows, rows.design.n_rows)]
     if isinstance(model, LogisticModel):
         checks.append(check_classes(model, rows.design))
     checks += [_check_levels(model, rows), _check_strengths(model)]
     if not all(check.ok for check in checks[1:]):
-        return rows.design.n_rows, checks, ()
+        return RowChecks(rows.design.n_rows, checks)
     # A model does not store its class weights, so try the rows' weights and balanced ones.
     results = [_check_weighting(model, rows, s) for s in candidate_weightings(model, rows.design)]
     best = min(results, key=lambda result: sum(not check.ok for check in result))
-    return rows.design.n_rows, [*checks, *best, *_monotone_checks(model)], ()
+    return RowChecks(rows.design.n_rows, [*checks, *best, *_monotone_checks(model)])
 
 
 def _check_levels(model: CurveModel, rows: CellRows) -> Check:

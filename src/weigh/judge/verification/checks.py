@@ -1,4 +1,4 @@
-"""Compare a model with its rows: counts of Bayes and threshold models, certificates of perceptrons."""
+"""Compare a model with its rows: the counts of Bayes and threshold models."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from weigh.features.blocks import Floats
 from weigh.judge.verification.recount import (
     ALL_CLASSES,
     ALL_TEXTS,
@@ -21,16 +21,13 @@ from weigh.judge.verification.recount import (
     ExactCount,
     Recount,
 )
-from weigh.learn.design_matrix import DesignMatrix, build_design_matrix, model_standardisations
-from weigh.learn.preprocessing import IDENTITY, Standardisation
+from weigh.learn.design_matrix import DesignMatrix
 from weigh.model.counts.count_table import have_same_names
 from weigh.model.evidence.strengths import StatisticTable
 from weigh.model.joint_bayes import JointModel
 from weigh.model.naive_bayes import BayesModel
-from weigh.model.perceptron import PerceptronModel
 from weigh.model.threshold import ThresholdModel
 from weigh.result import Facts
-from weigh.source.base import Source
 
 ROUNDING_TOLERANCE = 1e-9
 NULL_TOLERANCE = 1e-12  # relative to the objective of the empty model
@@ -61,6 +58,21 @@ class Check(Facts):
         return not self.differing
 
 
+class Unchecked(NamedTuple):
+    """What a verification could not check, and why; `what` is empty if all was checked, in another way."""
+
+    what: str
+    why: str
+
+
+class RowChecks(NamedTuple):
+    """The checks of a model against its rows."""
+
+    n_rows: int
+    checks: Sequence[Check]
+    unchecked: Sequence[Unchecked] = ()
+
+
 def check_counts(
     name: str, model: Mapping[Any, ExactCount], data: Mapping[Any, ExactCount], title: str, rounded: bool
 ) -> Check:
@@ -86,6 +98,38 @@ def check_close(
     if abs(stated - recomputed) <= tolerance * abs(recomputed) + NULL_TOLERANCE * scale:
         return Check(name, 1)
     return Check(name, 1, (Mismatch(name, f"{stated:.10g}", f"{recomputed:.10g}"),))
+
+
+def check_classes(model: Any, rows: DesignMatrix) -> Check:
+    """Compare the classes of a model with those of the rows."""
+    labels = dict.fromkeys([*model.classes, *rows.classes])
+    differing = [
+        Mismatch(
+            f"class {label!r}",
+            format_presence(label in model.classes),
+            format_presence(label in rows.classes),
+        )
+        for label in labels
+        if (label in model.classes) != (label in rows.classes)
+    ]
+    return Check("classes", len(labels), tuple(differing))
+
+
+def check_features(model: Any, rows: DesignMatrix) -> Check:
+    """Compare the names of a model's features with those of the rows."""
+    if have_same_names(rows.names, model.feature_names):
+        return Check("features", len(rows.names), ())
+    in_model, in_rows = set(model.features), set(rows.names)
+    differing = [
+        Mismatch(name, format_presence(name in in_model), format_presence(name in in_rows))
+        for name in sorted(in_model ^ in_rows)
+    ]
+    return Check("features", len(in_model | in_rows), tuple(differing))
+
+
+def format_presence(is_present: bool) -> str:
+    """Format whether a class or feature exists."""
+    return "yes" if is_present else "no"
 
 
 def check_sums_to_one(name: str, totals: list[float]) -> Check:
@@ -140,14 +184,67 @@ def check_joint_table(model: JointModel, recount: Recount) -> Iterator[Check]:
 
 
 def check_threshold(model: ThresholdModel, recount: Recount) -> Iterator[Check]:
-    """Compare the rows on each side of the threshold."""
+    """Compare the rows on each side of the threshold, and the threshold with the best one."""
     counts = dict(_table_counts(COUNT, model.classes, THRESHOLD_SIDES, model.counts.T))
     recounted: dict[CountKey, ExactCount] = {}
     for (statistic, label, (value,)), n in recount.joint_counts().items():
         side = 2 if value is None else int(value > model.cut)
         key = (statistic, label, THRESHOLD_SIDES[side])
         recounted[key] = recounted.get(key, 0) + n
-    yield check_counts(f"sides of {model.column}", counts, recounted, "", model.counts.dtype == np.float64)
+    rounded = model.counts.dtype == np.float64
+    yield check_counts(f"sides of {model.column}", counts, recounted, "", rounded)
+    by_value: dict[float, dict[Any, ExactCount]] = {}
+    for (_, label, (value,)), n in recount.joint_counts().items():
+        if value is not None:
+            by_value.setdefault(float(value), {})[label] = n
+    low, high = _best_interval(by_value, rounded)
+    yield check_facts(
+        f"cut of {model.column}",
+        {"low": model.low, "high": model.high, "cut": model.cut},
+        {"low": low, "high": high, "cut": _midpoint(low, high)},
+    )
+
+
+def _best_interval(by_value: Mapping[float, Mapping[Any, ExactCount]], rounded: bool) -> tuple[float, float]:
+    """Return the neighbouring values between which a cut makes the fewest errors.
+
+    Of equal ones it is the widest, then the lowest interval. Fractional weights are equal up to rounding.
+    """
+    values = sorted(by_value)
+    if len(values) < 2:
+        return (values[0] if values else -math.inf), math.inf
+    left: dict[Any, ExactCount] = {}
+    right: dict[Any, ExactCount] = {}
+    for counts in by_value.values():
+        for label, n in counts.items():
+            right[label] = right.get(label, 0) + n
+    total = sum(right.values())
+    n_errors = []
+    for value in values[:-1]:
+        for label, n in by_value[value].items():
+            left[label], right[label] = left.get(label, 0) + n, right[label] - n
+        n_errors.append(total - max(left.values()) - max(right.values()))
+    most = min(n_errors) + (ROUNDING_TOLERANCE * total if rounded else 0)
+    gaps = [gap for gap, n in zip(pairwise(values), n_errors, strict=True) if n <= most]
+    return max(gaps, key=lambda gap: gap[1] / 2 - gap[0] / 2)
+
+
+def _midpoint(low: float, high: float) -> float:
+    """Return the middle of an interval, or its lower end if there is no middle."""
+    if not (math.isfinite(low) and math.isfinite(high)):
+        return low if math.isfinite(low) else 0.0
+    middle = low / 2 + high / 2
+    return middle if low < middle < high else low
+
+
+def check_facts(name: str, stated: Mapping[str, Any], recomputed: Mapping[str, Any]) -> Check:
+    """Compare named facts, which must be equal."""
+    differing = [
+        Mismatch(fact, str(value), str(recomputed[fact]))
+        for fact, value in stated.items()
+        if value != recomputed[fact]
+    ]
+    return Check(name, len(stated), tuple(differing))
 
 
 def _model_counts(
@@ -174,76 +271,3 @@ def _table_counts(
 
 def _exact_count(count: float) -> ExactCount:
     return count if isinstance(count, int) else Fraction(count)
-
-
-def check_perceptron(model: PerceptronModel, source: Source) -> tuple[int, list[Check]]:
-    """Return the number of rows, and the checks of a perceptron's certificate against them."""
-    # Later batches were standardised as the first one, which cannot be told apart from the others.
-    stated = model_standardisations(model)
-    has_first_batch = model.certificate.batches == 1
-    rows = build_design_matrix(
-        source, None, model.schema, standardisations=None if has_first_batch else stated
-    )
-    checks = [check_close("radius", model.certificate.radius, _largest_row_norm(rows, model))]
-    checks.append(_check_classes(model, rows))
-    if has_first_batch and rows.standardisations:
-        checks.append(_check_standardisations(stated, rows.standardisations))
-    if has_first_batch:
-        checks.append(check_close("rows", model.certificate.examples / model.certificate.passes, rows.n_rows))
-    is_last = model.kept == "last" or model.record is not None
-    if model.certificate.converged and is_last and len(model.classes) == 2:
-        checks += _check_last_plane(model.keep("last"), rows)
-    return rows.n_rows, checks
-
-
-def _check_standardisations(
-    stated: Mapping[str, Standardisation], recomputed: Mapping[str, Standardisation]
-) -> Check:
-    """Compare the means and standard deviations by which numbers were standardised."""
-    checks: list[Check] = []
-    for name, fitted in recomputed.items():
-        model = stated.get(name, IDENTITY)
-        checks.append(check_close(f"mean of {name!r}", model.centre, fitted.centre, scale=fitted.scale))
-        checks.append(check_close(f"standard deviation of {name!r}", model.scale, fitted.scale))
-    differing = tuple(mismatch for check in checks for mismatch in check.differing)
-    return Check("means and standard deviations", len(checks), differing)
-
-
-def _check_classes(model: PerceptronModel, rows: DesignMatrix) -> Check:
-    extra = [label for label in rows.classes if label not in model.classes]
-    absent = [label for label in model.classes if label not in rows.classes]
-    differing = [Mismatch(f"class {label!r}", "no", "yes") for label in extra]
-    differing += [Mismatch(f"class {label!r}", "yes", "no") for label in absent]
-    return Check("classes", len({*rows.classes, *model.classes}), tuple(differing))
-
-
-def _largest_row_norm(rows: DesignMatrix, model: PerceptronModel) -> float:
-    squares = rows.X.sum_by_row(np.square(rows.X.entry_values()))
-    # The constant 1 of the bias is part of every row.
-    return math.sqrt(float(squares.max()) + model.certificate.bias)
-
-
-def _check_last_plane(model: PerceptronModel, rows: DesignMatrix) -> Iterator[Check]:
-    # Trained weights refer to scaled numbers, like the rows of the design matrix.
-    table = np.concatenate([term.trained_weights() for term in model.terms])
-    w = table[:, 1] - table[:, 0]
-    if not have_same_names(rows.names, model.feature_names):
-        weights = dict(zip(model.features, w.tolist(), strict=True))
-        w = np.array([weights.get(name, 0.0) for name in rows.names])
-    b = float(model.base[1] - model.base[0])
-    scores = rows.X.sum_by_row(w[rows.X.indices] * rows.X.entry_values()) + b
-    is_second = np.array([label == model.classes[1] for label in rows.classes])[rows.codes]
-    wrong = np.flatnonzero((scores >= 0) != is_second)
-    differing = [Mismatch(f"row {row:,}", "right", f"scores {scores[row]:g}") for row in wrong.tolist()]
-    yield Check("rows on the right side of the last plane", rows.n_rows, tuple(differing))
-    signed_scores = np.where(is_second, scores, -scores)
-    for name, stated, norm in _certified_margins(model, w, b):
-        yield check_close(name, stated, float(signed_scores.min()) / norm)
-
-
-def _certified_margins(model: PerceptronModel, w: Floats, b: float) -> Iterator[tuple[str, Any, float]]:
-    """Yield the name, the stated value and the norm of both margins, unless the plane is zero."""
-    square = float(w @ w)
-    if square:
-        yield "margin of the last plane", model.certificate.margin, math.sqrt(square)
-        yield "the same, bias included", model.certificate.augmented_margin, math.sqrt(square + b * b)

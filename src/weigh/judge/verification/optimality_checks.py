@@ -13,7 +13,17 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.features.kinds import Products, Value
-from weigh.judge.verification.checks import NULL_TOLERANCE, ROUNDING_TOLERANCE, Check, Mismatch, check_close
+from weigh.judge.verification.checks import (
+    NULL_TOLERANCE,
+    ROUNDING_TOLERANCE,
+    Check,
+    Mismatch,
+    RowChecks,
+    Unchecked,
+    check_classes,
+    check_close,
+    check_features,
+)
 from weigh.judge.verification.duality_gap import duality_gap
 from weigh.judge.verification.objectives import AbsoluteLoss, ConvexLoss, LogLoss, Objective, SquaredLoss
 from weigh.learn.design_matrix import DesignMatrix, build_design_matrix
@@ -25,10 +35,12 @@ from weigh.source.base import Source
 from weigh.source.sparse_rows import SparseRows
 
 OBJECTIVE_TOLERANCE = 1e-8
-UNSOLVED_GAP_NOTE = "There are too many unpenalised features to recompute the gap."
-ONLINE_NOTE = "The weights were learned online, without a certificate: only rows and classes were checked."
-UNKNOWN_PENALTIES_NOTE = (
-    "The features have individual penalties, which a model does not store: only the loss was checked."
+UNSOLVED_GAP = Unchecked(
+    "gap to the minimum", "There are too many unpenalised features to recompute the gap."
+)
+UNKNOWN_PENALTIES = Unchecked(
+    "objective and gap",
+    "The features have individual penalties, which a model does not store: only the loss was checked.",
 )
 
 
@@ -40,27 +52,24 @@ class _LearnedWeights:
     b: Floats
 
 
-def check_optimality(
-    model: RegressionModel | LogisticModel, source: Source
-) -> tuple[int, list[Check], tuple[str, ...]]:
-    """Return the number of rows, the checks of a regression, and notes on what was not checked."""
+def check_optimality(model: RegressionModel | LogisticModel, source: Source) -> RowChecks:
+    """Check the certificate of a regression against its rows."""
     rows = build_design_matrix(source, None, model.schema, allows_fractions=True)
     checks = [check_close("rows", model.fit.rows, rows.n_rows)]
     if isinstance(model, LogisticModel):
         checks.append(check_classes(model, rows))
-    checks.append(_check_features(model, rows))
-    if model.certificate is None:
-        return rows.n_rows, checks, (ONLINE_NOTE,)
+    checks.append(check_features(model, rows))
+    assert model.certificate is not None
     if not all(check.ok for check in checks[1:]):
-        return rows.n_rows, checks, ()
+        return RowChecks(rows.n_rows, checks)
     learned = _learned_weights(model, rows)
     # A model does not store its class weights, so try the rows' weights and balanced ones.
     results = [
         _check_weighting(model, model.certificate, rows, learned, s)
         for s in candidate_weightings(model, rows)
     ]
-    best_checks, notes = min(results, key=lambda result: sum(not check.ok for check in result[0]))
-    return rows.n_rows, [*checks, *best_checks], notes
+    best_checks, unchecked = min(results, key=lambda result: sum(not check.ok for check in result[0]))
+    return RowChecks(rows.n_rows, [*checks, *best_checks], unchecked)
 
 
 def _check_weighting(
@@ -69,8 +78,8 @@ def _check_weighting(
     rows: DesignMatrix,
     learned: _LearnedWeights,
     s: Floats,
-) -> tuple[list[Check], tuple[str, ...]]:
-    """Return the checks of loss, objective and gap for rows with the weights s, and notes."""
+) -> tuple[list[Check], tuple[Unchecked, ...]]:
+    """Return the checks of loss, objective and gap for rows with the weights s, and what has none."""
     checks = [check_close("total weight of the rows", model.fit.n, float(s.sum()))]
     loss = make_loss(model, rows, s)
     zeros, null = np.zeros(rows.width), certificate.null
@@ -80,7 +89,7 @@ def _check_weighting(
         checks.append(check_close("loss of all rows", model.fit.lost, value, OBJECTIVE_TOLERANCE, null))
     penalties = feature_penalties(model, rows, s)
     if penalties is None:
-        return checks, (UNKNOWN_PENALTIES_NOTE,)
+        return checks, (UNKNOWN_PENALTIES,)
     candidates = list(_candidate_objectives(unpenalised, learned, penalties))
     values = [objective.value(shifted.W, shifted.b) for objective, shifted in candidates]
     best = int(np.argmin([abs(value - certificate.objective) for value in values]))
@@ -88,7 +97,7 @@ def _check_weighting(
     objective, shifted = candidates[best]
     gap = duality_gap(objective, shifted.W, shifted.b)
     if gap is None:
-        return checks, (UNSOLVED_GAP_NOTE,)
+        return checks, (UNSOLVED_GAP,)
     return [*checks, check_gap(certificate, gap)], ()
 
 
@@ -163,37 +172,6 @@ def relative_intercepts(model: RegressionModel | LogisticModel) -> Floats:
     Targets far from zero, such as seconds since 1970, would lose digits otherwise.
     """
     return model.base if isinstance(model, LogisticModel) else np.zeros_like(model.base)
-
-
-def check_classes(model: LogisticModel, rows: DesignMatrix) -> Check:
-    """Compare the classes of a model with those of the rows."""
-    labels = dict.fromkeys([*model.classes, *rows.classes])
-    differing = [
-        Mismatch(
-            f"class {label!r}",
-            format_presence(label in model.classes),
-            format_presence(label in rows.classes),
-        )
-        for label in labels
-        if (label in model.classes) != (label in rows.classes)
-    ]
-    return Check("classes", len(labels), tuple(differing))
-
-
-def _check_features(model: RegressionModel | LogisticModel, rows: DesignMatrix) -> Check:
-    if have_same_names(rows.names, model.feature_names):
-        return Check("features", len(rows.names), ())
-    in_model, in_rows = set(model.features), set(rows.names)
-    differing = [
-        Mismatch(name, format_presence(name in in_model), format_presence(name in in_rows))
-        for name in sorted(in_model ^ in_rows)
-    ]
-    return Check("features", len(in_model | in_rows), tuple(differing))
-
-
-def format_presence(is_present: bool) -> str:
-    """Format whether a class or feature exists."""
-    return "yes" if is_present else "no"
 
 
 def check_gap(certificate: Optimality, gap: float) -> Check:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,14 +13,17 @@ from weigh import errors
 from weigh.judge.verification.additive_checks import check_additive_fit
 from weigh.judge.verification.checks import (
     Check,
+    RowChecks,
+    Unchecked,
     check_class_counts,
     check_joint_table,
     check_naive_bayes,
-    check_perceptron,
     check_sums_to_one,
     check_threshold,
 )
+from weigh.judge.verification.online_checks import check_online_logistic
 from weigh.judge.verification.optimality_checks import check_optimality
+from weigh.judge.verification.perceptron_checks import check_perceptron
 from weigh.judge.verification.recount import Recount
 from weigh.model.calibrated import CalibratedModel
 from weigh.model.file.loading import load
@@ -37,27 +40,44 @@ from weigh.text import format_quantity
 
 MAX_LISTED_CHECKS = 20
 MAX_LISTED_MISMATCHES = 4
-UNVERIFIED_CALIBRATION_NOTE = (
+UNVERIFIED_CALIBRATION = Unchecked(
+    "calibration",
     "The model was checked without its calibration, which may come from other rows; weigh.evaluate measures "
-    "how well it is calibrated."
+    "how well it is calibrated.",
+)
+
+OTHER_COLUMNS = Unchecked(
+    "other columns",
+    "The model does not store which other columns were candidates: whether one of them has a better cut was "
+    "not checked.",
 )
 
 
 @dataclass(frozen=True, repr=False)
 class Verification(TabularResult):
-    """The result of `verify`; `ok` says whether all checks pass, `notes` what could not be checked."""
+    """The result of `verify`: `ok` says whether all checks pass.
+
+    `unchecked` names what could not be checked, and `notes` say why, or how a check was made.
+    """
 
     n_rows: int
     checks: tuple[Check, ...]
     done: str = "Counted"
     notes: tuple[str, ...] = ()
-    _json = ("ok", "n_rows", "checks", "notes")
+    unchecked: tuple[str, ...] = ()
+    _json = ("ok", "n_rows", "checks", "unchecked", "notes")
     _frames = ("checks",)
 
     @property
     def ok(self) -> bool:
         """Whether all checks pass."""
         return all(check.ok for check in self.checks)
+
+    def with_unchecked(self, unchecked: Iterable[Unchecked]) -> Verification:
+        """Return the result with what could not be checked, and why."""
+        parts = list(unchecked)
+        what = (*self.unchecked, *(part.what for part in parts if part.what))
+        return replace(self, unchecked=what, notes=(*self.notes, *(part.why for part in parts)))
 
     def plot(self) -> Any:
         """Plot the share of numbers that agree for each check, failed checks first."""
@@ -92,6 +112,9 @@ class Verification(TabularResult):
         """The number of rows and of failed checks."""
         n_failed, n_checks = len(self._failed_checks), format_quantity(len(self.checks), "check")
         outcome = f"{n_failed:,} of {n_checks} failed" if n_failed else "everything agrees"
+        if self.unchecked:
+            outcome = "all checks agree" if not n_failed else outcome
+            outcome += f"; not checked: {', '.join(self.unchecked)}"
         return f"{self.done} {format_quantity(self.n_rows, 'row')} again: {outcome}."
 
     def _check_table(self) -> Table:
@@ -128,15 +151,11 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
     model = getattr(model, "model_", model)
     if isinstance(model, CalibratedModel):
         base = verify(model.uncalibrated, data, y)
-        notes = (*base.notes, UNVERIFIED_CALIBRATION_NOTE)
-        return replace(base, checks=(*checks, *base.checks), notes=notes)
-    if isinstance(model, PerceptronModel):
-        n_rows, recomputed = check_perceptron(model, _labelled_source(model, data, y))
-        return Verification(n_rows, (*checks, *recomputed), "Went through")
-    if isinstance(model, RegressionModel | LogisticModel):
-        check_fit = check_optimality if model.fit.strengths is None else check_additive_fit
-        n_rows, recomputed, notes = check_fit(model, _labelled_source(model, data, y))
-        return Verification(n_rows, (*checks, *recomputed), "Went through", notes)
+        return replace(base, checks=(*checks, *base.checks)).with_unchecked([UNVERIFIED_CALIBRATION])
+    check_rows = _row_checker(model)
+    if check_rows is not None:
+        n_rows, recomputed, unchecked = check_rows(model, _labelled_source(model, data, y))
+        return Verification(n_rows, (*checks, *recomputed), "Went through").with_unchecked(unchecked)
     check_counts = _count_checker(model)
     source = _labelled_source(model, data, y)
     recount = Recount(model.schema, whole_rows=not isinstance(model, BayesModel)).count_source(source)
@@ -145,7 +164,20 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
         *check_counts(model, recount),
         *_probability_checks(model, source),
     ]
-    return Verification(recount.n_rows, tuple(checks))
+    result = Verification(recount.n_rows, tuple(checks))
+    has_others = isinstance(model, ThresholdModel) and len(model.schema.names) > 1
+    return result.with_unchecked([OTHER_COLUMNS] if has_others else [])
+
+
+def _row_checker(model: Any) -> Callable[[Any, Source], RowChecks] | None:
+    """Return the function that checks a model without counts against its rows, or None."""
+    if isinstance(model, PerceptronModel):
+        return check_perceptron
+    if isinstance(model, LogisticModel) and model.fit.method == "online":
+        return check_online_logistic
+    if isinstance(model, RegressionModel | LogisticModel):
+        return check_optimality if model.fit.strengths is None else check_additive_fit
+    return None
 
 
 def _count_checker(model: Any) -> Callable[[Any, Recount], Iterator[Check]]:
