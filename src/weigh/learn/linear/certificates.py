@@ -113,7 +113,7 @@ def _certify_squared(problem: Problem, solution: Solution, span: UnpenalisedSpan
     q, q_errors = rows.correlations(theta)
     # The rounding of θ is part of the error of r.
     products, errors = unpenalised_products(rows, theta, q, q_errors, size)
-    projection = span.projection_norm(products, errors, np.sqrt(rows.weights) * r, size)
+    projection = span.projection_norm(products, errors, np.sqrt(rows.weights) * r)
     free = (l1 == 0) & (l2 == 0)
     bound = objective + objective_error
     if not free.all():

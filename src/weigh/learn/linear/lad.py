@@ -45,17 +45,19 @@ def _solve(problem: Problem, tol: float, max_iter: int) -> Solution:
     point, iterations = solve_interior_point(lad, start, 0.1 * tol * null_loss, max_iter)
     residuals = lad.y - lad.times(point.v)
     v, objective, method = point.v, lad.objective(point.v, residuals), "interior point"
-    bound = lad_dual_bound(lad, point.a)
+    bound, dual = lad_dual_bound(lad, point.a), point.a
     if not (lad.l2 > 0).any() and lad.width:
         vertex = crossover_to_vertex(lad, point)
         if vertex is not None and vertex.objective <= objective * (1 + 1e-12):
             v, objective, method = vertex.v, vertex.objective, "interior point, crossover to a vertex"
-            bound = max(bound, lad_dual_bound(lad, vertex.a))
+            vertex_bound = lad_dual_bound(lad, vertex.a)
+            bound, dual = max((bound, dual), (vertex_bound, vertex.a), key=lambda pair: pair[0])
     gap = max(objective - bound, 0.0)
     n_dropped = problem.X.width - len(lad.feature_indices)
     if n_dropped:
         method += f"; weight zero for {n_dropped} constant or linearly dependent features"
-    return Solution(lad.unscale_weights(v), np.asarray(lad.intercept(v)), objective, gap, iterations, method)
+    w, b = lad.unscale_weights(v), np.asarray(lad.intercept(v))
+    return Solution(w, b, objective, gap, iterations, method, dual[: problem.X.n_rows])
 
 
 def _is_ill_conditioned(problem: Problem, moments: Moments) -> bool:

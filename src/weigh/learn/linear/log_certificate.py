@@ -86,9 +86,9 @@ class _LogCertificate:
 
     def _gap(self, step: Floats) -> float:
         """Return the gap to the dual point p + step, scaled until it is feasible; infinite if it cannot be."""
-        theta = self.s * (self.base + step)
+        theta = -self.s * (self.base + step)
         theta = theta[:, 1] if self.is_binary else theta
-        q, errors = self.rows.correlations(-theta)
+        q, errors = self.rows.correlations(theta)
         missing = self._missing_part(theta, q, errors)
         if missing is None:
             return np.inf
@@ -145,5 +145,5 @@ class _LogCertificate:
             return 2 * math.sqrt(-(largest * solve_newton_system(self._hessian(), largest)).sum())
         t = np.maximum((self.s * self.p[:, :1] * self.p[:, 1:])[:, 0], np.finfo(np.float64).tiny)
         span = UnpenalisedSpan.decompose(self.unpenalised, t)
-        missing = span.projection_norm(products, errors, theta / np.sqrt(t), np.inf)
+        missing = span.projection_norm(products, errors, theta / np.sqrt(t))
         return missing if missing < 1 else None

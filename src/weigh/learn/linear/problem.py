@@ -79,7 +79,7 @@ class Solution:
     """Weights and intercept with a certificate of optimality.
 
     `gap` is an upper bound on objective − minimum, from a dual point or from the gradient. `w` is [d] and `b`
-    a number, or [d, classes] and [classes].
+    a number, or [d, classes] and [classes]. `dual` is the dual point of absolute loss, one number per row.
     """
 
     w: Floats
@@ -88,6 +88,7 @@ class Solution:
     gap: float
     iterations: int
     method: str
+    dual: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)

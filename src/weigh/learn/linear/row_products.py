@@ -99,7 +99,7 @@ class RowProducts:
         relative = theta / self.weights.reshape(-1, *[1] * (theta.ndim - 1))
         size = self.column_norms * self.norm(relative) * (self._column_terms + 4) * self._eps
         size = size.reshape(-1, *[1] * (theta.ndim - 1))
-        return q, size + (EPS * np.abs(q) if self.is_extended else 0.0)
+        return q, np.broadcast_to(size, q.shape) + (EPS * np.abs(q) if self.is_extended else 0.0)
 
 
 def _transposed_times(X: Matrix, theta: Floats) -> Floats:

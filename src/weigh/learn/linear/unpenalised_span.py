@@ -85,18 +85,21 @@ class UnpenalisedSpan:
         directions = _residual_directions(columns[:, others], columns[:, kept], root, Q, inverse, error)
         return cls(inverse / scale[kept, None], kept, error, directions)
 
-    def projection_norm(self, products: Floats, errors: Floats, point: Floats, size: float) -> float:
-        """Return an upper bound on the norm of the projection of a point √t r, whose norm is at most `size`.
+    def projection_norm(self, products: Floats, errors: Floats, point: Floats) -> float:
+        """Return an upper bound on the norm of the projection of a point √t r.
 
         `products` are Uᵀ t r, with bounds on their errors.
         """
+        size = float(np.linalg.norm(point)) * (1 + len(point) * EPS)
         if self.directions is None:
             return size
         C, products = self.inverse_root, products[self.kept]
-        along = float(np.linalg.norm(C.T @ products))
-        rounding = float(np.linalg.norm(np.abs(C).T @ (errors[self.kept] + (len(C) + 2) * EPS * np.abs(products))))
-        others = float(np.linalg.norm(self.directions.T @ point)) + len(point) * EPS * size * bool(self.directions.size)
-        return min(size, float(np.hypot((along + rounding) / (1 - self.error), others)))
+        errors = errors[self.kept] + (len(C) + 2) * EPS * np.abs(products)
+        along = np.linalg.norm(C.T @ products) + np.linalg.norm(np.abs(C).T @ errors)
+        beside = np.linalg.norm(self.directions.T @ point)
+        if self.directions.size:
+            beside += len(point) * EPS * size
+        return min(size, float(np.hypot(along / (1 - self.error), beside)))
 
 
 def _residual_directions(
