@@ -92,37 +92,43 @@ def certify_squared(problem: Problem, solution: Solution, tol: float) -> Solutio
     `tol` is the largest gap for which double precision suffices.
     """
     problem = problem.drop_zero_weights()
-    span = UnpenalisedSpan.decompose(unpenalised_columns(problem)[1], RowProducts(problem, is_extended=False).weights)
+    weights = RowProducts(problem, is_extended=False).weights
+    span = UnpenalisedSpan.decompose(unpenalised_columns(problem)[1], weights)
     certified = _certify_squared(problem, solution, span, is_extended=False)
     if certified.gap > tol and can_extend(problem.X):
-        certified = min(certified, _certify_squared(problem, solution, span, is_extended=True), key=lambda c: c.gap)
+        extended = _certify_squared(problem, solution, span, is_extended=True)
+        certified = min(certified, extended, key=lambda certificate: certificate.gap)
     return replace(solution, objective=certified.objective, gap=certified.gap)
 
 
-def _certify_squared(problem: Problem, solution: Solution, span: UnpenalisedSpan, *, is_extended: bool) -> Certified:
+def _certify_squared(
+    problem: Problem, solution: Solution, span: UnpenalisedSpan, *, is_extended: bool
+) -> Certified:
     rows = RowProducts(problem, is_extended=is_extended)
-    w, l1, l2 = solution.w, problem.l1, problem.l2
-    residuals, error = rows.residuals(problem.y, w, solution.b)
+    residuals, error = rows.residuals(problem.y, solution.w, solution.b)
     r = residuals.high
-    error += rows.norm(residuals.low) + EPS * rows.norm(r)
-    size = rows.norm(r)
-    penalty = problem.penalty(w)
-    objective = 0.5 * float((rows.weights * np.square(r)).sum()) + penalty
-    objective_error = error * (size + 0.5 * error) + (sum_error(len(r)) + sum_error(len(w))) * objective
-    theta = rows.weights * r
-    q, q_errors = rows.correlations(theta)
-    # The rounding of θ is part of the error of r.
-    products, errors = unpenalised_products(rows, theta, q, q_errors, size)
-    projection = span.projection_norm(products, errors, np.sqrt(rows.weights) * r)
-    free = (l1 == 0) & (l2 == 0)
-    bound = objective + objective_error
-    if not free.all():
-        penalised = ~free
-        w, q, l1, l2 = w[penalised], q[penalised], l1[penalised], l2[penalised]
-        q_errors = q_errors[penalised] + projection * rows.column_norms[penalised]
-        c = feasible_scale(q, q_errors, l1, l2)
-        gap = 0.5 * ((1 - c) * size + error + projection) ** 2 + penalty_gaps(w, c * q, q_errors, l1, l2)
-    else:
-        gap = 0.5 * (error + projection) ** 2
+    error += rows.norm(residuals.low) + 2 * EPS * rows.norm(r)
+    objective = 0.5 * float((rows.weights * np.square(r)).sum()) + problem.penalty(solution.w)
+    objective_error = error * (rows.norm(r) + 0.5 * error)
+    objective_error += (sum_error(len(r)) + sum_error(len(solution.w))) * objective
+    points = [r] if solution.dual is None else [r, solution.dual]
+    gaps = (_squared_gap(rows, solution.w, r, error, point, span) for point in points)
     # The minimum is not negative.
-    return Certified(objective, min(gap, bound) + objective_error)
+    return Certified(objective, min(objective, *gaps) + objective_error)
+
+
+def _squared_gap(
+    rows: RowProducts, w: Floats, r: Floats, error: float, point: Floats, span: UnpenalisedSpan
+) -> float:
+    """Return the gap of weights with residuals within `error` of r, from a dual point close to r."""
+    l1, l2, size = rows.problem.l1, rows.problem.l2, rows.norm(point)
+    theta = rows.weights * point
+    q, errors = rows.correlations(theta)
+    products, product_errors = unpenalised_products(rows, theta, q, errors, size)
+    missing = span.projection_norm(products, product_errors, np.sqrt(rows.weights) * point)
+    penalised = (l1 > 0) | (l2 > 0)
+    w, q, l1, l2 = w[penalised], q[penalised], l1[penalised], l2[penalised]
+    errors = (errors + missing * rows.column_norms)[penalised]
+    c = feasible_scale(q, errors, l1, l2)
+    distance = rows.norm(r - point) + (1 - c) * size + error + missing
+    return 0.5 * distance**2 + penalty_gaps(w, c * q, errors, l1, l2)

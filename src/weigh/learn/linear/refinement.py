@@ -21,7 +21,8 @@ from weigh.learn.linear.row_products import RowProducts
 
 MAX_REFINED_CELLS = 2_000_000
 _MAX_WORK = 10**9  # of a singular value decomposition: rows · features²
-_MAX_ROUNDS = 12  # and two per feature with l1
+_MAX_ROUNDS = 12  # and four per feature with l1
+_FLAT_TOLERANCE = 1e-9  # of the largest l1: the slope of directions without curvature that counts as zero
 
 
 def can_refine(problem: Problem) -> bool:
@@ -31,11 +32,15 @@ def can_refine(problem: Problem) -> bool:
 
 
 def refine_squared(problem: Problem, solution: Solution) -> Solution:
-    """Return the solution after Newton steps on the active set, until they no longer change the weights."""
+    """Return the solution after Newton steps on the active set, until they no longer change the weights.
+
+    The dual point of the solution is the residuals at the optimum. They differ from those of the weights, whose
+    rounding alone can change the residuals of large rows by more than l1 allows.
+    """
     refinement = _Refinement(problem.drop_zero_weights())
     w, b, smallest = solution.w.copy(), float(solution.b), np.inf
-    for _ in range(_MAX_ROUNDS + 2 * int((problem.l1 > 0).sum())):
-        b, gradient = refinement.intercept_and_gradient(w, b)
+    for _ in range(_MAX_ROUNDS + 4 * int((problem.l1 > 0).sum())):
+        b, residuals, gradient = refinement.optimise_intercept(w, b)
         active, signs = refinement.active_set(w, gradient)
         change, is_interior = refinement.step(w, gradient, active, signs)
         size = float(np.linalg.norm(refinement.scale * change))
@@ -43,9 +48,12 @@ def refine_squared(problem: Problem, solution: Solution) -> Solution:
             break
         smallest = size if is_interior else np.inf
         w = w + change
-    b, _ = refinement.intercept_and_gradient(w, b)
+    b, residuals, gradient = refinement.optimise_intercept(w, b)
+    active, signs = refinement.active_set(w, gradient)
+    change = refinement.newton_step(w, gradient, active, signs)[0]
+    dual = residuals - (refinement.A @ (refinement.scale * change)) / np.sqrt(refinement.rows.weights)
     method = solution.method if ", refined" in solution.method else f"{solution.method}, refined from the rows"
-    return replace(solution, w=w, b=np.asarray(b), method=method)
+    return replace(solution, w=w, b=np.asarray(b), method=method, dual=dual)
 
 
 class _Refinement:
@@ -60,15 +68,16 @@ class _Refinement:
         self.A = A / self.scale
         self.total = float(self.rows.weights.sum())
 
-    def intercept_and_gradient(self, w: Floats, b: float) -> tuple[float, Floats]:
-        """Return the optimal intercept for the weights, and the negative gradient of the loss."""
+    def optimise_intercept(self, w: Floats, b: float) -> tuple[float, Floats, Floats]:
+        """Return the optimal intercept for the weights, the residuals and the negative gradient of the loss."""
         residuals, _ = self.rows.residuals(self.problem.y, w, np.asarray(b))
         theta = self.rows.weights * residuals.high
+        r = residuals.high
         q, _ = self.rows.correlations(theta)
         if self.problem.has_intercept:
             total = float(exact(theta).sum().high)
-            b, q = b + total / self.total, q - total * self.mean
-        return b, np.where(self.is_constant, 0.0, q)
+            b, q, r = b + total / self.total, q - total * self.mean, r - total / self.total
+        return b, r, np.where(self.is_constant, 0.0, q)
 
     def active_set(self, w: Floats, gradient: Floats) -> tuple[Longs, Floats]:
         """Return the indices of the active features, one that violates optimality most among them, and signs."""
@@ -82,27 +91,37 @@ class _Refinement:
                 is_active[entering], signs[entering] = True, np.sign(gradient[entering])
         return np.flatnonzero(is_active), signs
 
-    def step(self, w: Floats, gradient: Floats, active: Longs, signs: Floats) -> tuple[Floats, bool]:
-        """Return a Newton step with signs fixed, up to where the first weight becomes zero; and whether none does."""
-        l1, l2, scale = self.problem.l1, self.problem.l2, self.scale[active]
-        change = np.zeros_like(w)
+    def newton_step(
+        self, w: Floats, gradient: Floats, active: Longs, signs: Floats
+    ) -> tuple[Floats, Floats]:
+        """Return the Newton step with signs fixed, and the descent direction along which only l1 changes."""
+        step, direction = np.zeros_like(w), np.zeros_like(w)
         if not len(active):
-            return change, True
-        slope = (gradient - l1 * signs - l2 * w)[active] / scale
-        penalty_rows = np.diag(np.sqrt(l2[active]) / scale)[l2[active] > 0]
+            return step, direction
+        l1, l2, scale = self.problem.l1[active], self.problem.l2[active], self.scale[active]
+        slope = (gradient[active] - l1 * signs[active] - l2 * w[active]) / scale
+        penalty_rows = np.diag(np.sqrt(l2) / scale)[l2 > 0]
         _, s, V = algebra.svd(np.vstack([self.A[:, active], penalty_rows]))
-        kept = s > EPS * max(self.A.shape) * s.max(initial=0.0)
-        step = V[:, kept] @ ((V[:, kept].T @ slope) / np.square(s[kept])) / scale
-        current = w[active]
-        crosses = (l1[active] > 0) & (current * (current + step) < 0)
+        V = V[:, s > EPS * max(self.A.shape) * s.max(initial=0.0)]
+        along = V.T @ slope
+        step[active] = V @ (along / np.square(s[: V.shape[1]])) / scale
+        flat = slope - V @ along
+        if V.shape[1] < len(active) and np.abs(flat).max() > _FLAT_TOLERANCE * np.max(l1 / scale):
+            direction[active] = flat / scale
+        return step, direction
+
+    def step(self, w: Floats, gradient: Floats, active: Longs, signs: Floats) -> tuple[Floats, bool]:
+        """Return a step up to where the first weight with l1 becomes zero; and whether none does."""
+        change, direction = self.newton_step(w, gradient, active, signs)
+        has_l1, is_flat = self.problem.l1 > 0, bool(direction.any())
+        change = direction if is_flat else change
         # A feature that enters against its sign stays out.
-        wrong = (l1[active] > 0) & (current == 0) & (step * signs[active] < 0)
-        step[wrong] = 0.0
+        change[has_l1 & (w == 0) & (change * signs < 0)] = 0.0
+        crosses = has_l1 & (w * change < 0) & (is_flat | (w * (w + change) < 0))
         if not crosses.any():
-            change[active] = step
-            return change, True
-        lengths = np.where(crosses, -current / np.where(crosses, step, 1.0), np.inf)
+            return (np.zeros_like(w) if is_flat else change), True
+        lengths = np.where(crosses, -w / np.where(crosses, change, 1.0), np.inf)
         first = int(np.argmin(lengths))
-        change[active] = lengths[first] * step
-        change[active[first]] = -current[first]
+        change = lengths[first] * change
+        change[first] = -w[first]
         return change, False
