@@ -13,6 +13,8 @@ import numpy as np
 
 from weigh import algebra
 from weigh.features.blocks import Floats, Longs
+from weigh.learn.linear.certificates import certify_squared
+from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
 from weigh.learn.linear.double_double import exact
 from weigh.learn.linear.least_squares import centre_rows
 from weigh.learn.linear.matrix import EPS
@@ -29,6 +31,18 @@ def can_refine(problem: Problem) -> bool:
     """Check whether a decomposition of the rows takes no more than a second or two."""
     n, d = problem.X.n_rows, problem.X.width
     return n * d <= MAX_REFINED_CELLS and n * d * min(n, d) <= _MAX_WORK
+
+
+def certify_least_squares(problem: Problem, solution: Solution, max_gap: float) -> Solution:
+    """Certify a solution of squared loss, and refine its weights if the gap is above `max_gap`."""
+    is_free = (problem.l1 == 0) & (problem.l2 == 0)
+    if is_free.any() and needs_conjugate_gradient(problem.X):
+        return solution  # its gap is an estimate, which its method says
+    certified = certify_squared(problem, solution, max_gap)
+    if certified.gap <= max_gap or not can_refine(problem):
+        return certified
+    refined = certify_squared(problem, refine_squared(problem, certified), max_gap)
+    return min(certified, refined, key=lambda found: found.gap)
 
 
 def refine_squared(problem: Problem, solution: Solution) -> Solution:

@@ -85,7 +85,7 @@ class RowProducts:
                 total = total.plus(exact(np.broadcast_to(term, total.high.shape)))
         else:
             total = exact(sum(terms, -self.problem.X.times(w)))
-        sizes = np.abs(w).reshape(len(w), -1).sum(axis=1) @ self.column_norms
+        sizes = np.abs(w).reshape(len(w), math.prod(w.shape[1:])).sum(axis=1) @ self.column_norms
         sizes += sum(self.norm(np.broadcast_to(term, total.high.shape)) for term in terms)
         return total, float((self._row_terms + 6) * self._eps * sizes)
 
