@@ -37,6 +37,8 @@ class UnpenalisedSpan:
     @classmethod
     def decompose(cls, U: Matrix, t: Floats) -> UnpenalisedSpan:
         """Decompose the Gram matrix of the columns or, where it loses too many digits, the columns themselves."""
+        if not U.width:
+            return cls(np.zeros((0, 0)), np.zeros(0, np.int64), 0.0, np.zeros((U.n_rows, 0)))
         span = cls._from_gram(U, t)
         if span is not None:
             return span
