@@ -31,7 +31,8 @@ from weigh.learn.linear.penalised_least_squares import (
     unknown_noise_error,
 )
 from weigh.learn.linear.penalties import ColumnPriors
-from weigh.learn.linear.problem import Problem
+from weigh.learn.linear.absolute_certificate import certify_absolute
+from weigh.learn.linear.problem import Problem, null_objective, weighted_median
 from weigh.learn.linear.problem_setup import (
     ProblemSetup,
     common_value,
@@ -176,20 +177,22 @@ class LinearTask:
         if b is None and any(p.penalty(1.0) != p.penalty(2.0) for p, _ in setup.priors.groups):
             # As for squared loss, estimate the scale from the residuals of the unpenalised fit.
             b = solve_lad(problem, self.tol, self.max_iter).objective / problem.total_weight
-            if b <= MIN_NOISE_SHARE * _null_objective(problem, True)[0] / problem.total_weight:
+            if b <= MIN_NOISE_SHARE * null_objective(problem, True)[0] / problem.total_weight:
                 raise unknown_noise_error(problem.X)
             noise = NoiseEstimate(b, "estimated")
         else:
             noise = NoiseEstimate(b, "" if b is None else "given")
         l1, l2 = setup.priors.penalties(math.sqrt(b) if b else 1.0)
-        solution = solve_lad(problem.with_penalties(l1, l2), self.tol, self.max_iter)
+        problem = problem.with_penalties(l1, l2)
+        solution = solve_lad(problem, self.tol, self.max_iter)
+        solution = certify_absolute(problem, solution, self.tol * null_objective(problem, True)[0])
         return PenalisedFit(l1, l2, solution, noise)
 
     def _build_model(
         self, setup: ProblemSetup, penalised: PenalisedFit, moments: Moments | None
     ) -> RegressionModel:
         problem = setup.problem.with_penalties(penalised.l1, penalised.l2)
-        null, spread = _null_objective(problem, self.is_absolute)
+        null, spread = null_objective(problem, self.is_absolute)
         n_rows, total = problem.X.n_rows, problem.total_weight
         if moments is not None:
             spread = math.sqrt(float(moments.squared_error(setup.baseline_weights)) / moments.total_weight)
@@ -254,26 +257,7 @@ def _explained_fraction(
         null_loss = (yy if moments.has_intercept else yy - moments.total_weight * moments.mean_y**2) / 2
     else:
         s = np.ones(len(y)) if weights is None else weights
-        centre = _weighted_median(y, s) if is_absolute else float(np.average(y, weights=s))
+        centre = weighted_median(y, s) if is_absolute else float(np.average(y, weights=s))
         residual = y - centre
         null_loss = float(s @ np.abs(residual)) if is_absolute else float(s @ np.square(residual)) / 2
     return 1 - loss / null_loss if null_loss > 0 else None
-
-
-def _null_objective(problem: Problem, is_absolute: bool) -> tuple[float, float]:
-    """Return the objective without features and the standard deviation of the targets."""
-    y = problem.y if problem.offset is None else problem.y - problem.offset
-    weights = np.ones(len(y)) if problem.weights is None else problem.weights
-    mean = float(np.average(y, weights=weights))
-    spread = math.sqrt(float(weights @ np.square(y - mean)) / problem.total_weight)
-    if is_absolute:
-        centre = _weighted_median(y, weights) if problem.has_intercept else 0.0
-        return float(weights @ np.abs(y - centre)), spread
-    residual = y - mean if problem.has_intercept else y
-    return 0.5 * float(weights @ np.square(residual)), spread
-
-
-def _weighted_median(y: Floats, weights: Floats) -> float:
-    order = np.argsort(y)
-    cumulative = np.cumsum(weights[order])
-    return float(y[order[np.searchsorted(cumulative, cumulative[-1] / 2)]])

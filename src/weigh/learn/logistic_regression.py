@@ -16,6 +16,7 @@ from weigh.learn.additive.models import CurveSettings, check_curve_parameters, l
 from weigh.learn.class_weights import compute_class_weights, weigh_rows, zero_weight_classes
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
+from weigh.learn.linear.log_certificate import certify_log
 from weigh.learn.linear.logistic import null_model, solve_l1_logistic, solve_logistic
 from weigh.learn.linear.newton import name_diverging_features
 from weigh.learn.linear.path import LogisticPathSolver
@@ -59,6 +60,7 @@ EXACT_PARAMETERS = LOGISTIC_REGRESSION.for_method("exact")
 DEFAULT_PRIOR = Normal(1.0)  # for columns that a mapping does not name
 N_SCALES = 20  # of penalties in cross-validation
 MIN_L1_RATIO, MIN_L2_RATIO = 1e-3, 1e-8  # last / first scale; classes that a plane separates have small l2
+TOLERANCE_SHARE = 0.9  # of the tolerance for the solver; the rest is for rounding errors
 TUNING_TOLERANCE = 1e-4  # a duality gap small enough to select a scale
 
 
@@ -174,9 +176,11 @@ class LogisticTask:
         classes = setup.data.classes
         l1, l2, prior, scale_by = self._resolve_prior(setup)
         problem = setup.problem.with_penalties(l1, l2)
-        solution = solve_logistic_regression(problem, len(classes), self.tol, self.max_iter)
-        solution = absorb_constants(setup, solution)
+        solver_tol = TOLERANCE_SHARE * self.tol
+        solution = solve_logistic_regression(problem, len(classes), solver_tol, self.max_iter)
         null_objective = null_model(problem, len(classes)).objective
+        solution = absorb_constants(setup, solution)
+        solution = certify_log(problem, solution, len(classes), self.tol * null_objective)
         certificate = optimality_certificate(solution, null_objective, self.tol)
         warn_unless_optimal(certificate, EXACT_PARAMETERS.owner, self.max_iter)
         full = setup.full_weights(solution.w)

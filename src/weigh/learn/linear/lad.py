@@ -36,6 +36,11 @@ def _solve(problem: Problem, tol: float, max_iter: int) -> Solution:
     moments = Moments.from_problem(problem)
     if _is_ill_conditioned(problem, moments):
         return _solve_by_qr(problem, moments, tol, max_iter)
+    return _solve_directly(problem, moments, tol, max_iter)
+
+
+def _solve_directly(problem: Problem, moments: Moments, tol: float, max_iter: int) -> Solution:
+    """Solve in the features as they are, scaled."""
     lad = LadProblem(problem, moments)
     constant, null_loss = fit_constant(lad)
     if not null_loss:
@@ -45,46 +50,60 @@ def _solve(problem: Problem, tol: float, max_iter: int) -> Solution:
     point, iterations = solve_interior_point(lad, start, 0.1 * tol * null_loss, max_iter)
     residuals = lad.y - lad.times(point.v)
     v, objective, method = point.v, lad.objective(point.v, residuals), "interior point"
-    bound = lad_dual_bound(lad, point.a)
+    bound, dual = lad_dual_bound(lad, point.a), point.a
     if not (lad.l2 > 0).any() and lad.width:
         vertex = crossover_to_vertex(lad, point)
         if vertex is not None and vertex.objective <= objective * (1 + 1e-12):
             v, objective, method = vertex.v, vertex.objective, "interior point, crossover to a vertex"
-            bound = max(bound, lad_dual_bound(lad, vertex.a))
+            vertex_bound = lad_dual_bound(lad, vertex.a)
+            bound, dual = max((bound, dual), (vertex_bound, vertex.a), key=lambda pair: pair[0])
     gap = max(objective - bound, 0.0)
-    n_dropped = problem.X.width - len(lad.feature_indices)
-    if n_dropped:
-        method += f"; weight zero for {n_dropped} constant or linearly dependent features"
-    return Solution(lad.unscale_weights(v), np.asarray(lad.intercept(v)), objective, gap, iterations, method)
+    method += _describe_dropped(problem.X.width - len(lad.feature_indices))
+    w, b = lad.unscale_weights(v), np.asarray(lad.intercept(v))
+    return Solution(w, b, objective, gap, iterations, method, dual[: problem.X.n_rows])
 
 
 def _is_ill_conditioned(problem: Problem, moments: Moments) -> bool:
     """Check whether unpenalised features are so collinear that their moments lose too many digits."""
-    if problem.l1.any() or problem.l2.any() or not 0 < problem.X.width < problem.X.n_rows:
+    if problem.l1.any() or problem.l2.any() or problem.X.n_rows * problem.X.width > MAX_DENSE_CELLS:
         return False
-    if problem.X.n_rows * problem.X.width > MAX_DENSE_CELLS or not (moments.std > 0).all():
+    varying = moments.select(np.flatnonzero(moments.std > 0))
+    if not varying.width or not problem.X.n_rows:
         return False
-    norms = np.sqrt(np.diagonal(moments.gram))
-    gram = moments.gram / norms[:, None] / norms[None, :]
+    norms = np.sqrt(np.diagonal(varying.gram))
+    gram = varying.gram / norms[:, None] / norms[None, :]
     lower = algebra.cholesky(gram)
     return lower is None or algebra.reciprocal_condition(lower, algebra.one_norm(gram)) < CONDITION_TOLERANCE
 
 
 def _solve_by_qr(problem: Problem, moments: Moments, tol: float, max_iter: int) -> Solution:
     """Solve in the orthonormal columns of a QR decomposition of the centred rows, and transform back."""
-    rows = to_dense(problem.X, moments.mean_x)
+    rows, mean = to_dense(problem.X, moments.mean_x), moments.mean_x
+    if problem.has_intercept:
+        # The first means are rounded, and their remainder would count as a direction.
+        remainder = rows.mean(axis=0)
+        rows, mean = rows - remainder, mean + remainder
     norms = np.sqrt(np.square(rows).sum(axis=0))
+    norms[moments.std == 0] = np.inf
     order, added_norms = algebra.pivoted_qr(rows / norms)
-    kept = np.sort(order[added_norms > EPS * max(rows.shape) * added_norms.max()])
+    # With fewer rows than features there is one norm per row.
+    kept = np.sort(order[: len(added_norms)][added_norms > EPS * max(rows.shape) * added_norms.max()])
     Q, R = algebra.qr(rows[:, kept] / norms[kept])
     orthogonal = replace(
         problem, X=DenseMatrix(Q * np.sqrt(len(Q))), l1=np.zeros(len(kept)), l2=np.zeros(len(kept))
     )
-    solution = solve_lad(orthogonal, tol, max_iter)
+    solution = _solve_directly(orthogonal, Moments.from_problem(orthogonal), tol, max_iter)
     w = np.zeros(problem.X.width)
     w[kept] = algebra.solve_triangular(R.T, solution.w * np.sqrt(len(Q)), transposed=True) / norms[kept]
-    b = np.asarray(solution.b - moments.mean_x @ w) if problem.has_intercept else solution.b
-    return replace(solution, w=w, b=b, method=f"{solution.method}, over orthogonal features")
+    b = np.asarray(solution.b - mean @ w) if problem.has_intercept else solution.b
+    method = f"{solution.method}, over orthogonal features" + _describe_dropped(len(w) - len(kept))
+    return replace(solution, w=w, b=b, method=method)
+
+
+def _describe_dropped(n_dropped: int) -> str:
+    if not n_dropped:
+        return ""
+    return f"; weight zero for {n_dropped} constant or linearly dependent features"
 
 
 def lad_dual_bound(lad: LadProblem, a: Floats) -> float:

@@ -33,12 +33,12 @@ _MIN_WIDE_ROWS = 300  # below, the SVD of wide rows takes no time
 
 @dataclass(frozen=True, eq=False)
 class LeastSquaresFit(Immutable):
-    """Weights, and R = `covariance_root` [d, rank] with covariance σ² R Rᵀ."""
+    """Weights and intercept, and R = `covariance_root` [d, rank] with covariance σ² R Rᵀ."""
 
     w: Floats
     covariance_root: Floats
     mean_x: Floats
-    mean_y: float
+    b: float
     squared_error: float
     gap: float
     method: str
@@ -47,11 +47,6 @@ class LeastSquaresFit(Immutable):
     def rank(self) -> int:
         """Rank of the centred rows."""
         return int(self.covariance_root.shape[1])
-
-    @property
-    def b(self) -> float:
-        """The intercept."""
-        return float(self.mean_y - self.mean_x @ self.w)
 
 
 def solve_least_squares(problem: Problem, moments: Moments | None = None) -> Solution:
@@ -116,9 +111,8 @@ def _fit_cholesky(moments: Moments, min_condition: float = _MIN_CONDITION) -> Le
     gap = 0.5 * float(grad @ algebra.cholesky_solve(lower, grad))
     root = algebra.solve_triangular(lower, np.diag(1 / scale))
     error = float(moments.squared_error(w))
-    return LeastSquaresFit(
-        w, root.T, moments.mean_x, moments.mean_y, error, gap, "normal equations by Cholesky"
-    )
+    b = float(moments.intercept(w))
+    return LeastSquaresFit(w, root.T, moments.mean_x, b, error, gap, "normal equations by Cholesky")
 
 
 def _refine(problem: Problem, moments: Moments, fit: LeastSquaresFit) -> LeastSquaresFit:
@@ -128,7 +122,8 @@ def _refine(problem: Problem, moments: Moments, fit: LeastSquaresFit) -> LeastSq
     error, grad = squared_error_and_gradient(problem, moments, w)
     gap = 0.5 * float(np.square(fit.covariance_root.T @ grad).sum())
     method = f"{fit.method}, refined from the rows"
-    return LeastSquaresFit(w, fit.covariance_root, fit.mean_x, fit.mean_y, error, gap, method)
+    b = float(moments.intercept(w))
+    return LeastSquaresFit(w, fit.covariance_root, fit.mean_x, b, error, gap, method)
 
 
 def squared_error_and_gradient(problem: Problem, moments: Moments, w: Floats) -> tuple[float, Floats]:
@@ -187,7 +182,8 @@ def _fit_svd(problem: Problem) -> LeastSquaresFit:
     residual = target - A @ (scale * w)
     gap = 0.5 * float(np.square(U.T @ residual).sum())
     method = "singular value decomposition" + _describe_rank(rank, A.shape[1])
-    return LeastSquaresFit(w, root, mean_x, mean_y, float(residual @ residual), gap, method)
+    b = float(mean_y - mean_x @ w)
+    return LeastSquaresFit(w, root, mean_x, b, float(residual @ residual), gap, method)
 
 
 def _decompose_wide(A: Floats) -> tuple[Floats, Floats, Floats] | None:
@@ -227,7 +223,7 @@ def _fit_eigh(moments: Moments, *, needs_clear_rank: bool = False) -> LeastSquar
     grad = root.T @ (moments.cross - moments.gram @ w)
     gap, error = 0.5 * float(grad @ grad), float(moments.squared_error(w))
     method = "eigendecomposition of the moments" + _describe_rank(len(s), moments.width)
-    return LeastSquaresFit(w, root, moments.mean_x, moments.mean_y, error, gap, method)
+    return LeastSquaresFit(w, root, moments.mean_x, float(moments.intercept(w)), error, gap, method)
 
 
 def _describe_rank(rank: int, width: int) -> str:

@@ -23,7 +23,7 @@ EPS = float(np.finfo(np.float64).eps)
 BLOCK_ROWS = 2048
 MAX_BINARY_SAMPLE = 100  # rows that exclude most features before all rows are compared
 # Measured: new pages are expensive, and products need long blocks to run at full speed.
-_MAX_BLOCK_ROWS = 4096
+MAX_BLOCK_ROWS = 4096
 _MAX_BLOCK_CELLS = 1 << 23
 # Columns of a product Xᵀ R from which a copy of X by columns pays off: it is three times as fast for twenty.
 _MIN_TRANSPOSED_COLUMNS = 4
@@ -300,7 +300,7 @@ def row_blocks(
     if isinstance(X, DenseMatrix) and shift is None and root is None:
         yield slice(0, X.n_rows), X.array
         return
-    size = max(1, min(_MAX_BLOCK_ROWS, X.n_rows, _MAX_BLOCK_CELLS // max(1, X.width)))
+    size = max(1, min(MAX_BLOCK_ROWS, X.n_rows, _MAX_BLOCK_CELLS // max(1, X.width)))
     # The buffer has the memory order of X: copying across the order costs more than the product.
     is_fortran = isinstance(X, DenseMatrix) and X.array.flags.f_contiguous
     buffer = np.empty((size, X.width), order="F" if is_fortran else "C")

@@ -18,7 +18,7 @@ import numpy as np
 from weigh.errors import DataError
 from weigh.features.blocks import Floats, Longs
 from weigh.immutable import Immutable
-from weigh.learn.linear.matrix import EPS, Matrix, SparseMatrix, row_blocks, sample_rows
+from weigh.learn.linear.matrix import EPS, MAX_BLOCK_ROWS, Matrix, SparseMatrix, row_blocks, sample_rows
 from weigh.learn.linear.problem import Problem
 
 # Products lose twice the digits of mean / std, so columns whose ratio is larger are shifted first.
@@ -177,6 +177,15 @@ class Moments(Immutable):
         if b is not None:
             error = error + self.total_weight * (self.intercept(w) - b) ** 2
         return np.asarray(np.maximum(error, 0.0))
+
+    def rounding_error(self, w: Floats) -> float:
+        """Return a bound on the error of ½ the squared error at weights w, and of its gradient along them.
+
+        Sums of k products have an error of at most k ε; rows are added in blocks, and blocks to each other.
+        """
+        n_terms = MAX_BLOCK_ROWS + self.n_rows // MAX_BLOCK_ROWS + 8 * self.width + 64
+        norm = float(np.sqrt(self.yy) + np.abs(w) @ np.sqrt(np.maximum(np.diagonal(self.gram), 0.0)))
+        return n_terms * EPS * norm**2
 
     def _check_compatible(self, other: Moments) -> None:
         if self.width != other.width:

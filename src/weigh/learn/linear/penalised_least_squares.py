@@ -23,12 +23,13 @@ from weigh.learn.linear.least_squares import (
     solve_least_squares,
 )
 from weigh.learn.linear.marginal_likelihood import estimate_noise, estimate_scales, residual_noise_std
-from weigh.learn.linear.matrix import EPS, Matrix
+from weigh.learn.linear.matrix import Matrix
 from weigh.learn.linear.moments import Moments
 from weigh.learn.linear.path import LinearPathSolver
 from weigh.learn.linear.penalties import FeaturePriors
 from weigh.learn.linear.posterior import classical_posterior, gaussian_posterior
-from weigh.learn.linear.problem import Problem, Solution
+from weigh.learn.linear.problem import Problem, Solution, null_objective
+from weigh.learn.linear.refinement import certify_least_squares, refine_squared
 from weigh.learn.linear.ridge import RowEigendecomposition, solve_ridge
 from weigh.model.inference import Posterior
 from weigh.text import format_quantity
@@ -40,6 +41,8 @@ N_SCALES, MIN_SCALE_RATIO = (
     1e-3,
 )  # scales tried by cross-validation, and the smallest relative to the largest
 MIN_RELATIVE_NOISE = 1e-20  # of the targets' variance
+MAX_SMALL_CELLS = 20_000  # that are worth refinement although the certificate does not need it
+TOLERANCE_SHARE = 0.9  # of the tolerance for the solver; the rest is for rounding errors
 MIN_NOISE_SHARE = 1e-6  # of the targets' squares: less means that the marginal likelihood found no noise
 UNSOLVED = Solution(np.zeros(0), np.zeros(0), math.inf, math.inf, 0, "not solved yet")
 
@@ -273,18 +276,18 @@ class PenalisedLeastSquares:
         solved = self._solve_in_memory(fit, tol, max_iter)
         if self._full_moments is None:
             return solved
-        # The rows are known only through their moments, so the gap cannot be below the rounding of those.
-        norm = float(np.abs(solved.solution.w) @ np.sqrt(np.diagonal(self._full_moments.gram)))
-        rounding = 4 * EPS * (self._full_moments.yy + norm**2)
-        return replace(solved, solution=replace(solved.solution, gap=max(solved.solution.gap, rounding)))
+        # The rows are known only through their moments, whose rounding errors are part of the gap.
+        rounding = self._full_moments.rounding_error(solved.solution.w)
+        return replace(solved, solution=replace(solved.solution, gap=solved.solution.gap + rounding))
 
     def _solve_in_memory(self, fit: PenalisedFit, tol: float, max_iter: int) -> PenalisedFit:
         problem = self._problem.with_penalties(fit.l1, fit.l2)
         if fit.l1.any():
             self._check_unpenalised_count(fit)
-            return replace(fit, solution=solve_lasso(problem, tol, max_iter))
+            solution = solve_lasso(problem, TOLERANCE_SHARE * tol, max_iter)
+            return replace(fit, solution=self._certify(problem, solution, tol))
         if not fit.l2.any():
-            return self._solve_without_penalty(fit, problem)
+            return self._solve_without_penalty(fit, problem, tol)
         has_few_rows = self._full_moments is None and (
             problem.X.n_rows < problem.X.width or self._needs_conjugate_gradient
         )
@@ -292,6 +295,7 @@ class PenalisedLeastSquares:
         # Rows that stand for a file are already centred: their own moments have mean zero, the full ones do
         # not.
         solution = solve_ridge(problem, moments if self._full_moments is None else None)
+        solution = self._certify(problem, solution, tol)
         posterior: MomentPosterior | None = None
         max_features = MAX_COVARIANCE_FEATURES_FEW_ROWS if has_few_rows else MAX_COVARIANCE_FEATURES
         if problem.X.width <= max_features and not self._needs_conjugate_gradient:
@@ -306,15 +310,21 @@ class PenalisedLeastSquares:
                 f"{MAX_COVARIANCE_FEATURES:,} are supported. Give them a prior too."
             )
 
-    def _solve_without_penalty(self, fit: PenalisedFit, problem: Problem) -> PenalisedFit:
+    def _certify(self, problem: Problem, solution: Solution, tol: float) -> Solution:
+        return certify_least_squares(problem, solution, tol * null_objective(problem, False)[0])
+
+    def _solve_without_penalty(self, fit: PenalisedFit, problem: Problem, tol: float) -> PenalisedFit:
         if self._full_moments is None and self._needs_conjugate_gradient:
             return replace(fit, solution=solve_least_squares(problem))
         is_wide = problem.X.n_rows <= problem.X.width + problem.has_intercept
         has_few_rows = self._full_moments is None and (is_wide or self._needs_conjugate_gradient)
         moments = None if has_few_rows else self.moments
         plain = fit_least_squares(problem, None) if has_few_rows else self._least_squares()
-        b = np.asarray(plain.b)
-        solution = Solution(plain.w, b, plain.squared_error / 2, plain.gap, 1, plain.method)
+        solution = Solution(plain.w, np.asarray(plain.b), plain.squared_error / 2, plain.gap, 1, plain.method)
+        if plain.rank == problem.X.width and problem.X.n_rows * problem.X.width <= MAX_SMALL_CELLS:
+            solution = refine_squared(problem, solution)
+        solution = self._certify(problem, solution, tol)
+        plain = replace(plain, w=solution.w, b=float(solution.b), squared_error=2 * solution.objective)
         posterior = None
         if moments is not None and problem.X.width <= MAX_COVARIANCE_FEATURES:
             posterior = MomentPosterior(moments, fit.l2, plain.w, fit.noise.sigma, plain)

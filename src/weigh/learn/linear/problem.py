@@ -79,7 +79,7 @@ class Solution:
     """Weights and intercept with a certificate of optimality.
 
     `gap` is an upper bound on objective − minimum, from a dual point or from the gradient. `w` is [d] and `b`
-    a number, or [d, classes] and [classes].
+    a number, or [d, classes] and [classes]. `dual` is the dual point of absolute loss, one number per row.
     """
 
     w: Floats
@@ -88,6 +88,7 @@ class Solution:
     gap: float
     iterations: int
     method: str
+    dual: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -263,3 +264,23 @@ def centre_solution(start: Solution | None, shift: Floats | None) -> Solution | 
 def uncentre_solution(solution: Solution, shift: Floats | None) -> Solution:
     """Express a solution of the shifted columns in the original ones."""
     return solution if shift is None else replace(solution, b=np.asarray(solution.b - shift @ solution.w))
+
+
+def null_objective(problem: Problem, is_absolute: bool) -> tuple[float, float]:
+    """Return the objective without features and the standard deviation of the targets."""
+    y = problem.y if problem.offset is None else problem.y - problem.offset
+    weights = np.ones(len(y)) if problem.weights is None else problem.weights
+    mean = float(np.average(y, weights=weights))
+    spread = math.sqrt(float(weights @ np.square(y - mean)) / problem.total_weight)
+    if is_absolute:
+        centre = weighted_median(y, weights) if problem.has_intercept else 0.0
+        return float(weights @ np.abs(y - centre)), spread
+    residual = y - mean if problem.has_intercept else y
+    return 0.5 * float(weights @ np.square(residual)), spread
+
+
+def weighted_median(y: Floats, weights: Floats) -> float:
+    """Return a number with at most half of the weight on either side."""
+    order = np.argsort(y)
+    cumulative = np.cumsum(weights[order])
+    return float(y[order[np.searchsorted(cumulative, cumulative[-1] / 2)]])

@@ -273,24 +273,38 @@ def optimality_certificate(solution: Solution, null: float, tol: float) -> Optim
     return Optimality(solution.objective, gap, null, tol, solution.iterations, solution.method)
 
 
+def _more_iterations(max_iter: int) -> Text:
+    return (
+        "Try ",
+        Setting("max_iter", 10 * max_iter),
+        " or a larger tol, give a stronger prior, or set ",
+        Setting("scale", "unit"),
+        " if the columns have very different scales.",
+    )
+
+
 def warn_unless_optimal(certificate: Optimality, owner: str, max_iter: int) -> None:
     """Warn if the gap of a fit is above its tolerance."""
-    if not certificate.converged:
-        iterations = format_quantity(certificate.iterations, "iteration")
-        warn(
-            errors.NotOptimal(
-                f"{owner} stopped with its objective up to {certificate.gap:.3g} above the minimum, "
-                f"{certificate.relative_gap:.1g} of the objective without features; tol={certificate.tol:g} "
-                f"was not reached ({certificate.method}, {iterations}).",
-                hint=(
-                    "Try ",
-                    Setting("max_iter", 10 * max_iter),
-                    " or a larger tol, give a stronger prior, or set ",
-                    Setting("scale", "unit"),
-                    " if the columns have very different scales.",
-                ),
-            )
+    if certificate.converged:
+        return
+    iterations = format_quantity(certificate.iterations, "iteration")
+    reason, hint = "", _more_iterations(max_iter)
+    if certificate.iterations < max_iter:
+        reason = " Rounding prevents a smaller bound: columns nearly coincide or have very different scales."
+        hint = (
+            "Leave out columns that repeat others but for rounding, give a stronger prior or a larger tol, or "
+            "set ",
+            Setting("scale", "unit"),
+            ".",
         )
+    warn(
+        errors.NotOptimal(
+            f"{owner} stopped with its objective up to {certificate.gap:.3g} above the minimum, "
+            f"{certificate.relative_gap:.1g} of the objective without features; tol={certificate.tol:g} "
+            f"was not reached ({certificate.method}, {iterations}).{reason}",
+            hint=hint,
+        )
+    )
 
 
 def format_prior(prior: WeightPrior | ColumnPriors | None) -> str:

@@ -1,0 +1,149 @@
+"""Certificates of log loss that hold in exact arithmetic; see `certificates` for what they state.
+
+The dual point is a table of probabilities p′ near those of the weights, p. Its distance from optimality is
+
+    Σ sᵢ KL(p′ᵢ ‖ pᵢ) + Σⱼ (penalty + conjugate − qⱼ wⱼ),   q = Xᵀ s (y − p′).
+
+p′ is p after Newton steps towards orthogonality to the unpenalised columns, drawn towards the targets y by the
+factor c that makes it feasible for l1. What orthogonality is still missing is bounded, as is every rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import numpy as np
+
+from weigh.features.blocks import Floats
+from weigh.learn.linear.certificates import (
+    Certified,
+    feasible_scale,
+    penalty_gaps,
+    unpenalised_columns,
+    unpenalised_products,
+)
+from weigh.learn.linear.duality import DUAL_FEASIBILITY_TOLERANCE, has_dual_bound
+from weigh.learn.linear.losses import CrossEntropyLoss, hessian, make_loss, solve_newton_system
+from weigh.learn.linear.matrix import EPS
+from weigh.learn.linear.problem import Problem, Solution
+from weigh.learn.linear.row_products import RowProducts, can_extend, sum_error
+from weigh.learn.linear.unpenalised_span import UnpenalisedSpan
+
+_MAX_STEP = 0.5  # of p′ relative to p: beyond, the bounds of the second order do not hold
+
+
+def certify_log(problem: Problem, solution: Solution, n_classes: int, tol: float) -> Solution:
+    """Return the solution of log loss with a certified objective and gap.
+
+    `tol` is the largest gap for which double precision suffices. Too many unpenalised features leave the gap as
+    it is, an estimate.
+    """
+    problem = problem.drop_zero_weights()
+    if not has_dual_bound(make_loss(problem, n_classes), np.append(problem.l1 + problem.l2, 1.0)):
+        return solution
+    certified = _LogCertificate(problem, solution, n_classes, is_extended=False).certify()
+    if certified.gap > tol and can_extend(problem.X):
+        extended = _LogCertificate(problem, solution, n_classes, is_extended=True).certify()
+        certified = min(certified, extended, key=lambda certificate: certificate.gap)
+    return replace(solution, objective=certified.objective, gap=certified.gap)
+
+
+class _LogCertificate:
+    """Scores S of the weights, probabilities of all classes [n, classes], and bounds on their errors."""
+
+    def __init__(self, problem: Problem, solution: Solution, n_classes: int, *, is_extended: bool) -> None:
+        self.problem, self.w, self.is_binary = problem, solution.w, n_classes == 2
+        self.rows = RowProducts(problem, is_extended=is_extended)
+        self.loss: CrossEntropyLoss = make_loss(replace(problem, offset=None), n_classes)
+        self.s = self.rows.weights[:, None]
+        self.unpenalised = unpenalised_columns(problem)[1]
+        zero = np.zeros((problem.X.n_rows, *solution.w.shape[1:]))
+        negative_scores, error = self.rows.residuals(zero, solution.w, solution.b)
+        self.S = -negative_scores.high.reshape(problem.X.n_rows, -1)
+        # Probabilities have a few roundings, as many as a change of the scores by this.
+        sizes = self.rows.norm(np.ones(len(self.S))) + self.rows.norm(self.S)
+        self.error = error + self.rows.norm(negative_scores.low) + 8 * EPS * sizes
+        p = self.loss.probabilities(self.S)
+        self.p = np.hstack([self.loss.probabilities(-self.S), p]) if self.is_binary else p
+        # p − y without cancellation where p is near 1.
+        self.base, y = self.p.copy(), (np.arange(len(p)), problem.y.astype(np.int64))
+        self.base[y] = 0.0
+        self.base[y] = -self.base.sum(axis=1)
+
+    def certify(self) -> Certified:
+        """Return objective and gap."""
+        problem, s = self.problem, self.s
+        objective = self.loss.value(self.S) + problem.penalty(self.w)
+        size = self.rows.norm(self.base)
+        objective_error = self.error * (size + self.error) + 2 * (
+            sum_error(len(s)) + sum_error(self.w.size)
+        ) * objective
+        step = self._step_to_feasibility()
+        gap = np.inf if step is None else self._gap(step)
+        # Log loss is not negative.
+        return Certified(objective, min(gap, objective) + objective_error)
+
+    def _gap(self, step: Floats) -> float:
+        """Return the gap to the dual point p + step, scaled until it is feasible; infinite if it cannot be."""
+        theta = -self.s * (self.base + step)
+        theta = theta[:, 1] if self.is_binary else theta
+        q, errors = self.rows.correlations(theta)
+        missing = self._missing_part(theta, q, errors)
+        if missing is None:
+            return np.inf
+        errors = errors + missing * self.rows.column_norms.reshape(-1, *[1] * (q.ndim - 1))
+        penalised = (self.problem.l1 > 0) | (self.problem.l2 > 0)
+        w, q, errors = self.w[penalised], q[penalised], errors[penalised]
+        l1, l2 = self.problem.l1[penalised], self.problem.l2[penalised]
+        c = feasible_scale(q, errors, l1, l2)
+        change = c * step - (1 - c) * self.base
+        return self._divergence(change, missing) + penalty_gaps(w, c * q, errors, l1, l2)
+
+    def _divergence(self, change: Floats, missing: float) -> float:
+        """Return an upper bound on Σ sᵢ KL(p + change ‖ p), the change still `missing` its last part."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(self.p > 0, change / self.p, 0.0)
+        logs = np.log1p(np.maximum(ratios, -1 + EPS))
+        rows = self.s * (self.p + change) * logs
+        rounding = 4 * EPS * float((self.s * np.abs(change) * (1 + np.abs(logs))).sum())
+        slope = self.rows.norm(np.sqrt(self.p) * np.abs(logs))
+        first_order = 2 * missing * slope + self.error * self.rows.norm(change)
+        return max(float(rows.sum()), 0.0) + rounding + first_order + 4 * (missing + self.error) ** 2
+
+    def _step_to_feasibility(self) -> Floats | None:
+        """Return a change of p towards orthogonality to the unpenalised columns; None if it is too large."""
+        step = np.zeros_like(self.p)
+        U = self.unpenalised
+        if not U.width:
+            return step
+        hess = self._hessian()
+        for _ in range(2):
+            theta = self.s * (self.base + step)
+            d = U.times(solve_newton_system(hess, U.transposed_times(theta[:, -self.loss.n_outputs :])))
+            if not np.abs(d).max(initial=0.0) <= _MAX_STEP:
+                return None
+            d = np.hstack([np.zeros_like(d), d]) if self.is_binary else d
+            step = step + self.p * (d - (self.p * d).sum(axis=1, keepdims=True))
+        return step
+
+    def _hessian(self) -> Floats:
+        p, U = self.p[:, -self.loss.n_outputs :], self.unpenalised
+        return hessian(self.loss, U, np.zeros(U.width), p)
+
+    def _missing_part(self, theta: Floats, q: Floats, errors: Floats) -> float | None:
+        """Bound the norm of the change that would make θ orthogonal to the unpenalised columns."""
+        if not self.unpenalised.width:
+            return 0.0
+        size = self.rows.norm(theta / self.rows.weights.reshape(-1, *[1] * (theta.ndim - 1)))
+        products, errors = unpenalised_products(self.rows, theta, q, errors, size)
+        if not self.is_binary:
+            scale = self.unpenalised.absolute_transposed_times(np.abs(theta))
+            if (np.abs(products) > DUAL_FEASIBILITY_TOLERANCE * scale).any():
+                return None
+            largest = np.abs(products) + errors
+            return 2 * math.sqrt(-(largest * solve_newton_system(self._hessian(), largest)).sum())
+        t = np.maximum((self.s * self.p[:, :1] * self.p[:, 1:])[:, 0], np.finfo(np.float64).tiny)
+        span = UnpenalisedSpan.decompose(self.unpenalised, t)
+        missing = span.projection_norm(products, errors, theta / np.sqrt(t))
+        return missing if missing < 1 else None

@@ -1,0 +1,136 @@
+"""Residuals and correlations of a regression problem, each with a bound on its rounding errors.
+
+Sums of k products have an error of at most k ε Σ |aᵢ bᵢ| in double precision (ε = 2⁻⁵²), whatever their order,
+and of a few k ε² Σ |aᵢ bᵢ| in extended precision. By Cauchy–Schwarz the norms of the columns bound these sums.
+Norms are weighted: ‖a‖² = Σ sᵢ aᵢ².
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import math
+
+import numpy as np
+
+from weigh.features.blocks import Floats
+from weigh.learn.linear.double_double import DoubleDouble, exact, two_product
+from weigh.learn.linear.matrix import BLOCK_ROWS, EPS, DenseMatrix, Matrix, SparseMatrix, to_dense
+from weigh.learn.linear.problem import Problem
+
+_EXTENDED_EPS = 8 * EPS**2
+_MAX_BLOCK_CELLS = 1 << 16  # of extended arithmetic at once: its temporary arrays should stay in the cache
+# numpy adds in pairs: blocks of 128 with eight accumulators, then log₂ n levels.
+_SUM_TERMS = 24
+MAX_EXTENDED_CELLS = 20_000_000  # that are worth about 30 operations each
+
+
+def can_extend(X: Matrix) -> bool:
+    """Check whether products in extended precision take seconds rather than minutes."""
+    return X.n_rows * X.width <= MAX_EXTENDED_CELLS
+
+
+def sum_error(n: int) -> float:
+    """Return the largest relative error of the sum of n non-negative terms by numpy."""
+    return EPS * (_SUM_TERMS + math.log2(n + 1))
+
+
+class RowProducts:
+    """Products with the rows of a problem, in double or in extended precision."""
+
+    def __init__(self, problem: Problem, *, is_extended: bool) -> None:
+        self.problem, self.is_extended = problem, is_extended
+        X = problem.X
+        self.weights = np.ones(X.n_rows) if problem.weights is None else problem.weights
+        if isinstance(X, SparseMatrix):
+            self._row_terms = int(np.diff(X.rows.indptr).max(initial=0))
+            self._column_terms = int(np.bincount(X.rows.indices, minlength=1).max(initial=0))
+        else:
+            self._row_terms = X.width
+            self._column_terms = min(X.n_rows, BLOCK_ROWS) + X.n_rows // BLOCK_ROWS
+
+    @property
+    def _eps(self) -> float:
+        return _EXTENDED_EPS if self.is_extended else EPS
+
+    def with_extended_precision(self) -> RowProducts:
+        """Return the same in extended precision."""
+        return RowProducts(self.problem, is_extended=True)
+
+    @cached_property
+    def column_norms(self) -> Floats:
+        """Norms of the columns, rounded up."""
+        return np.asarray(np.sqrt(self.problem.X.squared_times(self.weights)) * (1 + self._column_terms * EPS))
+
+    @cached_property
+    def column_sums(self) -> Floats:
+        """Weighted sums of the columns, rounded."""
+        return self.problem.X.transposed_times(self.weights)
+
+    def norm(self, r: Floats) -> float:
+        """Return an upper bound on the weighted norm of r [n] or [n, k]."""
+        squares = np.square(r).reshape(len(self.weights), -1).sum(axis=1)
+        return float(np.sqrt((self.weights * squares).sum())) * (1 + sum_error(len(r)))
+
+    def residuals(self, target: Floats, w: Floats, b: Floats) -> tuple[DoubleDouble, float]:
+        """Return target − o − X w − b [n] or [n, k], and a bound on the norm of its error."""
+        offset = 0.0 if self.problem.offset is None else self.problem.offset
+        terms = (target, -np.asarray(offset), -np.asarray(b))
+        # The products come first: they are largest, and the other terms cancel them.
+        if self.is_extended:
+            total = _extended_times(self.problem.X, w)
+            total = DoubleDouble(-total.high, -total.low)
+            for term in terms:
+                total = total.plus(exact(np.broadcast_to(term, total.high.shape)))
+        else:
+            total = exact(sum(terms, -self.problem.X.times(w)))
+        sizes = np.abs(w).reshape(len(w), math.prod(w.shape[1:])).sum(axis=1) @ self.column_norms
+        sizes += sum(self.norm(np.broadcast_to(term, total.high.shape)) for term in terms)
+        return total, float((self._row_terms + 6) * self._eps * sizes)
+
+    def correlations(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return Xᵀθ for θ [n] or [n, k], rounded, and a bound on the error of each feature.
+
+        θ is relative to the row weights: the bound of feature j is ‖xⱼ‖ ‖θ / s‖ times ε.
+        """
+        X = self.problem.X
+        q = _extended_transposed_times(X, theta).high if self.is_extended else _transposed_times(X, theta)
+        relative = theta / self.weights.reshape(-1, *[1] * (theta.ndim - 1))
+        size = self.column_norms * self.norm(relative) * (self._column_terms + 4) * self._eps
+        size = size.reshape(-1, *[1] * (theta.ndim - 1))
+        return q, np.broadcast_to(size, q.shape) + (EPS * np.abs(q) if self.is_extended else 0.0)
+
+
+def _transposed_times(X: Matrix, theta: Floats) -> Floats:
+    """Return Xᵀθ; dense rows in blocks, so that sums of many rows have small bounds on their errors."""
+    if not isinstance(X, DenseMatrix):
+        return X.transposed_times(theta)
+    blocks = range(0, X.n_rows, BLOCK_ROWS)
+    products = (X.array[i : i + BLOCK_ROWS].T @ theta[i : i + BLOCK_ROWS] for i in blocks)
+    return np.asarray(sum(products, np.zeros((X.width, *theta.shape[1:]))))
+
+
+def _extended_times(X: Matrix, w: Floats) -> DoubleDouble:
+    """Return X w in extended precision."""
+    high, low = np.empty((2, X.n_rows, *w.shape[1:]))
+    for rows, block in _dense_blocks(X):
+        products = two_product(block.reshape(*block.shape, *[1] * (w.ndim - 1)), w)
+        high[rows], low[rows] = products.sum(axis=1)
+    return DoubleDouble(high, low)
+
+
+def _extended_transposed_times(X: Matrix, theta: Floats) -> DoubleDouble:
+    """Return Xᵀθ in extended precision."""
+    total = exact(np.zeros((X.width, *theta.shape[1:])))
+    for rows, block in _dense_blocks(X):
+        cells = block.reshape(*block.shape, *[1] * (theta.ndim - 1))
+        total = total.plus(two_product(cells, theta[rows][:, None]).sum(axis=0))
+    return total
+
+
+def _dense_blocks(X: Matrix) -> Iterator[tuple[slice, Floats]]:
+    size = max(1, _MAX_BLOCK_CELLS // max(1, X.width))
+    for start in range(0, X.n_rows, size):
+        rows = slice(start, min(start + size, X.n_rows))
+        yield rows, to_dense(X.slice_rows(rows.start, rows.stop))

@@ -1,0 +1,131 @@
+"""Bounds on the projection of a dual point onto the span of the unpenalised columns.
+
+The dual point of a certificate must be orthogonal to every unpenalised column, the intercept's among them. In
+floating point it hardly ever is; the norm of its projection onto their span says how much is missing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from weigh import algebra
+from weigh.features.blocks import Floats, Longs
+from weigh.learn.linear.double_double import exact, two_product
+from weigh.learn.linear.matrix import BLOCK_ROWS, EPS, Matrix, to_dense
+from weigh.learn.linear.problem import MAX_DENSE_CELLS
+
+_MAX_ERROR = 0.5  # of a decomposition, relative to what it decomposes
+_MIN_INDEPENDENCE = 1e-3  # of directions of unit norm: less is not told from rounding
+
+
+@dataclass(frozen=True, eq=False)
+class UnpenalisedSpan:
+    """The span of columns U with row weights t: with A = √t U, the columns of A C are orthonormal but for rounding.
+
+    C = `inverse_root` combines the columns `kept`; `error` bounds how far ‖A C x‖ is from ‖x‖. The columns that
+    are left out may differ from combinations of the others by as little as rounding. `directions` [n, m] are
+    the orthonormal directions in which they do; None if these cannot be found.
+    """
+
+    inverse_root: Floats
+    kept: Longs
+    error: float
+    directions: Floats | None
+
+    @classmethod
+    def decompose(cls, U: Matrix, t: Floats) -> UnpenalisedSpan:
+        """Decompose the Gram matrix of the columns or, where it loses too many digits, the columns themselves."""
+        if not U.width:
+            return cls(np.zeros((0, 0)), np.zeros(0, np.int64), 0.0, np.zeros((U.n_rows, 0)))
+        span = cls._from_gram(U, t)
+        if span is not None:
+            return span
+        if U.n_rows * U.width > MAX_DENSE_CELLS:
+            return cls(np.zeros((0, 0)), np.zeros(0, np.int64), 0.0, None)
+        return cls._from_columns(U.dense_columns(np.arange(U.width)), t)
+
+    @classmethod
+    def _from_gram(cls, U: Matrix, t: Floats) -> UnpenalisedSpan | None:
+        gram = U.weighted_gram(t)
+        norms = np.sqrt(np.diagonal(gram))
+        if not norms.all() or not np.isfinite(gram).all():
+            return None
+        lower = algebra.cholesky(gram / norms / norms[:, None])
+        if lower is None:
+            return None
+        inverse = algebra.triangular_inverse(lower).T
+        n_terms = min(U.n_rows, BLOCK_ROWS) + U.n_rows // BLOCK_ROWS + U.width
+        error = 2 * n_terms * EPS * float(np.square(np.abs(inverse).sum(axis=0)).sum())
+        if error > _MAX_ERROR:
+            return None
+        every = np.arange(U.width)
+        return cls(inverse / norms[:, None], every, error, np.zeros((U.n_rows, 0)))
+
+    @classmethod
+    def _from_columns(cls, columns: Floats, t: Floats) -> UnpenalisedSpan:
+        root = np.sqrt(t)[:, None]
+        norms = np.sqrt(np.square(root * columns).sum(axis=0))
+        # Powers of two keep exact dependencies exact.
+        scale = np.exp2(np.round(np.log2(np.where(norms > 0, norms, 1.0))))
+        columns = columns / scale
+        A = root * columns
+        order, added = algebra.pivoted_qr(A)
+        n_kept = int((added > EPS * max(A.shape) * added.max(initial=0.0)).sum())
+        while True:
+            kept = np.sort(order[:n_kept])
+            Q, R = algebra.qr(A[:, kept])
+            inverse = algebra.solve_triangular(R.T, np.eye(n_kept), transposed=True) if n_kept else R
+            # The norm of the rounding errors of QR, measured but for those of this product.
+            rounding = np.abs(A[:, kept] - Q @ R) + (n_kept + 2) * EPS * np.abs(A[:, kept])
+            error = float(np.linalg.norm(np.sqrt(np.square(rounding).sum(axis=0)) @ np.abs(inverse)))
+            if error <= _MAX_ERROR or not n_kept:
+                break
+            n_kept -= 1
+        others = np.sort(order[n_kept:])
+        directions = _residual_directions(columns[:, others], columns[:, kept], root, Q, inverse, error)
+        return cls(inverse / scale[kept, None], kept, error, directions)
+
+    def projection_norm(self, products: Floats, errors: Floats, point: Floats) -> float:
+        """Return an upper bound on the norm of the projection of a point √t r.
+
+        `products` are Uᵀ t r, with bounds on their errors.
+        """
+        size = float(np.linalg.norm(point)) * (1 + len(point) * EPS)
+        if self.directions is None:
+            return size
+        C, products = self.inverse_root, products[self.kept]
+        errors = errors[self.kept] + (len(C) + 2) * EPS * np.abs(products)
+        along = np.linalg.norm(C.T @ products) + np.linalg.norm(np.abs(C).T @ errors)
+        beside = np.linalg.norm(self.directions.T @ point)
+        if self.directions.size:
+            beside += len(point) * EPS * size
+        return min(size, float(np.hypot(along / (1 - self.error), beside)))
+
+
+def _residual_directions(
+    others: Floats, kept: Floats, root: Floats, Q: Floats, inverse: Floats, error: float
+) -> Floats | None:
+    """Return orthonormal directions in which columns differ from their combinations of the kept ones.
+
+    `root` [n, 1] are the roots of the row weights, and Q = root · kept · inverse.
+    """
+    found: list[Floats] = []
+    for column in others.T:
+        rest, coefficients = column, np.zeros(kept.shape[1])
+        for _ in range(3):
+            coefficients = coefficients + inverse @ (Q.T @ (root[:, 0] * rest))
+            rest = exact(column).minus(two_product(kept, coefficients).sum(axis=1)).high
+        rest = root[:, 0] * rest
+        beside = rest - Q @ (Q.T @ rest)
+        beside -= Q @ (Q.T @ beside)
+        # What is left of an exact dependency is the rounding of the projection.
+        if np.linalg.norm(beside) > 4 * (error + 16 * EPS) * np.linalg.norm(rest):
+            found.append(beside / np.linalg.norm(beside))
+    if not found:
+        return np.zeros((len(others), 0))
+    _, added = algebra.pivoted_qr(np.column_stack(found))
+    if len(found) > len(others) or added.min() < _MIN_INDEPENDENCE:
+        return None
+    return algebra.qr(np.column_stack(found))[0]

@@ -1,0 +1,68 @@
+"""Objectives of given weights in exact arithmetic, as intervals of fractions.
+
+Squared and absolute loss and the penalties are rational functions of doubles, so their intervals are points. Log
+loss needs logarithms; `decimal` rounds them correctly, and the interval is wider than all of its roundings.
+"""
+
+from __future__ import annotations
+
+import decimal
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+DIGITS = 50
+CONTEXT = decimal.Context(prec=DIGITS, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
+
+
+@dataclass(frozen=True, eq=False)
+class ExactProblem:
+    """Rows, targets, row weights and penalties of a regression problem, as the doubles that they are."""
+
+    loss: str
+    X: Floats
+    y: Floats
+    l1: float
+    l2: float
+    has_intercept: bool
+    weights: Floats | None = None
+
+    @property
+    def s(self) -> Floats:
+        """Row weights."""
+        return np.ones(len(self.y)) if self.weights is None else self.weights
+
+    def scores(self, w: Floats, b: float) -> list[Fraction]:
+        """Return xᵢ·w + b exactly."""
+        v, intercept = [Fraction(x) for x in w.tolist()], Fraction(b)
+        rows = ([Fraction(x) for x in row] for row in self.X.tolist())
+        return [sum((x * c for x, c in zip(row, v, strict=True)), intercept) for row in rows]
+
+    def objective(self, w: Floats, b: float) -> tuple[Fraction, Fraction]:
+        """Return the lowest and the highest value that the objective of the weights may have."""
+        low, high = Fraction(0), Fraction(0)
+        for score, y, s in zip(self.scores(w, b), self.y.tolist(), self.s.tolist(), strict=True):
+            least, most = row_loss(self.loss, score, Fraction(y))
+            low, high = low + Fraction(s) * least, high + Fraction(s) * most
+        l1, l2 = Fraction(self.l1), Fraction(self.l2)
+        penalty = sum((l1 * abs(Fraction(c)) + l2 * Fraction(c) ** 2 / 2 for c in w.tolist()), Fraction(0))
+        return low + penalty, high + penalty
+
+
+def row_loss(loss: str, score: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:
+    """Return bounds on the loss of a row."""
+    if loss == "squared":
+        return ((y - score) ** 2 / 2,) * 2
+    if loss == "absolute":
+        return (abs(y - score),) * 2
+    margin = score if y > 0 else -score
+    # log(1 + exp(−m)) = max(−m, 0) + log(1 + exp(−|m|))
+    size = CONTEXT.divide(decimal.Decimal(abs(margin).numerator), decimal.Decimal(margin.denominator))
+    small = Fraction(CONTEXT.ln(CONTEXT.add(1, CONTEXT.exp(-size))))
+    # |m| is rounded to DIGITS digits, and the derivative of log(1 + exp(−x)) is at most exp(−x).
+    error = Fraction(10) ** (4 - DIGITS)
+    base = max(-margin, Fraction(0))
+    return base + max(small - error, Fraction(0)), base + small + error
