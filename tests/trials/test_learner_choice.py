@@ -10,6 +10,7 @@ import pytest
 
 import weigh
 from weigh.trials import choice_candidates, learner_choice
+from weigh.trials.choice_candidates import list_variants
 from weigh.trials.choice_result import CandidateScore, give_reason
 
 PLAIN, CURVES, PAIRS = (
@@ -116,7 +117,8 @@ def test_a_variant_with_curves_has_an_effect_on_numbers_and_with_pairs_on_catego
     }
     found = {}
     for name, columns in tables.items():
-        schema = Candidate.of("", weigh.LogisticRegression(curves="auto"), rows_of_table(columns)).prepared.columns
+        labels = ["yes", "no", "yes"] * 9
+        schema = weigh.LogisticRegression(curves="auto").fit(columns, labels).schema_
         found[name] = [variant.has_effect(schema) for variant in list_variants("logistic", {})]
     assert found == {
         "number": [True, True, True],
