@@ -10,6 +10,7 @@ import pytest
 
 import weigh
 from weigh.trials import choice_candidates, learner_choice
+from weigh.trials.choice_candidates import list_variants
 from weigh.trials.choice_result import CandidateScore, give_reason
 
 PLAIN, CURVES, PAIRS = (
@@ -93,8 +94,39 @@ def test_text_belongs_to_naive_bayes_without_a_comparison():
     )
     assert weigh.choose_learner(rows["text"], rows["spam"]).reason == choice.reason
     assert [(each.name, each.reason) for each in choice.untried] == [
-        (CURVES, "no column is a number or a category")
+        (CURVES, "no column is a number or date"),
+        (PAIRS, "no column is a number, date or category"),
     ]
+
+
+def test_categories_are_compared_without_curves_but_with_pairs():
+    rng = np.random.default_rng(0)
+    a, b = rng.integers(0, 2, (2, 400))
+    y = np.where((a == b) ^ (rng.random(400) < 0.1), "yes", "no")
+    choice = weigh.choose_learner({"a": np.array(["p", "q"])[a], "b": np.array(["r", "s"])[b], "y": y}, "y")
+    assert choice.name == PAIRS
+    assert [each.name for each in choice.candidates] == ["naive Bayes", PLAIN, PAIRS]
+    assert [(each.name, each.reason) for each in choice.untried] == [
+        (CURVES, "no column is a number or date")
+    ]
+
+
+def test_a_variant_with_curves_has_an_effect_on_numbers_and_with_pairs_on_categories():
+    tables = {
+        "number": {"x": [1.5, 2.5, 3.5] * 9},
+        "category": {"x": ["a", "b", "c"] * 9},
+        "text": {"x": [f"some words here {k}" for k in range(27)]},
+    }
+    found = {}
+    for name, columns in tables.items():
+        labels = ["yes", "no", "yes"] * 9
+        schema = weigh.LogisticRegression(curves="auto").fit(columns, labels).schema_
+        found[name] = [variant.has_effect(schema) for variant in list_variants("logistic", {})]
+    assert found == {
+        "number": [True, True, True],
+        "category": [True, False, True],
+        "text": [True, False, False],
+    }
 
 
 def test_little_text_does_not_decide():

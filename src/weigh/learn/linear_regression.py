@@ -112,7 +112,9 @@ class LinearTask:
         if is_additive(self.schema, self.pairs):
             data = load_training_data(self.schema, source, is_regression=True, progress=progress)
             settings = CurveSettings(LINEAR_REGRESSION.owner, self.prior, self.pairs, self.tol, self.max_iter)
-            return learn_linear(data, settings)
+            model = learn_linear(data, settings)
+            if model is not None:
+                return model
         # Without an intercept the moments cannot be centred and would lose precision for distant columns.
         caches_all = self.is_absolute or not self.bias
         dataset = read_dataset(

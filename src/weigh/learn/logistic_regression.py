@@ -118,7 +118,9 @@ class LogisticTask:
             weighted = replace(data, weights=apply_class_weights(self.class_weight, data))
             prior = None if self.chooses_prior_scale else self.prior
             settings = CurveSettings(EXACT_PARAMETERS.owner, prior, self.pairs, self.tol, self.max_iter)
-            return learn_logistic(weighted, totals / totals.sum(), settings)
+            model = learn_logistic(weighted, totals / totals.sum(), settings)
+            if model is not None:
+                return model
         setup = self.set_up(data)
         try:
             return self._build_model(setup, totals / totals.sum())

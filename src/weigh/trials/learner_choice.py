@@ -63,8 +63,8 @@ def choose_learner(
     and pairs. For numbers they are linear regression in the same three forms. All are cross-validated on the
     same folds of at most about 20,000 rows: 10 folds below 100 rows, 5 below 5,000, 3 above; 2 folds of fewer
     rows if there are very many columns or classes. The candidate
-    with the smallest log loss (for numbers, the largest R²) is chosen, or the simplest whose loss is at most
-    one standard error and 5 % larger. The standard error is that of the mean difference of the rows' losses.
+    with the smallest log loss (for numbers, the largest R²) is chosen, or the simplest whose loss is larger
+    by at most one standard error and also by at most 5 %. The standard error is that of the mean difference of the rows' losses.
 
     Some tables need no comparison. Naive Bayes is chosen if text holds more than half of the characters, if
     there are fewer than 20 rows, or a single class. Linear regression without curves is chosen for fewer
@@ -143,8 +143,9 @@ class _Trial:
                     untried.append(UntriedLearner(variant.name, one_sentence(error)))
                     continue
                 if not variant.has_effect(candidate.prepared.columns):
-                    untried.append(UntriedLearner(variant.name, "no column is a number or a category"))
-                    break
+                    kinds = "number, date or category" if variant.adds("pairs") else "number or date"
+                    untried.append(UntriedLearner(variant.name, f"no column is a {kinds}"))
+                    continue
                 prepared[variant] = candidate
         if not prepared:
             problems.append(
@@ -187,7 +188,7 @@ class _Trial:
         return LearnerChoice(
             name=variant.name,
             learner=variant.learner,
-            parameters=_added_parameters(variant),
+            parameters=_select_added_parameters(variant),
             reason=reason,
             loss=self._loss,
             candidates=tuple(scores),
@@ -282,7 +283,7 @@ def _is_tie(score: CandidateScore, best: CandidateScore) -> bool:
     return score.excess <= min(score.excess_error, MAX_LAG * best.loss)
 
 
-def _added_parameters(variant: LearnerVariant) -> dict[str, Any]:
+def _select_added_parameters(variant: LearnerVariant) -> dict[str, Any]:
     return {name: value for name, value in variant.added.items() if variant.adds(name)}
 
 

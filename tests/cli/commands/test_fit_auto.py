@@ -43,8 +43,9 @@ loss, 0.0000.
   logistic regression                0.0000 ± 0.0000  0.0000 ± 0.0000
   logistic regression with curves    0.0000 ± 0.0000
 
-5 folds of 240 rows; ± is one standard error. The first learner whose loss is at
-most one standard error and 5 % larger than the smallest is chosen.
+5 folds of 240 rows; ± is one standard error. The first learner whose loss
+exceeds the smallest by at most one standard error, and also by at most 5 %, is
+chosen.
 Not tried: logistic regression with curves and pairs, because no pair of columns
 lowered the loss.
 

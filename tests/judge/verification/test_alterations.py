@@ -103,7 +103,7 @@ def check(model: Any, table: Any, weights: list[float]) -> Verification:
 
 
 def is_same(a: Any, b: Any) -> bool:
-    """Whether two models are equal up to rounding, apart from the digest of their rows and the solver's work."""
+    """Whether two models are equal up to rounding, apart from the digest of their rows and the work."""
     if isinstance(a, dict) and isinstance(b, dict):
         ignored = ("training_rows", "iterations", "gap")
         names = [name for name in {*a, *b} if not any(part in name for part in ignored)]

@@ -9,6 +9,7 @@ import pytest
 
 import weigh
 from weigh import errors
+from weigh.learn.additive import models
 from weigh.model.distributions.curve_weights import PairWeights
 
 LEARNERS = {True: weigh.LinearRegression, False: weigh.LogisticRegression}
@@ -183,3 +184,39 @@ def test_a_weak_pair_is_found_beside_strong_main_effects(pairs: Any) -> None:
     model = fit({"level": level, "b": b, "c": c, "d": d, "y": y}, True, pairs)
     assert model.schema.pairs == (("b", "c"),)
     assert model.fit.sigma < 0.1
+
+
+def make_levels(is_regression: bool, interaction: float, seed: int = 0, n: int = 400) -> dict[str, Any]:
+    """Return three categories with effects of their own, and a joint effect of a and b."""
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.integers(0, 3, (3, n))
+    score = 0.8 * a - b + (c == 1) + interaction * ((a == 1) == (b == 1))
+    y = score + 0.5 * rng.normal(size=n) if is_regression else score + rng.logistic(size=n) > 0.5
+    return {name: np.array(["u", "v", "w"])[codes] for name, codes in zip("abc", (a, b, c), strict=True)} | {
+        "y": y
+    }
+
+
+@pytest.mark.parametrize("is_regression", [True, False])
+def test_levels_without_pairs_are_fitted_as_a_plain_regression(is_regression: bool) -> None:
+    table = make_levels(is_regression, 0.0, seed=2)
+    model = fit(table, is_regression, "auto")
+    plain = LEARNERS[is_regression]().fit(table, "y").model_
+    assert model.schema.pairs == ()
+    assert model.fit == plain.fit
+    assert all(np.array_equal(a.table, b.table) for a, b in zip(model.terms, plain.terms, strict=True))
+
+
+@pytest.mark.parametrize("is_regression", [True, False])
+def test_levels_with_a_joint_effect_are_pooled_beside_the_pair(is_regression: bool) -> None:
+    model = fit(make_levels(is_regression, 3.0), is_regression, "auto")
+    assert ("a", "b") in model.schema.pairs
+    assert set(model.fit.strengths) == {"a", "b", "c", "a × b"}
+
+
+def test_many_levels_of_all_classes_have_no_automatic_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = make_levels(False, 3.0)
+    for limit, n_pairs in [(6, 1), (5, 0)]:  # three categories with two coordinates each
+        monkeypatch.setattr(models, "MAX_WEIGHTS", limit)
+        assert len(fit(table, False, "auto").schema.pairs) == n_pairs
+    assert len(fit(table, False, [("a", "b")]).schema.pairs) == 1

@@ -58,8 +58,9 @@ SECTIONS = {
         compares on held-out rows of a sample, and trains the best on all rows:
           classes   naive-bayes, logistic, logistic with curves, and with pairs
           numbers   linear, linear with curves, and with pairs
-        Of learners whose loss is at most one standard error and 5 % larger than
-        the smallest, the simplest is chosen. Curves also pool rare categories.
+        Of learners whose loss exceeds the smallest by at most one standard error,
+        and also by at most 5 %, the simplest is chosen. Curves also pool rare
+        categories.
         Text, fewer than 20 rows and a single class go to naive-bayes without a
         comparison. --set limits it to the learners that have the parameter.
     """,

@@ -39,7 +39,12 @@ def is_additive(schema: Schema, pairs: Any) -> bool:
     """Whether a fit has curves, or levels that can form pairs."""
     kinds = [group.kind for group in schema.column_groups]
     has_levels = any(isinstance(kind, Category) and kind.against is None for kind in kinds)
-    return any(isinstance(kind, Curve) for kind in kinds) or (has_levels and pairs is not None)
+    return has_curve(schema) or (has_levels and pairs is not None)
+
+
+def has_curve(schema: Schema) -> bool:
+    """Whether a column is a curve."""
+    return any(isinstance(group.kind, Curve) for group in schema.column_groups)
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,11 +17,12 @@ from weigh.learn.additive.fitting import (
     AdditiveFit,
     complete_terms,
     finish,
+    has_curve,
     is_additive,
     posterior_source,
     strengths_by_title,
 )
-from weigh.learn.additive.held_out_strengths import fix_word_strengths, relax_strengths
+from weigh.learn.additive.held_out_strengths import MAX_WEIGHTS, fix_word_strengths, relax_strengths
 from weigh.learn.additive.pairs import (
     PairData,
     build_pairs,
@@ -139,10 +140,18 @@ class FittedModel:
     counts: Floats
 
 
-def fit_effects(data: TrainingData, make: LossMaker, null: float, settings: CurveSettings) -> FittedModel:
-    """Fit the main effects, choose pairs if asked for, and minimise the objective over all of them."""
+def fit_effects(
+    data: TrainingData, make: LossMaker, null: float, settings: CurveSettings
+) -> FittedModel | None:
+    """Fit the main effects, choose pairs if asked for, and minimise the objective over all of them.
+
+    Returns None if there is neither a curve nor a pair.
+    """
     with algebra.single_thread_blas():
         effects = AdditiveData.from_training_data(data, settings.fixed_strength)
+        has_curves = has_curve(data.schema)
+        if not has_curves and settings.pairs == "auto" and _count_dense_weights(effects, make) > MAX_WEIGHTS:
+            return None
         problem = fix_word_strengths(AdditiveProblem(effects.X, make(), effects.effects), make)
         sample, in_sample = _sample(problem, make)
         smoothing = relax_strengths(problem, choose_strengths(sample), make, null)
@@ -150,11 +159,19 @@ def fit_effects(data: TrainingData, make: LossMaker, null: float, settings: Curv
         if settings.pairs is not None:
             pair_data = _pair_data(data, effects)
             pairs = _select_pairs(sample, smoothing, pair_data, in_sample, make, settings)
+            if not (has_curves or pairs):
+                return None
             problem, smoothing, counts = _add_pairs(problem, smoothing, pair_data, pairs, make, counts, null)
             axes = [(pair_data.axes[a], pair_data.axes[b]) for a, b in pairs]
             schema = replace(schema, pairs=tuple((left.name, right.name) for left, right in axes))
         fit = finish(problem, smoothing, null, settings.tol, settings.max_iter)
     return FittedModel(schema, fit, axes, counts)
+
+
+def _count_dense_weights(effects: AdditiveData, make: LossMaker) -> int:
+    """Return the number of weights of all outputs whose Hessian is dense."""
+    sizes = [effect.n_coordinates for effect in effects.effects if not effect.is_wide]
+    return sum(sizes) * make().n_outputs
 
 
 def _sample(problem: AdditiveProblem, make: LossMaker) -> tuple[AdditiveProblem, Mask]:
@@ -262,13 +279,15 @@ def certify(fitted: FittedModel, null: float, scale: float, settings: CurveSetti
     return certificate
 
 
-def learn_logistic(data: TrainingData, frequencies: Floats, settings: CurveSettings) -> LogisticModel:
-    """Fit an additive logistic regression."""
+def learn_logistic(data: TrainingData, frequencies: Floats, settings: CurveSettings) -> LogisticModel | None:
+    """Fit an additive logistic regression; None if it has neither a curve nor a pair."""
     n_classes, y = len(data.classes), np.asarray(data.y, dtype=np.float64)
     make = LossMaker(y, data.weights, n_classes)
     empty = Problem(data.X, y, np.zeros(data.X.width), np.zeros(data.X.width), True, data.weights)
     null = null_model(empty, n_classes).objective
     fitted = fit_effects(data, make, null, settings)
+    if fitted is None:
+        return None
     fit, is_binary = fitted.fit, n_classes == 2
     certificate = certify(fitted, null, 1.0, settings)
     table = to_class_columns(fit.weights)
@@ -301,8 +320,11 @@ def learn_logistic(data: TrainingData, frequencies: Floats, settings: CurveSetti
     )
 
 
-def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel:
-    """Fit an additive linear regression, with the targets standardised during learning."""
+def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel | None:
+    """Fit an additive linear regression, with the targets standardised during learning.
+
+    Returns None if it has neither a curve nor a pair.
+    """
     y = np.asarray(data.y, dtype=np.float64)
     weights = np.ones(len(y)) if data.weights is None else data.weights
     total = float(weights.sum())
@@ -311,6 +333,8 @@ def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel
     make = LossMaker((y - mean) / scale, data.weights, 0)
     null = 0.5 * total
     fitted = fit_effects(data, make, null, settings)
+    if fitted is None:
+        return None
     fit = fitted.fit
     certificate = certify(fitted, null, scale, settings)
     loss = scale**2 * fit.solution.state.loss

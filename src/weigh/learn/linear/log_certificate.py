@@ -76,9 +76,9 @@ class _LogCertificate:
         problem, s = self.problem, self.s
         objective = self.loss.value(self.S) + problem.penalty(self.w)
         size = self.rows.norm(self.base)
-        objective_error = self.error * (size + self.error) + 2 * (
-            sum_error(len(s)) + sum_error(self.w.size)
-        ) * objective
+        objective_error = (
+            self.error * (size + self.error) + 2 * (sum_error(len(s)) + sum_error(self.w.size)) * objective
+        )
         step = self._step_to_feasibility()
         gap = np.inf if step is None else self._gap(step)
         # Log loss is not negative.
