@@ -31,6 +31,7 @@ from weigh.result import Table
 from weigh.text import format_percent
 
 if TYPE_CHECKING:
+    from weigh.model.row_gradients import Gradient
     from weigh.model.scorecard import Scorecard
 
 
@@ -105,6 +106,26 @@ class LogisticModel(LinearModel):
         names = ClassWeightNames(join_names([["bias"], names]), self.class_list)
         weights = np.column_stack([intercept, coef]).ravel()
         return build_summary(title, names, weights, None, self.fit, self.certificate, None, level)
+
+    def gradient(
+        self, data: Any, y: Any = None, *, weights: Any = None, coef: Any = None, intercept: Any = None
+    ) -> Gradient:
+        """Return the gradient of the log-likelihood of labelled rows, Σ s (y − p) x, in the original units.
+
+        It points to where the rows become more probable, and is minus the gradient of the log loss; the prior
+        is no part of it. `coef` and `intercept` are the weights to compute it at, numbers or arrays like the
+        model's, and the model's own by default. At the optimum without a prior all components are zero.
+
+        >>> import weigh
+        >>> table = {"x": [0.0, 1.0, 2.0, 3.0], "late": ["no", "yes", "no", "yes"]}
+        >>> model = weigh.LogisticRegression(1, scale=None).fit(table, "late").model_
+        >>> model.gradient(table, coef=0, intercept=0).coef.tolist()
+        [1.0]
+        """
+        # Imported here because predictions need no gradients.
+        from weigh.model.row_gradients import sum_gradients
+
+        return sum_gradients(self, data, y, weights, coef, intercept)
 
     def scorecard(self, points: float = 20, odds: float = 2) -> Scorecard:
         """Return the contributions as whole points: `points` more points multiply the odds by `odds`.
