@@ -64,10 +64,10 @@ class LogisticModel(LinearModel):
     @cached_property
     def posterior(self) -> Posterior:
         """The Laplace approximation of the weights' posterior; raises Unsupported if there is none."""
-        return self._training_posterior.rescale(*standardisation_of(self.terms))
+        return self.training_posterior.rescale(*standardisation_of(self.terms))
 
     @cached_property
-    def _training_posterior(self) -> Posterior:
+    def training_posterior(self) -> Posterior:
         """The posterior of the weights of the numbers as standardised for training."""
         if self.posterior_source is not None:
             return self.posterior_source.posterior().with_names(self.features)
@@ -91,17 +91,33 @@ class LogisticModel(LinearModel):
         """Return the model itself, which is already linear."""
         return self
 
-    def summary(self, level: float = 0.95) -> Summary:
+    def summary(
+        self,
+        level: float = 0.95,
+        *,
+        data: Any = None,
+        y: Any = None,
+        weights: Any = None,
+        errors: str | None = None,
+        groups: Any = None,
+    ) -> Summary:
         """Return the weights with standard errors and intervals, and the equivalent penalties.
 
         With more than two classes there is one line per class and feature.
+
+        `errors` "hc3" are standard errors for noise that differs between rows, and "clustered" those for rows
+        that are alike within `groups`, one per row. Both need the training rows, and their weights if they had
+        any: `data`, `y` and `weights` as for `fit`.
         """
+        robust = self.robust_errors(data, y, weights, errors, groups)
         posterior = None if self.posterior_source is None else self.posterior
         names, coef, intercept = self.feature_names, self.coef, self.intercept
         if len(self.class_list) == 2:
             title = f"Logistic regression: log-odds of {self.class_list[1]} against {self.class_list[0]}"
             bias = float(intercept) if self.fit.bias else None
-            return build_summary(title, names, coef, bias, self.fit, self.certificate, posterior, level)
+            return build_summary(
+                title, names, coef, bias, self.fit, self.certificate, posterior, level, robust
+            )
         title = f"Logistic regression of {len(self.class_list):,} classes"
         names = ClassWeightNames(join_names([["bias"], names]), self.class_list)
         weights = np.column_stack([intercept, coef]).ravel()
@@ -156,7 +172,7 @@ class LogisticModel(LinearModel):
         if self.certificate is not None:
             meta["certificate"] = asdict(self.certificate)
         if self.posterior_source is not None and len(self.feature_names) <= MAX_SAVED_FEATURES:
-            self._training_posterior.write_arrays(arrays, meta)
+            self.training_posterior.write_arrays(arrays, meta)
         return meta, arrays
 
     @classmethod
