@@ -69,10 +69,25 @@ class InferenceMixin:
         posterior: Posterior = self.model_.posterior
         return posterior
 
-    def summary(self, level: float = 0.95) -> Summary:
-        """Return weights with standard errors and intervals, noise, and equivalent penalties elsewhere."""
+    def summary(
+        self,
+        level: float = 0.95,
+        *,
+        data: Any = None,
+        y: Any = None,
+        weights: Any = None,
+        errors: str | None = None,
+        groups: Any = None,
+    ) -> Summary:
+        """Return weights with standard errors and intervals, noise, and equivalent penalties elsewhere.
+
+        `errors` "hc3" are standard errors for noise that differs between rows, and "clustered" those for rows
+        that are alike within `groups`, one per row. Both need the training rows, and their weights if they had
+        any: `data`, `y` and `weights`.
+        """
         check_is_fitted(self)
-        summary: Summary = self.model_.summary(level)
+        rows = {"data": data, "y": y, "weights": weights, "errors": errors, "groups": groups}
+        summary: Summary = self.model_.summary(level, **rows)
         return summary
 
 

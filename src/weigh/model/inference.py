@@ -21,6 +21,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.features.blocks import Floats, Longs
+from weigh.immutable import Immutable
 from weigh.model.file import store
 from weigh.model.fit import Fit, Optimality
 from weigh.model.linear import read_floats
@@ -210,6 +211,20 @@ class Posterior(Result):
         return cls(mean, intercept, covariance, mean_x, sigma, total, dof)
 
 
+@dataclass(frozen=True, eq=False)
+class RobustErrors(Immutable):
+    """The standard deviation of each weight and of the intercept, with the degrees of freedom of their t."""
+
+    sd: Floats
+    intercept_sd: float
+    dof: float
+    description: str
+
+    def critical_value(self, level: float) -> float:
+        """Return the half-width of a central interval in standard deviations."""
+        return student_critical_value(self.dof, level)
+
+
 SIGMA_SOURCES = {
     "given": "as given",
     "estimated": "estimated from residuals",
@@ -312,14 +327,21 @@ def build_summary(
     certificate: Optimality | None,
     posterior: Posterior | None,
     level: float,
+    robust: RobustErrors | None = None,
 ) -> Summary:
-    """Return the summary of the weights, with standard errors if there is a posterior."""
+    """Return the summary of the weights, with standard errors if there is a posterior or robust ones."""
     check_level(level)
-    lines = [] if intercept is None else [_weight_summary("bias", intercept, posterior, level, None)]
+    source = posterior if robust is None else robust
+    sd = None if source is None else source.sd
+    lines = []
+    if intercept is not None:
+        error = 0.0 if source is None else source.intercept_sd
+        lines.append(_weight_summary("bias", intercept, error, source, level))
     listed = strongest_weights(weights)
     for i, weight in zip(listed.tolist(), weights[listed].tolist(), strict=True):
-        lines.append(_weight_summary(names[i], weight, posterior, level, i))
-    facts = tuple(_fit_facts(fit, certificate, posterior))
+        error = 0.0 if sd is None else float(sd[i])
+        lines.append(_weight_summary(names[i], weight, error, source, level))
+    facts = tuple(_fit_facts(fit, certificate, posterior, robust))
     n_unlisted = len(weights) - len(listed)
     return Summary(title, tuple(lines), level, facts, fit.equivalents(), intercept is not None, n_unlisted)
 
@@ -332,23 +354,19 @@ def strongest_weights(weights: Floats) -> Longs:
 
 
 def _weight_summary(
-    name: str, weight: float, posterior: Posterior | None, level: float, index: int | None
+    name: str, weight: float, error: float, source: Posterior | RobustErrors | None, level: float
 ) -> WeightSummary:
-    """Summarise the weight with this index, or the intercept if the index is None."""
-    if posterior is None:
+    """Summarise a weight with its standard error, unless nothing is known of errors."""
+    if source is None:
         return WeightSummary(name, weight)
-    if index is None:
-        error = posterior.intercept_sd
-    else:
-        error = math.sqrt(max(0.0, posterior.covariance[index, index]))
-    half_width = posterior.critical_value(level) * error
+    half_width = source.critical_value(level) * error
     ratio = weight / error if error else None
-    tails = None if ratio is None else student_two_sided_p(posterior.dof, abs(ratio))
+    tails = None if ratio is None else student_two_sided_p(source.dof, abs(ratio))
     return WeightSummary(name, weight, error, ratio, tails, weight - half_width, weight + half_width)
 
 
 def _fit_facts(
-    fit: Fit, certificate: Optimality | None, posterior: Posterior | None
+    fit: Fit, certificate: Optimality | None, posterior: Posterior | None, robust: RobustErrors | None
 ) -> list[tuple[str, str]]:
     facts = [
         ("rows", f"{fit.rows:,}" + ("" if fit.n == fit.rows else f", total weight {format_count(fit.n)}"))
@@ -362,14 +380,17 @@ def _fit_facts(
     elif fit.units is not None:
         l1, l2 = fit.units
         facts.append(("penalty", f"l1 = {l1:.6g}, l2 = {l2:.6g} per standard deviation"))
-    sigma, source = fit.sigma, SIGMA_SOURCES.get(fit.sigma_by, "")
+    sigma, sigma_source = fit.sigma, SIGMA_SOURCES.get(fit.sigma_by, "")
     if sigma is None and posterior is not None and fit.loss == "squared":
-        sigma, source = posterior.sigma, SIGMA_SOURCES["estimated"]
+        sigma, sigma_source = posterior.sigma, SIGMA_SOURCES["estimated"]
     if sigma is not None:
         name = "noise, mean size" if fit.loss == "absolute" else "noise, standard deviation"
-        facts.append((name, f"{sigma:.6g} ({source})"))
-    if posterior is not None and math.isfinite(posterior.dof):
-        facts.append(("degrees of freedom", format_count(posterior.dof)))
+        facts.append((name, f"{sigma:.6g} ({sigma_source})"))
+    if robust is not None:
+        facts.append(("standard errors", robust.description))
+    source = posterior if robust is None else robust
+    if source is not None and math.isfinite(source.dof):
+        facts.append(("degrees of freedom", format_count(source.dof)))
     if fit.r2 is not None:
         name = "R²" if fit.loss == "squared" else "share of the loss explained"
         facts.append((name, f"{fit.r2:.6f}"))

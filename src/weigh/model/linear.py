@@ -48,6 +48,7 @@ from weigh.source.sparse_rows import SparseRows
 
 if TYPE_CHECKING:
     from weigh.features.term_weighting import TermWeighting
+    from weigh.model.inference import RobustErrors
 
 
 class LinearPredictor(BaseModel):
@@ -108,6 +109,17 @@ class LinearPredictor(BaseModel):
     def unknown_words(self, rows: EncodedRows, row: int) -> list[str]:
         """Return the words in the texts of a row that the model does not know."""
         return unknown_words(self.terms, rows.blocks, row)
+
+    def robust_errors(
+        self, data: Any, y: Any, weights: Any, method: str | None, groups: Any
+    ) -> RobustErrors | None:
+        """Return standard errors from the training rows for `summary`; None if it was given none of them."""
+        if method is None and data is None and groups is None:
+            return None
+        # Imported here because predictions need no standard errors.
+        from weigh.model.robust_errors import RowsForErrors, robust_errors
+
+        return robust_errors(self, method, RowsForErrors(data, y, weights, groups))
 
     def contributions(self, rows: EncodedRows) -> Iterator[list[Contribution]]:
         """Yield each row's contributions of its features."""

@@ -32,6 +32,7 @@ from weigh.result import Table
 from weigh.text import format_percent
 
 if TYPE_CHECKING:
+    from weigh.model.row_gradients import Gradient
     from weigh.model.scorecard import Scorecard
 
 
@@ -65,10 +66,10 @@ class LogisticModel(LinearModel):
     @cached_property
     def posterior(self) -> Posterior:
         """The Laplace approximation of the weights' posterior; raises Unsupported if there is none."""
-        return self._training_posterior.rescale(*standardisation_of(self.terms))
+        return self.training_posterior.rescale(*standardisation_of(self.terms))
 
     @cached_property
-    def _training_posterior(self) -> Posterior:
+    def training_posterior(self) -> Posterior:
         """The posterior of the weights of the numbers as standardised for training."""
         if self.posterior_source is not None:
             return self.posterior_source.posterior().with_names(self.features)
@@ -92,21 +93,57 @@ class LogisticModel(LinearModel):
         """Return the model itself, which is already linear."""
         return self
 
-    def summary(self, level: float = 0.95) -> Summary:
+    def summary(
+        self,
+        level: float = 0.95,
+        *,
+        data: Any = None,
+        y: Any = None,
+        weights: Any = None,
+        errors: str | None = None,
+        groups: Any = None,
+    ) -> Summary:
         """Return the weights with standard errors and intervals, and the equivalent penalties.
 
         With more than two classes there is one line per class and feature.
+
+        `errors` "hc3" are standard errors for noise that differs between rows, and "clustered" those for rows
+        that are alike within `groups`, one per row. Both need the training rows, and their weights if they had
+        any: `data`, `y` and `weights` as for `fit`.
         """
+        robust = self.robust_errors(data, y, weights, errors, groups)
         posterior = None if self.posterior_source is None else self.posterior
         names, coef, intercept = self.feature_names, self.coef, self.intercept
         if len(self.class_list) == 2:
             title = f"Logistic regression: log-odds of {self.class_list[1]} against {self.class_list[0]}"
             bias = float(intercept) if self.fit.bias else None
-            return build_summary(title, names, coef, bias, self.fit, self.certificate, posterior, level)
+            return build_summary(
+                title, names, coef, bias, self.fit, self.certificate, posterior, level, robust
+            )
         title = f"Logistic regression of {len(self.class_list):,} classes"
         names = ClassWeightNames(join_names([["bias"], names]), self.class_list)
         weights = np.column_stack([intercept, coef]).ravel()
         return build_summary(title, names, weights, None, self.fit, self.certificate, None, level)
+
+    def gradient(
+        self, data: Any, y: Any = None, *, weights: Any = None, coef: Any = None, intercept: Any = None
+    ) -> Gradient:
+        """Return the gradient of the log-likelihood of labelled rows, Σ s (y − p) x, in the original units.
+
+        It points to where the rows become more probable, and is minus the gradient of the log loss; the prior
+        is no part of it. `coef` and `intercept` are the weights to compute it at, numbers or arrays like the
+        model's, and the model's own by default. At the optimum without a prior all components are zero.
+
+        >>> import weigh
+        >>> table = {"x": [0.0, 1.0, 2.0, 3.0], "late": ["no", "yes", "no", "yes"]}
+        >>> model = weigh.LogisticRegression(1, scale=None).fit(table, "late").model_
+        >>> model.gradient(table, coef=0, intercept=0).coef.tolist()
+        [1.0]
+        """
+        # Imported here because predictions need no gradients.
+        from weigh.model.row_gradients import sum_gradients
+
+        return sum_gradients(self, data, y, weights, coef, intercept)
 
     def scorecard(self, points: float = 20, odds: float = 2) -> Scorecard:
         """Return the contributions as whole points: `points` more points multiply the odds by `odds`.
@@ -137,7 +174,7 @@ class LogisticModel(LinearModel):
         if self.certificate is not None:
             meta["certificate"] = asdict(self.certificate)
         if self.posterior_source is not None and len(self.feature_names) <= MAX_SAVED_FEATURES:
-            self._training_posterior.write_arrays(arrays, meta)
+            self.training_posterior.write_arrays(arrays, meta)
         if self.online is not None:
             meta["online"] = self.online.to_dict()
         return meta, arrays

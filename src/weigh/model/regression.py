@@ -75,7 +75,7 @@ class RegressionModel(LinearPredictor):
 
     def predict(self, rows: Any, return_std: bool = False) -> Any:
         """Return one prediction per row; with `return_std` also the predictive standard deviations."""
-        posterior = self._training_posterior if return_std else None
+        posterior = self.training_posterior if return_std else None
 
         def predict_chunk(chunk: Chunk) -> tuple[Floats, ...]:
             encoded = self.encode(chunk)
@@ -92,10 +92,10 @@ class RegressionModel(LinearPredictor):
     @cached_property
     def posterior(self) -> Posterior:
         """The posterior of the weights; raises Unsupported if the fit has none in closed form."""
-        return self._training_posterior.rescale(*standardisation_of(self.terms))
+        return self.training_posterior.rescale(*standardisation_of(self.terms))
 
     @cached_property
-    def _training_posterior(self) -> Posterior:
+    def training_posterior(self) -> Posterior:
         """The posterior of the weights of the numbers as standardised for training."""
         if self.posterior_source is not None:
             return self.posterior_source.posterior().with_names(self.features)
@@ -110,7 +110,7 @@ class RegressionModel(LinearPredictor):
         # If the rows are fitted exactly, the noise cannot be estimated and `posterior` raises DataError. The
         # summary and saving must still work.
         try:
-            return None if self.posterior_source is None else self._training_posterior
+            return None if self.posterior_source is None else self.training_posterior
         except errors.DataError:
             return None
 
@@ -135,13 +135,28 @@ class RegressionModel(LinearPredictor):
             f"Largest weights, bias {format_float(self.intercept)}", self.feature_names, self.coef
         )
 
-    def summary(self, level: float = 0.95) -> Summary:
-        """Return the weights with standard errors and intervals, the noise and the equivalent penalties."""
+    def summary(
+        self,
+        level: float = 0.95,
+        *,
+        data: Any = None,
+        y: Any = None,
+        weights: Any = None,
+        errors: str | None = None,
+        groups: Any = None,
+    ) -> Summary:
+        """Return the weights with standard errors and intervals, the noise and the equivalent penalties.
+
+        `errors` "hc3" are standard errors for noise that differs between rows, and "clustered" those for rows
+        that are alike within `groups`, one per row. Both need the training rows, and their weights if they had
+        any: `data`, `y` and `weights` as for `fit`.
+        """
+        robust = self.robust_errors(data, y, weights, errors, groups)
         title = f"Linear regression of {self.label or 'y'}, {self.fit.loss} loss"
         bias = self.intercept if self.fit.bias else None
         posterior = None if self._available_posterior is None else self.posterior
         return build_summary(
-            title, self.feature_names, self.coef, bias, self.fit, self.certificate, posterior, level
+            title, self.feature_names, self.coef, bias, self.fit, self.certificate, posterior, level, robust
         )
 
     def scorecard(self, points: float = 20, odds: float = 2) -> Any:
