@@ -102,8 +102,16 @@ def check(model: Any, table: Any, weights: list[float]) -> Verification:
     return weigh.verify(model, weigh.rows(table, "y", weights))
 
 
+def content(model: Any) -> Any:
+    """Return the content of a model's file; the biases of several classes share an arbitrary constant."""
+    meta, arrays = model.to_store()
+    if "base" in arrays and len(arrays["base"]) > 2:
+        arrays["base"] = arrays["base"] - arrays["base"].mean()
+    return meta, arrays
+
+
 def is_same(a: Any, b: Any) -> bool:
-    """Whether two models are equal up to rounding, apart from the digest of their rows and the solver's work."""
+    """Whether contents are equal up to rounding, apart from the digest of the rows and the solver's work."""
     if isinstance(a, dict) and isinstance(b, dict):
         ignored = ("training_rows", "iterations", "gap")
         names = [name for name in {*a, *b} if not any(part in name for part in ignored)]
@@ -129,7 +137,7 @@ def test_an_alteration_is_found_unless_a_refit_gives_the_same_model(learner: Any
     for what, altered, weights in alterations(table):
         if not check(model, altered, weights).ok:
             n_found += 1
-        elif not is_same(model.to_store(), fit(learner, altered, weights).to_store()):
+        elif not is_same(content(model), content(fit(learner, altered, weights))):
             missed.append(what)
     assert not missed
     assert n_found >= 6
@@ -140,7 +148,7 @@ def test_a_changed_model_is_found(learner: Any, n_classes: int) -> None:
     table = make_table(n_classes)
     model = fit(learner, table, WEIGHTS)
     changed = change(model)
-    assert not is_same(model.to_store(), changed.to_store())
+    assert not is_same(content(model), content(changed))
     assert not check(changed, table, WEIGHTS).ok
 
 

@@ -39,8 +39,8 @@ LEARNERS = [
     *(weigh.LogisticRegression(**each) for each in ONLINE),
 ]
 UNKNOWN_ORDER = (
-    "The order in which the rows were learned is not known, because they came in batches, continued an earlier "
-    "fit, or were shuffled in parts of a file: the weights were not checked."
+    "The order in which the rows were learned is not known, because they came in batches, continued an "
+    "earlier fit, or were shuffled in parts of a file: the weights were not checked."
 )
 
 
