@@ -297,7 +297,7 @@ class Model(BaseModel):
         raise errors.Unsupported(f"A {type(self).__name__} is not a linear function of its features.")
 
     def explain(self, rows: Any) -> Explained:
-        """Return the evidence for each row: named contributions that sum to the score."""
+        """Return the evidence for each row: named contributions that sum to the score, up to rounding."""
         # Imported here because predictions need no evidence.
         from weigh.model.evidence.evidence import Explained
 

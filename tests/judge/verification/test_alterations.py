@@ -11,65 +11,8 @@ import numpy as np
 import pytest
 
 import weigh
+from tests.small_learners import CASES, N_ROWS, TWO_CLASSES, make_table
 from weigh.judge.verification.verify import Verification
-
-N_ROWS = 60
-CURVES = {"x": weigh.Curve(bins=[-1.0, 0.0, 1.0]), "z": weigh.Curve(bins=[-0.5, 0.5])}
-CELLS: dict[str, Any] = {"x": weigh.Number(bins=(-1.0, 0.0, 1.0)), "z": weigh.Number(bins=(-0.5, 0.5))}
-ONLINE: dict[str, Any] = {"method": "online", "max_iter": 6}
-TWO_CLASSES: dict[str, Any] = {
-    "naive Bayes": weigh.NaiveBayes(),
-    "naive Bayes of flags and bins": weigh.NaiveBayes(columns=CELLS),
-    "joint Bayes": weigh.JointBayes(columns=CELLS | {"colour": "skip"}, prior=1),
-    "threshold": weigh.Threshold(columns={"z": "skip", "f": "skip"}),
-    "perceptron, averaged": weigh.Perceptron(max_iter=6),
-    "perceptron, last": weigh.Perceptron("last", max_iter=6, shuffle=False),
-    "perceptron, lazy": weigh.Perceptron("lazy", max_iter=6),
-    "perceptron, voted": weigh.Perceptron("voted", max_iter=6),
-    "perceptron, recorded": weigh.Perceptron(record=True, max_iter=6, margin=0.5, relative=True),
-    "perceptron, balanced": weigh.Perceptron(class_weight="balanced", margin=1, rate=0.5, max_iter=4),
-    "logistic": weigh.LogisticRegression(prior=1),
-    "logistic, lasso": weigh.LogisticRegression(prior=weigh.Laplace(0.3)),
-    "logistic, online": weigh.LogisticRegression(**ONLINE),
-    "logistic, online with a rate": weigh.LogisticRegression(**ONLINE, rate=0.05, shuffle=False),
-    "logistic, curves": weigh.LogisticRegression(columns=CURVES),
-}
-THREE_CLASSES: dict[str, Any] = {
-    "naive Bayes": weigh.NaiveBayes(),
-    "perceptron, joint": weigh.Perceptron(max_iter=6),
-    "perceptron, one-vs-rest": weigh.Perceptron(multiclass="one-vs-rest", max_iter=6),
-    "perceptron, voted": weigh.Perceptron("voted", max_iter=3),
-    "softmax": weigh.LogisticRegression(prior=1),
-    "softmax, lasso": weigh.LogisticRegression(prior=weigh.Laplace(0.3)),
-    "softmax, online": weigh.LogisticRegression(**ONLINE),
-}
-NUMBERS: dict[str, Any] = {
-    "least squares": weigh.LinearRegression(prior=None),
-    "ridge": weigh.LinearRegression(prior=1),
-    "lasso": weigh.LinearRegression(prior=weigh.Laplace(0.5)),
-    "elastic net": weigh.LinearRegression(prior=weigh.Penalty(l1=1.0, l2=1.0)),
-    "least absolute deviations": weigh.LinearRegression(noise="laplace", prior=None),
-    "curves": weigh.LinearRegression(columns=CURVES),
-}
-CASES = [
-    *(pytest.param(learner, 2, id=f"two classes: {name}") for name, learner in TWO_CLASSES.items()),
-    *(pytest.param(learner, 3, id=f"three classes: {name}") for name, learner in THREE_CLASSES.items()),
-    *(pytest.param(learner, 0, id=f"numbers: {name}") for name, learner in NUMBERS.items()),
-]
-
-
-def make_table(n_classes: int) -> dict[str, list[Any]]:
-    """Return numbers, a category, a flag and the label y, of classes or, without any, a number."""
-    rng = np.random.default_rng(n_classes)
-    x, z = rng.normal(size=N_ROWS).round(2), rng.normal(size=N_ROWS).round(2)
-    colour, f = rng.choice(["red", "green", "blue"], N_ROWS), rng.integers(0, 2, N_ROWS)
-    score = 2 * x - z + (colour == "red") + 0.5 * f + 0.7 * rng.normal(size=N_ROWS)
-    y: list[Any] = score.round(3).tolist()
-    if n_classes:
-        cuts = np.quantile(score, np.arange(1, n_classes) / n_classes)
-        y = [f"c{c}" for c in np.digitize(score, cuts).tolist()]
-    return {"x": x.tolist(), "z": z.tolist(), "colour": colour.tolist(), "f": f.tolist(), "y": y}
-
 
 WEIGHTS = np.random.default_rng(7).choice([0.5, 1.0, 2.0], N_ROWS).tolist()
 
@@ -102,8 +45,16 @@ def check(model: Any, table: Any, weights: list[float]) -> Verification:
     return weigh.verify(model, weigh.rows(table, "y", weights))
 
 
+def content(model: Any) -> Any:
+    """Return the content of a model's file; the biases of several classes share an arbitrary constant."""
+    meta, arrays = model.to_store()
+    if "base" in arrays and len(arrays["base"]) > 2:
+        arrays["base"] = arrays["base"] - arrays["base"].mean()
+    return meta, arrays
+
+
 def is_same(a: Any, b: Any) -> bool:
-    """Whether two models are equal up to rounding, apart from the digest of their rows and the work."""
+    """Whether contents are equal up to rounding, apart from the digest of the rows and the solver's work."""
     if isinstance(a, dict) and isinstance(b, dict):
         ignored = ("training_rows", "iterations", "gap")
         names = [name for name in {*a, *b} if not any(part in name for part in ignored)]
@@ -129,7 +80,7 @@ def test_an_alteration_is_found_unless_a_refit_gives_the_same_model(learner: Any
     for what, altered, weights in alterations(table):
         if not check(model, altered, weights).ok:
             n_found += 1
-        elif not is_same(model.to_store(), fit(learner, altered, weights).to_store()):
+        elif not is_same(content(model), content(fit(learner, altered, weights))):
             missed.append(what)
     assert not missed
     assert n_found >= 6
@@ -140,7 +91,7 @@ def test_a_changed_model_is_found(learner: Any, n_classes: int) -> None:
     table = make_table(n_classes)
     model = fit(learner, table, WEIGHTS)
     changed = change(model)
-    assert not is_same(model.to_store(), changed.to_store())
+    assert not is_same(content(model), content(changed))
     assert not check(changed, table, WEIGHTS).ok
 
 

@@ -99,7 +99,8 @@ def check_online_logistic(model: LogisticModel, source: Source) -> RowChecks:
         return RowChecks(dataset.n_rows, [*checks, *check_known_rows(model, dataset)], [UNKNOWN_ORDER])
     l2 = fit.l2 if fit.units is None else fit.units[1]
     columns = len(trained_table(model)[0])
-    cost = SGD_STEP_COST * plain_cost(dataset, model.online.passes, columns)
+    visits_all = model.online.rate is not None  # the penalty shrinks all weights
+    cost = SGD_STEP_COST * plain_cost(dataset, model.online.passes, columns, visits_all=visits_all)
     if cost > MAX_PLAIN_COST:
         again = _train_again(model, model.online, l2 or 0.0, source)
         return RowChecks(dataset.n_rows, [*checks, check_same_arrays(model, again)], [NATIVE_REPLAY])

@@ -73,9 +73,13 @@ def class_factors(settings: OnlineSettings, codes: Any, weights: Floats, n_class
     return factors
 
 
-def plain_cost(dataset: SourceDataset, passes: int, columns: int) -> float:
-    """Return the cost of making passes over a data set in plain code, in steps with few features."""
+def plain_cost(dataset: SourceDataset, passes: int, columns: int, *, visits_all: bool = False) -> float:
+    """Return the cost of making passes over a data set in plain code, in steps with few features.
+
+    `visits_all` says that every step changes all weights.
+    """
     n_entries = sum(len(chunk.rows.indices) for chunk in dataset.chunks())
+    n_entries += dataset.n_rows * dataset.feature_index.width * visits_all
     return passes * (dataset.n_rows + n_entries * columns / ENTRIES_PER_STEP)
 
 

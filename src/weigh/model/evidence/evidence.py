@@ -52,8 +52,10 @@ class EvidenceRow(Facts):
 class Evidence(TabularResult):
     """The verdict for one row, compared with the runner-up.
 
-    `table` lists the contribution of each feature, and `total` is their sum: the score of the verdict minus
-    that of the runner-up, or the score itself if there is a single class. Their `unit` is
+    `table` lists the contribution of each feature, and `total` is their correctly rounded sum: the score of
+    the verdict minus that of the runner-up, or the score itself if there is a single class. The scores of
+    predictions round once per column, so that their difference may differ from `total` in the last bits. The
+    `unit` is
 
     - "nats" for models with probabilities: natural logarithms, which start with the class prior and sum to
       log P(verdict | row) − log P(runner-up | row);
@@ -80,7 +82,7 @@ class Evidence(TabularResult):
 
     @property
     def total(self) -> float:
-        """The sum of the contributions in `unit`; in nats, the log-odds of verdict against runner-up."""
+        """The correctly rounded sum of the contributions; in nats, log-odds of verdict against runner-up."""
         return exact_sum([row.nats for row in self.table])
 
     @property
