@@ -466,12 +466,6 @@ def _() -> object:
     return weigh.trace(weigh.LogisticRegression(), {"a": [1, 2], "y": ["no", "yes"]}, "y")
 
 
-@case("A naive Bayes surface over an unknown parameter")
-def _() -> object:
-    model = weigh.NaiveBayes().fit({"a": ["u", "v"], "y": ["no", "yes"]}, "y")
-    return weigh.surface(model, across="P(a=w | no)")
-
-
 @case("Regions along a category")
 def _() -> object:
     return weigh.regions(fit(PETS), PETS, across="legs")

@@ -62,3 +62,8 @@ def test_stated_models_have_no_counts() -> None:
     )
     with pytest.raises(errors.Unsupported, match="surface needs counts of rows"):
         weigh.surface(stated)
+
+
+def test_an_unknown_parameter_is_refused_with_a_suggestion() -> None:
+    with pytest.raises(errors.ColumnError, match=r"no column 'P\(size \| x\)'"):
+        weigh.surface(MODEL, across="P(size | x)")
