@@ -453,7 +453,17 @@ def _() -> object:
 
 @case("Regions over one column of numbers")
 def _() -> object:
-    return weigh.regions(fit(PETS), PETS)
+    return weigh.regions(fit(PETS), PETS, up="weight")
+
+
+@case("A trace with an unknown positive class")
+def _() -> object:
+    return weigh.trace(weigh.Perceptron(), {"a": [1, 2], "y": ["no", "yes"]}, "y", positive="yess")
+
+
+@case("A trace of an exact logistic regression")
+def _() -> object:
+    return weigh.trace(weigh.LogisticRegression(), {"a": [1, 2], "y": ["no", "yes"]}, "y")
 
 
 @case("Regions along a category")

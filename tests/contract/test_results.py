@@ -128,6 +128,7 @@ def _tuned() -> Any:
 RESULTS: dict[str, Callable[[], Any]] = {
     "Audit": lambda: weigh.audit(bayes(), TABLE, LABEL),
     "BiasVariance": lambda: weigh.bias_variance(weigh.NaiveBayes(), TABLE, LABEL, rounds=4),
+    "ClassCurves": lambda: weigh.class_curves(bayes(), TABLE, cells=20),
     "Comparison": compared,
     "Difference": lambda: weigh.diff(bayes(), weigh.NaiveBayes().fit(_table(50, 1.0), LABEL)),
     "Effects": lambda: weigh.effects(additive(), TABLE),
@@ -139,6 +140,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "LearnerChoice": lambda: weigh.choose_learner(TABLE, LABEL),
     "LearningCurve": lambda: weigh.learning_curve(weigh.NaiveBayes(), TABLE, LABEL, repeats=2),
     "MailAudit": _mail_audit,
+    "LogisticTrace": lambda: weigh.trace(
+        weigh.LogisticRegression(method="online", rate=0.1, max_iter=2), APART, LABEL
+    ),
     "Margin": lambda: weigh.margin(APART, LABEL),
     "MistakeBound": lambda: weigh.mistake_bound(APART, LABEL),
     "NormalPosterior": lambda: bayes().model_.posterior(A, YES),

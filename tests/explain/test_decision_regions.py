@@ -159,7 +159,7 @@ def test_a_line_is_clipped_to_its_box() -> None:
         ),
         (
             lambda: weigh.regions(
-                weigh.NaiveBayes().fit({"x": [1.5, 2.5], "y": [0, 1]}, "y"), {"x": [1.5], "y": [0]}
+                weigh.NaiveBayes().fit({"x": [1.5, 2.5], "y": [0, 1]}, "y"), {"x": [1.5], "y": [0]}, up="x"
             ),
             errors.ColumnError,
             "regions needs two different numeric columns; the classifier has 'x'.",

@@ -76,7 +76,7 @@ def test_shuffled_rows_come_in_the_order_of_their_pass() -> None:
     result = trace(perceptron(shuffle=True, random_state=3, max_iter=2), AND, "both")
     orders = [np.random.default_rng([3, number]).permutation(4).tolist() for number in (0, 1)]
     assert [step.row for step in result.steps] == orders[0] + orders[1]
-    assert str(result).splitlines()[5].startswith("row  w·x+b")
+    assert str(result).splitlines()[5].split()[:4] == ["row", "x", "label", "w·x+b"]
 
 
 def test_joint_classes_add_the_row_to_the_true_class_and_take_it_from_the_mistaken_one() -> None:

@@ -206,7 +206,7 @@ def trace_logistic(
         raise errors.Unsupported(
             f"A trace of {design.n_rows:,} rows × {task.max_iter:,} passes has up to {n_steps:,} steps; "
             f"the limit is {MAX_TRACE_STEPS:,}.",
-            hint=("Use fewer rows, ", Setting("max_iter", 1), ", or most=60 for the first steps."),
+            hint=("Use fewer rows, ", Setting("max_iter", 1), "."),
         )
     steps, losses = _run(task, design, limit)
     n_hidden = 0 if most is None or len(steps) < limit else n_steps - len(steps)

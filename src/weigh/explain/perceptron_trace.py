@@ -371,7 +371,6 @@ def check_trace_rows(design: DesignMatrix, parameters: PerceptronParameters, mos
     if min(steps, most or steps) > MAX_TRACE_STEPS and parameters.max_iter is not None:
         max_passes = MAX_TRACE_STEPS // design.n_rows
         advice = f"max_iter={max_passes} or fewer rows" if max_passes else "fewer rows"
-        advice += ", or give most=, the number of steps after which the trace ends"
         raise errors.Unsupported(
             f"A trace of {design.n_rows:,} rows × {parameters.max_iter:,} passes may take {steps:,} exact "
             f"steps; the limit is {MAX_TRACE_STEPS:,}. Use {advice}."

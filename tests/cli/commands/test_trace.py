@@ -61,7 +61,46 @@ def test_a_page_is_written_and_named(traced: Any, tmp_path: Path) -> None:
 
 
 def test_fewer_steps_can_be_asked_for(traced: Any) -> None:
-    assert "\n… and 18 more steps\n" in traced(*MAILS, "--set", "shuffle=false", "--most", "2").output
+    output = traced(*MAILS, "--set", "shuffle=false", "--most", "2").output
+    assert "\n1 mistake in the first 2 steps, of at most 100.\n" in output
+
+
+def test_the_first_steps_of_many_rows_can_be_traced(traced: Any, tmp_path: Path) -> None:
+    rows = "".join(f"{k % 7},{'ab'[k % 2]}\n" for k in range(20_000))
+    (tmp_path / "many.csv").write_text("x,y\n" + rows, "utf-8")
+    assert traced("many.csv", "--label", "y").exit_code == 1
+    output = traced("many.csv", "--label", "y", "--set", "shuffle=false", "--most", "3").output
+    assert "in the first 3 steps, of at most 400,000.\n" in output
+
+
+AVERAGED = """Iteration 1:
+w·x+b  error  step      error × x                       a  b of a
+    0      0    10    (0,0,0,0,0)             (0,0,0,0,0)       0
+    0     -1     9   (0,0,-1,0,0)         (0,0,-9/10,0,0)   -9/10
+   -2      1     8    (0,1,1,0,0)       (0,4/5,-1/10,0,0)   -1/10
+    1     -1     7  (0,-1,0,-1,0)  (0,1/10,-1/10,-7/10,0)    -4/5
+   -1      0     6    (0,0,0,0,0)  (0,1/10,-1/10,-7/10,0)    -4/5
+"""
+
+
+def test_the_accumulator_of_the_average_is_shown(traced: Any) -> None:
+    output = traced(*MAILS, "--set", "shuffle=false", "--set", "max_iter=2", "--average").output
+    assert AVERAGED in output
+    assert "(-1/10,7/10,-1/5,-9/10,2/5)   -7/10\n" in output
+
+
+def test_the_positive_class_can_be_named(traced: Any) -> None:
+    output = traced(*MAILS, "--set", "shuffle=false", "--positive", "not-spam").output
+    assert output.startswith("Perceptron over 5 rows: not-spam is 1, spam is 0.\n")
+    assert traced(*MAILS, "--positive", "not spam").exit_code == 2
+
+
+def test_logistic_regression_is_traced(traced: Any) -> None:
+    options = [f"--set={each}" for each in ("rate=1", "prior=none", "max_iter=1", "shuffle=false")]
+    output = traced(*MAILS, "--learner", "logistic", *options).output
+    assert "  4  0   0.1210  0.5302  -0.5302  (-0.530,0.243,-0.062,-0.817,-0.030)  -0.9092\n" in output
+    result = traced(*MAILS, "--learner", "logistic")
+    assert result.exit_code == 1
 
 
 def test_class_weights_name_classes_that_are_numbers(traced: Any) -> None:
