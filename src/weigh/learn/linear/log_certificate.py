@@ -30,7 +30,8 @@ from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.row_products import RowProducts, can_extend, sum_error
 from weigh.learn.linear.unpenalised_span import UnpenalisedSpan
 
-_MAX_STEP = 0.5  # of p′ relative to p: beyond, the bounds of the second order do not hold
+_MAX_STEP = 1.0  # of the log-odds: p′ stays positive up to it
+_MAX_STEPS, _SMALL_STEP = 6, 1e-9
 
 
 def certify_log(problem: Problem, solution: Solution, n_classes: int, tol: float) -> Solution:
@@ -118,14 +119,16 @@ class _LogCertificate:
         if not U.width:
             return step
         hess = self._hessian()
-        for _ in range(2):
+        for _ in range(_MAX_STEPS):
             theta = self.s * (self.base + step)
             d = U.times(solve_newton_system(hess, U.transposed_times(theta[:, -self.loss.n_outputs :])))
             if not np.abs(d).max(initial=0.0) <= _MAX_STEP:
                 return None
             d = np.hstack([np.zeros_like(d), d]) if self.is_binary else d
             step = step + self.p * (d - (self.p * d).sum(axis=1, keepdims=True))
-        return step
+            if not np.abs(d).max(initial=0.0) > _SMALL_STEP:
+                break
+        return step if (self.p + step >= 0).all() else None
 
     def _hessian(self) -> Floats:
         p, U = self.p[:, -self.loss.n_outputs :], self.unpenalised
