@@ -37,7 +37,7 @@ def rivals(problem: ExactProblem, w: Floats, b: float) -> Iterator[tuple[str, We
 def exact_least_squares(problem: ExactProblem, w: Floats, b: float) -> Weights | None:
     """Solve for the non-zero weights with their signs in fractions, rounded to doubles at the end."""
     active = np.flatnonzero(w) if problem.l1 else np.arange(len(w))
-    if len(active) + problem.has_intercept > MAX_EXACT_UNKNOWNS:
+    if not 0 < len(active) + problem.has_intercept <= MAX_EXACT_UNKNOWNS:
         return None
     one = np.ones((len(problem.y), int(problem.has_intercept)))
     table, power = to_integers(np.column_stack([problem.X[:, active], one, problem.y]))
@@ -120,7 +120,7 @@ def interpolate(problem: ExactProblem, w: Floats, b: float) -> Weights | None:
     """Interpolate the rows of smallest residuals exactly: a vertex, if these are the right rows."""
     active = np.flatnonzero(w) if problem.l1 else np.arange(len(w))
     k = len(active) + problem.has_intercept
-    if problem.l2 or k > MAX_EXACT_UNKNOWNS:
+    if problem.l2 or not 0 < k <= MAX_EXACT_UNKNOWNS:
         return None
     rows = np.argsort(np.abs(problem.y - problem.X @ w - b), kind="stable")[:k]
     part = ExactProblem("squared", problem.X[rows][:, active], problem.y[rows], 0.0, 0.0, problem.has_intercept)

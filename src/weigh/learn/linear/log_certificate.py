@@ -55,6 +55,7 @@ class _LogCertificate:
 
     def __init__(self, problem: Problem, solution: Solution, n_classes: int, *, is_extended: bool) -> None:
         self.problem, self.w, self.is_binary = problem, solution.w, n_classes == 2
+        self.dual = solution.dual
         self.rows = RowProducts(problem, is_extended=is_extended)
         self.loss: CrossEntropyLoss = make_loss(replace(problem, offset=None), n_classes)
         self.s = self.rows.weights[:, None]
@@ -80,10 +81,14 @@ class _LogCertificate:
         objective_error = self.error * (size + self.error) + 2 * (
             sum_error(len(s)) + sum_error(self.w.size)
         ) * objective
-        step = self._step_to_feasibility()
-        gap = np.inf if step is None else self._gap(step)
+        starts = [np.zeros_like(self.p)]
+        if self.dual is not None:
+            change = self.dual - self.p[:, -self.loss.n_outputs :]
+            starts.append(np.hstack([-change, change]) if self.is_binary else change)
+        steps = [self._step_to_feasibility(np.maximum(start, -self.p)) for start in starts]
         # Log loss is not negative.
-        return Certified(objective, min(gap, objective) + objective_error)
+        gap = min([objective, *(self._gap(step) for step in steps if step is not None)])
+        return Certified(objective, gap + objective_error)
 
     def _gap(self, step: Floats) -> float:
         """Return the gap to the dual point p + step, scaled until it is feasible; infinite if it cannot be."""
@@ -112,9 +117,11 @@ class _LogCertificate:
         first_order = 2 * missing * slope + self.error * self.rows.norm(change)
         return max(float(rows.sum()), 0.0) + rounding + first_order + 4 * (missing + self.error) ** 2
 
-    def _step_to_feasibility(self) -> Floats | None:
-        """Return a change of p towards orthogonality to the unpenalised columns; None if it is too large."""
-        step = np.zeros_like(self.p)
+    def _step_to_feasibility(self, step: Floats) -> Floats | None:
+        """Return a change of p, by `step` and towards orthogonality to the unpenalised columns.
+
+        None if it is too large.
+        """
         U = self.unpenalised
         if not U.width:
             return step
