@@ -9,6 +9,7 @@ from __future__ import annotations
 import decimal
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,9 +38,11 @@ class ExactProblem:
 
     def scores(self, w: Floats, b: float) -> list[Fraction]:
         """Return xᵢ·w + b exactly."""
-        v, intercept = [Fraction(x) for x in w.tolist()], Fraction(b)
-        rows = ([Fraction(x) for x in row] for row in self.X.tolist())
-        return [sum((x * c for x, c in zip(row, v, strict=True)), intercept) for row in rows]
+        rows, row_power = to_integers(self.X)
+        v, power = to_integers(w)
+        unit = Fraction(2) ** (row_power + power)
+        products = (sum(x * c for x, c in zip(row, v, strict=True)) for row in rows)
+        return [product * unit + Fraction(b) for product in products]
 
     def objective(self, w: Floats, b: float) -> tuple[Fraction, Fraction]:
         """Return the lowest and the highest value that the objective of the weights may have."""
@@ -50,6 +53,15 @@ class ExactProblem:
         l1, l2 = Fraction(self.l1), Fraction(self.l2)
         penalty = sum((l1 * abs(Fraction(c)) + l2 * Fraction(c) ** 2 / 2 for c in w.tolist()), Fraction(0))
         return low + penalty, high + penalty
+
+
+def to_integers(values: Floats) -> tuple[Any, int]:
+    """Return doubles as (nested lists of) integers times a common power of two, whose exponent is returned."""
+    mantissas, exponents = np.frexp(values)
+    # Zeros have exponent zero, which may be far from the others.
+    power = int(exponents[values != 0].min(initial=0)) - 53
+    integers = (mantissas * 2.0**53).astype(np.int64).astype(object)
+    return (integers * 2 ** np.maximum(exponents - 53 - power, 0).astype(object)).tolist(), power
 
 
 def row_loss(loss: str, score: Fraction, y: Fraction) -> tuple[Fraction, Fraction]:

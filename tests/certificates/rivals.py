@@ -12,7 +12,7 @@ from scipy import linalg, optimize
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import ElasticNet, Lasso, LogisticRegression
 
-from tests.certificates.exact_objectives import ExactProblem, Floats
+from tests.certificates.exact_objectives import ExactProblem, Floats, to_integers
 
 Weights = tuple[Floats, float]
 MAX_EXACT_UNKNOWNS = 9
@@ -37,20 +37,21 @@ def rivals(problem: ExactProblem, w: Floats, b: float) -> Iterator[tuple[str, We
 def exact_least_squares(problem: ExactProblem, w: Floats, b: float) -> Weights | None:
     """Solve for the non-zero weights with their signs in fractions, rounded to doubles at the end."""
     active = np.flatnonzero(w) if problem.l1 else np.arange(len(w))
-    if len(active) + problem.has_intercept > MAX_EXACT_UNKNOWNS:
+    if not 0 < len(active) + problem.has_intercept <= MAX_EXACT_UNKNOWNS:
         return None
-    columns = [[Fraction(x) for x in problem.X[:, j].tolist()] for j in active]
-    if problem.has_intercept:
-        columns.append([Fraction(1)] * len(problem.y))
-    s, y = ([Fraction(x) for x in values.tolist()] for values in (problem.s, problem.y))
+    one = np.ones((len(problem.y), int(problem.has_intercept)))
+    table, power = to_integers(np.column_stack([problem.X[:, active], one, problem.y]))
+    weights, weight_power = to_integers(problem.s)
+    *columns, y = zip(*table, strict=True)
+    unit = Fraction(2) ** (2 * power + weight_power)
     system = []
     for k, left in enumerate(columns):
-        row = [sum(a * c * t for a, c, t in zip(left, right, s, strict=True)) for right in columns]
-        target = sum(a * c * t for a, c, t in zip(left, y, s, strict=True))
+        weighted = [a * t for a, t in zip(left, weights, strict=True)]
+        row = [unit * sum(a * c for a, c in zip(weighted, right, strict=True)) for right in (*columns, y)]
         if k < len(active):
             row[k] += Fraction(problem.l2)
-            target -= Fraction(problem.l1) * int(np.sign(w[active[k]]))
-        system.append([*row, target])
+            row[-1] -= Fraction(problem.l1) * int(np.sign(w[active[k]]))
+        system.append(row)
     solution = solve_exactly(system)
     found = np.zeros(len(w))
     found[active] = [float(v) for v in solution[: len(active)]]
@@ -119,7 +120,7 @@ def interpolate(problem: ExactProblem, w: Floats, b: float) -> Weights | None:
     """Interpolate the rows of smallest residuals exactly: a vertex, if these are the right rows."""
     active = np.flatnonzero(w) if problem.l1 else np.arange(len(w))
     k = len(active) + problem.has_intercept
-    if problem.l2 or k > MAX_EXACT_UNKNOWNS:
+    if problem.l2 or not 0 < k <= MAX_EXACT_UNKNOWNS:
         return None
     rows = np.argsort(np.abs(problem.y - problem.X @ w - b), kind="stable")[:k]
     part = ExactProblem(

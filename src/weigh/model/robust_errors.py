@@ -81,7 +81,11 @@ def _check_arguments(method: str | None, rows: RowsForErrors) -> None:
         raise errors.parameter_error("summary", "errors", "None, 'hc3' or 'clustered'", method)
     if rows.data is None:
         raise errors.ParameterError(
-            ("summary: ", Setting("errors", method), " needs the rows of the training, which a model does not keep."),
+            (
+                "summary: ",
+                Setting("errors", method),
+                " needs the rows of the training, which a model does not keep.",
+            ),
             hint="Give data, and y if the labels are not a column of it.",
         )
     if (method == "clustered") != (rows.groups is not None):

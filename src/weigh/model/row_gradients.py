@@ -55,7 +55,9 @@ class Gradient(Result):
     def sections(self) -> list[Section]:
         """Return the components, the bias first."""
         columns = np.column_stack([np.ravel(self.intercept), np.atleast_2d(self.coef)]).T
-        header = ["feature", *(str(label) for label in self.classes)] if self.coef.ndim == 2 else ["feature", ""]
+        header = (
+            ["feature", *(str(label) for label in self.classes)] if self.coef.ndim == 2 else ["feature", ""]
+        )
         names = ["bias", *self.features]
         shown = list(zip(names, columns.tolist(), strict=True))[:MAX_PRINTED]
         rows = [[name, *(f"{value:.6g}" for value in values)] for name, values in shown]
@@ -142,7 +144,10 @@ def sum_gradients(model: Any, data: Any, y: Any, weights: Any, coef: Any, interc
             _filled("intercept", intercept, own[1]),
         )
     centres, units = standardisation_of(model.terms)
-    totals, sums = np.zeros((len(model.feature_names), len(model.class_list))), np.zeros(len(model.class_list))
+    totals, sums = (
+        np.zeros((len(model.feature_names), len(model.class_list))),
+        np.zeros(len(model.class_list)),
+    )
     for part in iterate_row_gradients(model, data, y, weights, at):
         contributions = part.X.entry_values()[:, None] * part.residuals[part.X.entry_rows()]
         np.add.at(totals, part.X.indices, contributions)
@@ -162,4 +167,6 @@ def _filled(name: str, values: Any, own: Floats) -> Floats:
         return np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), own.shape))
     except (TypeError, ValueError):
         shape = own.shape if len(own) > 1 else own.shape[1:]
-        raise errors.parameter_error("gradient", name, f"a number, or numbers of the shape {shape}", values) from None
+        raise errors.parameter_error(
+            "gradient", name, f"a number, or numbers of the shape {shape}", values
+        ) from None

@@ -79,9 +79,9 @@ def _move_towards_feasibility(rows: RowProducts, a: Floats) -> tuple[Floats, Flo
     if not U.width:
         return a, q, errors, 0.0
     s, best = rows.weights, (a, q, errors, math.inf)
+    t = s * (1 - np.square(a / s)).clip(_MIN_SLACK)
+    span = UnpenalisedSpan.decompose(U, t)
     for _ in range(_MAX_CORRECTIONS):
-        t = s * (1 - np.square(a / s)).clip(_MIN_SLACK)
-        span = UnpenalisedSpan.decompose(U, t)
         products, product_errors = unpenalised_products(rows, a, q, errors, rows.norm(a / s))
         missing = span.projection_norm(products, product_errors, a / np.sqrt(t))
         if missing < best[-1]:

@@ -67,7 +67,9 @@ def unpenalised_columns(problem: Problem) -> tuple[Mask, Matrix]:
     """Return which features are unpenalised, and their columns with that of the intercept."""
     free = (problem.l1 == 0) & (problem.l2 == 0)
     X = problem.X
-    U = X.select_features(free) if free.any() else DenseMatrix(np.empty((X.n_rows, 0)))
+    U: Matrix = DenseMatrix(np.empty((X.n_rows, 0)))
+    if free.any():
+        U = X if free.all() else X.select_features(free)
     return free, InterceptMatrix(U) if problem.has_intercept else U
 
 

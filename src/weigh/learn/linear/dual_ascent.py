@@ -310,7 +310,7 @@ class DualCoordinateAscent:
         objective = loss.value(S) + problem.penalty(W[: self.X.width])
         p = self._variables.probabilities()
         gap = max(0.0, objective - dual_lower_bound(loss, X, l2, p, v))
-        return SolverResult(W, objective, gap, iterations, "dual coordinate ascent")
+        return SolverResult(W, objective, gap, iterations, "dual coordinate ascent", p)
 
     def _optimise_intercept(self, S: Floats) -> Floats:
         """Take up to three Newton steps for the intercept; keep the old one if they do not lower the loss."""

@@ -30,7 +30,8 @@ from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.row_products import RowProducts, can_extend, sum_error
 from weigh.learn.linear.unpenalised_span import UnpenalisedSpan
 
-_MAX_STEP = 0.5  # of p′ relative to p: beyond, the bounds of the second order do not hold
+_MAX_STEP = 1.0  # of the log-odds: p′ stays positive up to it
+_MAX_STEPS, _SMALL_STEP = 6, 1e-9
 
 
 def certify_log(problem: Problem, solution: Solution, n_classes: int, tol: float) -> Solution:
@@ -54,6 +55,7 @@ class _LogCertificate:
 
     def __init__(self, problem: Problem, solution: Solution, n_classes: int, *, is_extended: bool) -> None:
         self.problem, self.w, self.is_binary = problem, solution.w, n_classes == 2
+        self.dual = solution.dual
         self.rows = RowProducts(problem, is_extended=is_extended)
         self.loss: CrossEntropyLoss = make_loss(replace(problem, offset=None), n_classes)
         self.s = self.rows.weights[:, None]
@@ -76,13 +78,17 @@ class _LogCertificate:
         problem, s = self.problem, self.s
         objective = self.loss.value(self.S) + problem.penalty(self.w)
         size = self.rows.norm(self.base)
-        objective_error = (
-            self.error * (size + self.error) + 2 * (sum_error(len(s)) + sum_error(self.w.size)) * objective
-        )
-        step = self._step_to_feasibility()
-        gap = np.inf if step is None else self._gap(step)
+        objective_error = self.error * (size + self.error) + 2 * (
+            sum_error(len(s)) + sum_error(self.w.size)
+        ) * objective
+        starts = [np.zeros_like(self.p)]
+        if self.dual is not None:
+            change = self.dual - self.p[:, -self.loss.n_outputs :]
+            starts.append(np.hstack([-change, change]) if self.is_binary else change)
+        steps = [self._step_to_feasibility(np.maximum(start, -self.p)) for start in starts]
         # Log loss is not negative.
-        return Certified(objective, min(gap, objective) + objective_error)
+        gap = min([objective, *(self._gap(step) for step in steps if step is not None)])
+        return Certified(objective, gap + objective_error)
 
     def _gap(self, step: Floats) -> float:
         """Return the gap to the dual point p + step, scaled until it is feasible; infinite if it cannot be."""
@@ -111,21 +117,25 @@ class _LogCertificate:
         first_order = 2 * missing * slope + self.error * self.rows.norm(change)
         return max(float(rows.sum()), 0.0) + rounding + first_order + 4 * (missing + self.error) ** 2
 
-    def _step_to_feasibility(self) -> Floats | None:
-        """Return a change of p towards orthogonality to the unpenalised columns; None if it is too large."""
-        step = np.zeros_like(self.p)
+    def _step_to_feasibility(self, step: Floats) -> Floats | None:
+        """Return a change of p, by `step` and towards orthogonality to the unpenalised columns.
+
+        None if it is too large.
+        """
         U = self.unpenalised
         if not U.width:
             return step
         hess = self._hessian()
-        for _ in range(2):
+        for _ in range(_MAX_STEPS):
             theta = self.s * (self.base + step)
             d = U.times(solve_newton_system(hess, U.transposed_times(theta[:, -self.loss.n_outputs :])))
             if not np.abs(d).max(initial=0.0) <= _MAX_STEP:
                 return None
             d = np.hstack([np.zeros_like(d), d]) if self.is_binary else d
             step = step + self.p * (d - (self.p * d).sum(axis=1, keepdims=True))
-        return step
+            if not np.abs(d).max(initial=0.0) > _SMALL_STEP:
+                break
+        return step if (self.p + step >= 0).all() else None
 
     def _hessian(self) -> Floats:
         p, U = self.p[:, -self.loss.n_outputs :], self.unpenalised

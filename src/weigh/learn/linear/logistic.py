@@ -124,7 +124,8 @@ def _to_solution(result: SolverResult, problem: Problem, n_classes: int) -> Solu
     b = result.W[-1] if problem.has_intercept else np.zeros(result.W.shape[1])
     if n_classes == 2:
         W, b = W[:, 0], b[0]
-    return Solution(W, np.asarray(b), result.objective, result.gap, result.iterations, result.method)
+    b = np.asarray(b)
+    return Solution(W, b, result.objective, result.gap, result.iterations, result.method, result.dual)
 
 
 def solve_l1_logistic(

@@ -32,13 +32,17 @@ MAX_STATIONARY_SHARE = 0.01
 
 @dataclass(frozen=True, eq=False)
 class SolverResult:
-    """Weights [width, k], the intercept among them, with an upper bound `gap` on objective − minimum."""
+    """Weights [width, k], the intercept among them, with an upper bound `gap` on objective − minimum.
+
+    `dual` are the probabilities [n, k] of the dual point, if they are not those of the weights.
+    """
 
     W: Floats
     objective: float
     gap: float
     iterations: int
     method: str
+    dual: Floats | None = None
 
 
 class NewtonSolver:

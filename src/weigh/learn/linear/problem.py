@@ -79,7 +79,9 @@ class Solution:
     """Weights and intercept with a certificate of optimality.
 
     `gap` is an upper bound on objective − minimum, from a dual point or from the gradient. `w` is [d] and `b`
-    a number, or [d, classes] and [classes]. `dual` is the dual point of absolute loss, one number per row.
+    a number, or [d, classes] and [classes]. `dual` is the
+    solver's dual point, if it is not that of the residuals: residuals for squared loss, signed row weights for
+    absolute loss, probabilities for log loss.
     """
 
     w: Floats

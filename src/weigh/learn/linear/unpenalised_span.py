@@ -48,7 +48,8 @@ class UnpenalisedSpan:
 
     @classmethod
     def _from_gram(cls, U: Matrix, t: Floats) -> UnpenalisedSpan | None:
-        gram = U.weighted_gram(t)
+        has_unit_weights = bool((t == 1).all())
+        gram = U.weighted_gram(None if has_unit_weights else t)
         norms = np.sqrt(np.diagonal(gram))
         if not norms.all() or not np.isfinite(gram).all():
             return None
@@ -56,7 +57,9 @@ class UnpenalisedSpan:
         if lower is None:
             return None
         inverse = algebra.triangular_inverse(lower).T
-        n_terms = min(U.n_rows, BLOCK_ROWS) + U.n_rows // BLOCK_ROWS + U.width
+        n_terms = U.width + U.n_rows
+        if not has_unit_weights:
+            n_terms = U.width + min(U.n_rows, BLOCK_ROWS) + U.n_rows // BLOCK_ROWS
         error = 2 * n_terms * EPS * float(np.square(np.abs(inverse).sum(axis=0)).sum())
         if error > _MAX_ERROR:
             return None
