@@ -178,7 +178,11 @@ def test_other_odds_are_named_in_the_headline() -> None:
 def fit_words() -> Any:
     """Return a model of a number with a curve and a text."""
     n = 40
-    rows = {"x": np.arange(n) / 3, "note": [f"good day number {k}" for k in range(n)], "y": ["a", "b"] * (n // 2)}
+    rows = {
+        "x": np.arange(n) / 3,
+        "note": [f"good day number {k}" for k in range(n)],
+        "y": ["a", "b"] * (n // 2),
+    }
     return weigh.LogisticRegression(columns={"note": weigh.Text()}, curves="auto").fit(rows, "y").model_
 
 

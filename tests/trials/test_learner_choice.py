@@ -106,7 +106,9 @@ def test_categories_are_compared_without_curves_but_with_pairs():
     choice = weigh.choose_learner({"a": np.array(["p", "q"])[a], "b": np.array(["r", "s"])[b], "y": y}, "y")
     assert choice.name == PAIRS
     assert [each.name for each in choice.candidates] == ["naive Bayes", PLAIN, PAIRS]
-    assert [(each.name, each.reason) for each in choice.untried] == [(CURVES, "no column is a number or date")]
+    assert [(each.name, each.reason) for each in choice.untried] == [
+        (CURVES, "no column is a number or date")
+    ]
 
 
 def test_a_variant_with_curves_has_an_effect_on_numbers_and_with_pairs_on_categories():

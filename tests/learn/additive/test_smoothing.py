@@ -57,7 +57,9 @@ def log_marginal_likelihood(problem: AdditiveProblem, strengths: dict[Any, float
 
 def log_prior_of_lines(strengths: dict[Any, float]) -> float:
     """Return the log density of the logs of the line strengths around their centre."""
-    ratios = np.array([value for key, value in strengths.items() if key.endswith(": line")]) / strengths["line"]
+    ratios = (
+        np.array([value for key, value in strengths.items() if key.endswith(": line")]) / strengths["line"]
+    )
     return float(0.5 * CENTRE_DEGREES * (np.log(ratios) - ratios + 1).sum())
 
 

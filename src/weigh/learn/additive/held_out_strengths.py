@@ -2,8 +2,8 @@
 
 The marginal likelihood needs the inverse Hessian. Of thousands of words only its diagonal is affordable, and
 the diagonal alone overstates what the rows say about words that occur together. And if the classes are nearly
-separable, Laplace's approximation prefers strengths that are too large, because the curvature of the log loss
-vanishes where the classes are certain.
+separable, the strengths of highest marginal likelihood (Laplace) may be too large: held-out rows often prefer
+much weaker ones, even where the Hessian is exact.
 """
 
 from __future__ import annotations

@@ -280,9 +280,7 @@ def certify(fitted: FittedModel, null: float, scale: float, settings: CurveSetti
     return certificate
 
 
-def learn_logistic(
-    data: TrainingData, frequencies: Floats, settings: CurveSettings
-) -> LogisticModel | None:
+def learn_logistic(data: TrainingData, frequencies: Floats, settings: CurveSettings) -> LogisticModel | None:
     """Fit an additive logistic regression; None if it has neither a curve nor a pair."""
     n_classes, y = len(data.classes), np.asarray(data.y, dtype=np.float64)
     make = LossMaker(y, data.weights, n_classes)

@@ -10,8 +10,8 @@ Fellner-Schall method") never decreases the likelihood at a fixed Hessian, but c
 without bound, so steps are lengthened or shortened by the secant method.
 
 The slopes of different curves may differ by orders of magnitude, and every curve has few slopes, one per
-output. Strengths with a common centre λ₀ therefore have the prior density (λ/λ₀)^{ν/2} exp(−νλ / 2λ₀) of log λ,
-so that slopes have a Student t distribution with ν degrees of freedom. The fixed points become
+output. Strengths with a common centre λ₀ therefore have the prior density (λ/λ₀)^{ν/2} exp(−νλ / 2λ₀) of
+log λ, so that slopes have a Student t distribution with ν degrees of freedom. The fixed points become
 
     λ ← (λ (tr P⁻¹S − tr H⁻¹S) + ν) / (u·Su / φ + ν / λ₀),
     λ₀ ← λ₀ Σ λ (tr P⁻¹S − tr H⁻¹S) / Σ λ u·Su / φ.
