@@ -106,7 +106,7 @@ def row_losses(loss: Any, S: Floats) -> Floats:
 
 def is_clear_gain(gain: Floats, n_errors: float) -> bool:
     """Whether the total gain of the rows exceeds so many of its standard errors."""
-    return float(gain.sum()) > n_errors * float(gain.std()) * np.sqrt(len(gain))
+    return bool(gain.sum() > n_errors * gain.std() * np.sqrt(len(gain)))
 
 
 def _assign_folds(n: int) -> Ints:
