@@ -175,12 +175,29 @@ def test_other_odds_are_named_in_the_headline() -> None:
     assert card.headline == "Scorecard: every 50 points multiply the odds of c1 by 10."
 
 
+def fit_words() -> Any:
+    """Return a model of a number with a curve and a text."""
+    n = 40
+    rows = {
+        "x": np.arange(n) / 3,
+        "note": [f"good day number {k}" for k in range(n)],
+        "y": ["a", "b"] * (n // 2),
+    }
+    return weigh.LogisticRegression(columns={"note": weigh.Text()}, curves="auto").fit(rows, "y").model_
+
+
 def test_what_has_no_points_is_refused_with_a_sentence() -> None:
     with pytest.raises(errors.Unsupported) as raised:
         fit_additive(TABLE).scorecard()
     assert str(raised.value) == (
         "A scorecard has points for ranges, levels and flags, but value column 'size' has a weight per unit. "
         "Train with curves='auto', or leave it out."
+    )
+    with pytest.raises(errors.Unsupported) as raised:
+        fit_words().scorecard()
+    assert str(raised.value) == (
+        "A scorecard has points for ranges, levels and flags, but text column 'note' has a weight per word. "
+        "Train with columns={'note': 'category'}, or leave it out."
     )
     with pytest.raises(errors.Unsupported) as raised:
         fit_additive(make_table(100, classes=3)).scorecard()

@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from weigh import errors
-from weigh.advice import Setting
+from weigh.advice import Setting, set_kind
 from weigh.features.blocks import Floats, Longs
 from weigh.features.kinds import Flag
 from weigh.features.schema import ColumnGroup
+from weigh.features.text_kinds import BagOfWordsKind
 from weigh.model.distributions.curve_weights import CurveWeights, PairAxis, PairWeights, format_cuts
 from weigh.model.distributions.weights import LevelWeights, format_value
 from weigh.model.distributions.word_weights import WordWeights
@@ -234,10 +235,13 @@ def _round_term(
 
 def _unsupported_column_error(group: ColumnGroup) -> errors.Unsupported:
     columns, have, them = ("column", "has", "it") if len(group.names) == 1 else ("columns", "have", "them")
+    unit, hint = "unit", ("Train with ", Setting("curves", "auto"), f", or leave {them} out.")
+    if isinstance(group.kind, BagOfWordsKind):
+        unit, hint = "word", ("Train with ", set_kind(group.names[0], "category"), f", or leave {them} out.")
     return errors.Unsupported(
         f"A scorecard has points for ranges, levels and flags, but {group.kind.name} {columns} "
-        f"{errors.quote_names(group.names)} {have} a weight per unit.",
-        hint=("Train with ", Setting("curves", "auto"), f", or leave {them} out."),
+        f"{errors.quote_names(group.names)} {have} a weight per {unit}.",
+        hint=hint,
     )
 
 

@@ -116,8 +116,8 @@ def _describe_sample(choice: LearnerChoice) -> str:
     rows = format_quantity(choice.rows, "row")
     sample = rows if choice.sampled == choice.rows else f"a sample of {choice.sampled:,} of {rows}"
     return (
-        f"{choice.folds} folds of {sample}; ± is one standard error. The first learner whose loss exceeds the "
-        "smallest by at most one standard error, and also by at most 5 %, is chosen."
+        f"{choice.folds} folds of {sample}; ± is one standard error. The first learner whose loss exceeds "
+        "the smallest by at most one standard error, and also by at most 5 %, is chosen."
     )
 
 

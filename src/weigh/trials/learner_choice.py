@@ -62,9 +62,9 @@ def choose_learner(
     For classes, the candidates are naive Bayes and logistic regression: plain, with curves, and with curves
     and pairs. For numbers they are linear regression in the same three forms. All are cross-validated on the
     same folds of at most about 20,000 rows: 10 folds below 100 rows, 5 below 5,000, 3 above; 2 folds of fewer
-    rows if there are very many columns or classes. The candidate
-    with the smallest log loss (for numbers, the largest R²) is chosen, or the simplest whose loss is larger
-    by at most one standard error and also by at most 5 %. The standard error is that of the mean difference of the rows' losses.
+    rows if there are very many columns or classes. The candidate with the smallest log loss (for numbers, the
+    largest R²) is chosen, or the simplest whose loss is larger by at most one standard error and also by at
+    most 5 %. The standard error is that of the mean difference of the rows' losses.
 
     Some tables need no comparison. Naive Bayes is chosen if text holds more than half of the characters, if
     there are fewer than 20 rows, or a single class. Linear regression without curves is chosen for fewer

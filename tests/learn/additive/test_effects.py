@@ -111,10 +111,11 @@ def test_bounded_coordinates_are_the_increments(monotone: str, sign: int) -> Non
     np.testing.assert_allclose(sign * np.diff(effect.expand(U)[:-1, 0]), U[:-1, 0], atol=1e-12)
 
 
-def test_effects_of_different_columns_share_only_lines_and_missing_values() -> None:
+def test_curves_share_the_strength_of_missing_values_and_the_centre_of_those_of_lines() -> None:
     one, two = (curve_effect(name, 0, COUNTS, POSITIONS, None, None) for name in ("x", "z"))
     shared = {c.key for c in one.components} & {c.key for c in two.components}
-    assert len(shared) == 2
+    assert shared == {"missing"}
+    assert [c.centre for c in one.components] == [c.centre for c in two.components] == [None, "line", None]
 
 
 @pytest.mark.parametrize("name", ["line", "missing", "flags", "a: walk", "a: levels", "a × b", "a × b: walk"])

@@ -90,6 +90,17 @@ def test_an_unknown_column_of_a_pair_is_refused() -> None:
         fit(simulate(0, True, 0.0, n=300), True, [("a", "nothing")])
 
 
+def test_a_column_of_dates_stands_for_its_days() -> None:
+    table = simulate(0, True, 0.0, n=200)
+    table["when"] = np.datetime64("2020-01-01") + np.arange(200)
+    model = fit(table, True, [("when", "a")])
+    assert model.schema.pairs == (("when: days since 1970", "a"),)
+    for repeated in (["when", "when: days since 1970"], ["a", "when: days since 1970"]):
+        with pytest.raises(errors.ParameterError) as raised:
+            fit(table, True, [("when", "a"), tuple(repeated)])
+        assert "pairs must be pairs of two different column names, each once" in str(raised.value)
+
+
 @pytest.mark.parametrize("pairs", [[("a", "a")], [("a", "b"), ("a", "b")], [("a", "b"), ("b", "a")]])
 def test_a_pair_of_one_column_and_a_repeated_pair_are_refused(pairs: Any) -> None:
     with pytest.raises(errors.WeighError, match="pairs"):

@@ -11,10 +11,11 @@ from scipy import optimize
 
 import weigh
 from tests.learn.additive.problems import Case, make_case
+from weigh.learn.additive import smoothing
 from weigh.learn.additive.effects import curve_effect
 from weigh.learn.additive.preconditioner import Preconditioner
 from weigh.learn.additive.problem import AdditiveProblem, Prior, SquaredLoss, evaluate
-from weigh.learn.additive.smoothing import choose_strengths, initial_smoothing
+from weigh.learn.additive.smoothing import CENTRE_DEGREES, choose_strengths, initial_smoothing
 from weigh.learn.additive.solver import minimise
 from weigh.learn.linear.matrix import SparseMatrix
 from weigh.source.sparse_rows import SparseRows
@@ -47,10 +48,19 @@ def log_marginal_likelihood(problem: AdditiveProblem, strengths: dict[Any, float
     H = Z.T @ (h * Z)
     H[:-1, :-1] += P
     determinants = 0.5 * np.linalg.slogdet(P)[1] - 0.5 * np.linalg.slogdet(H)[1]
+    determinants += log_prior_of_lines(strengths)
     if is_squared:
         n = problem.X.n_rows - 1
         return float(determinants - 0.5 * n * np.log(2 * state.objective / n))
     return float(determinants - state.objective)
+
+
+def log_prior_of_lines(strengths: dict[Any, float]) -> float:
+    """Return the log density of the logs of the line strengths around their centre."""
+    ratios = (
+        np.array([value for key, value in strengths.items() if key.endswith(": line")]) / strengths["line"]
+    )
+    return float(0.5 * CENTRE_DEGREES * (np.log(ratios) - ratios + 1).sum())
 
 
 def best_strengths(case: Case, strengths: dict[Any, float]) -> tuple[dict[Any, float], float]:
@@ -89,18 +99,20 @@ def test_the_chosen_strengths_nearly_maximise_the_marginal_likelihood(n_classes:
 def test_the_update_follows_the_derivative_of_the_marginal_likelihood() -> None:
     case = curves_only(0)
     problem = case.problem
-    strengths = {key: 1.7 * value for key, value in case.strengths.items() if value != 1.7}
+    strengths = {key: 1.7 * value for key, value in case.strengths.items() if value != 1.7} | {"line": 0.5}
     zero = np.zeros((problem.offsets[-1], 1)), np.zeros(1)
     state = minimise(problem, strengths, zero, 1e-12, 100).state
     noise = 2 * state.objective / (problem.X.n_rows - 1)
     inverses = Preconditioner(problem, Prior(problem, strengths), state.p).inverses()[0]
-    slopes = dict.fromkeys(strengths, 0.0)
+    slopes = dict.fromkeys(strengths.keys() - {"line"}, 0.0)
     for (effect, at), inverse in zip(problem.slices(), inverses, strict=True):
         for component in effect.components:
             trace = float((inverse * component.S).sum())
             size = component.quadratic(state.U[at])
             gain = component.rank / strengths[component.key] - trace - size / noise
             slopes[component.key] += 0.5 * strengths[component.key] * gain
+            if component.centre is not None:
+                slopes[component.key] += 0.5 * CENTRE_DEGREES * (1 - strengths[component.key] / 0.5)
     for key, slope in slopes.items():
         above, below = (
             log_marginal_likelihood(problem, strengths | {key: factor * strengths[key]}, True)
@@ -244,3 +256,31 @@ def test_a_curve_of_noise_uses_few_degrees_of_freedom() -> None:
         found = choose_strengths(AdditiveProblem(X, SquaredLoss(rng.normal(size=250), None), [effect]))
         degrees.append(sum(found.degrees.values()))
     assert np.mean(degrees) < 3
+
+
+def test_a_steep_line_does_not_flatten_in_the_company_of_many_flat_ones() -> None:
+    rng = np.random.default_rng(0)
+    x, noise = rng.uniform(-1, 1, 200), rng.uniform(-1, 1, (6, 200))
+    table = {"x": x} | {f"z{k}": column for k, column in enumerate(noise)}
+    table["y"] = np.where(30 * x + rng.logistic(size=200) > 0, "yes", "no")
+    model = weigh.LogisticRegression(curves="auto").fit(table, "y").model_
+    x_term, *others = model.terms
+    assert x_term.strengths[1] < 0.2 * min(term.strengths[1] for term in others)
+
+
+def test_the_centre_of_the_lines_is_the_mean_of_their_strengths() -> None:
+    found = choose_strengths(curves_only(0, n=400).problem).strengths
+    lines = [value for key, value in found.items() if key.endswith(": line")]
+    assert len(lines) == 2
+    assert found["line"] == pytest.approx(np.mean(lines), rel=0.1)
+
+
+def test_one_curve_has_the_line_strength_of_the_marginal_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.uniform(-1, 1, 300)
+    table, found = {"x": x, "y": 2 * x + rng.normal(size=300)}, []
+    for degrees in (0.0, CENTRE_DEGREES):
+        monkeypatch.setattr(smoothing, "CENTRE_DEGREES", degrees)
+        model = weigh.LinearRegression(curves="auto").fit(table, "y").model_
+        found.append(model.terms[0].strengths[1] / model.fit.sigma**2)
+    assert found[0] == pytest.approx(found[1], rel=0.1)

@@ -22,7 +22,7 @@ from weigh import algebra
 from weigh.features.blocks import Floats, Mask
 
 MAX_CENTRED_LEVELS = 500  # a basis of more levels would be a large dense matrix
-LINE, MISSING, FLAGS = "line", "missing", "flags"  # strengths that columns share
+LINE, MISSING, FLAGS = "line", "missing", "flags"  # strengths that columns share, or around which theirs vary
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +32,7 @@ class Component:
     `S` [r, r] refers to the coordinates; [r] is a diagonal. The ranks of an effect's components add up to its
     number of coordinates, so that tr P⁻¹S is rank / strength. `fixed` is a stated strength. One
     that `is_validated` is chosen on held-out rows instead of by marginal likelihood.
+    Strengths with a common `centre` vary around the strength of that name.
     """
 
     key: str
@@ -39,6 +40,7 @@ class Component:
     rank: int
     fixed: float | None = None
     is_validated: bool = False
+    centre: str | None = None
 
     def quadratic(self, U: Floats) -> float:
         """Return Σ u·Su over the columns of U."""
@@ -121,10 +123,11 @@ def curve_effect(
     last = np.diag(np.arange(n_cells) == n_cells - 1).astype(np.float64)
     forms = [
         (f"{title}: walk", _project(walk, basis), max(n_cells - 2, 0), smooth),
-        (LINE, _project(line, basis), min(n_cells - 1, 1), None),
+        (f"{title}: line", _project(line, basis), min(n_cells - 1, 1), None),
         (MISSING, last, 1, None),
     ]
     components = [Component(key, S, rank, fixed) for key, S, rank, fixed in forms]
+    components[1] = replace(components[1], centre=LINE)
     bounded = None if monotone is None else np.arange(n_cells) < n_cells - 1
     return Effect(title, start, start + n_cells + 1, components, basis, bounded)
 

@@ -2,8 +2,8 @@
 
 The marginal likelihood needs the inverse Hessian. Of thousands of words only its diagonal is affordable, and
 the diagonal alone overstates what the rows say about words that occur together. And if the classes are nearly
-separable, Laplace's approximation prefers strengths that are too large, because the curvature of the log loss
-vanishes where the classes are certain.
+separable, the strengths of highest marginal likelihood (Laplace) may be too large: held-out rows often prefer
+much weaker ones, even where the Hessian is exact.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def row_losses(loss: Any, S: Floats) -> Floats:
 
 def is_clear_gain(gain: Floats, n_errors: float) -> bool:
     """Whether the total gain of the rows exceeds so many of its standard errors."""
-    return float(gain.sum()) > n_errors * float(gain.std()) * np.sqrt(len(gain))
+    return bool(gain.sum() > n_errors * gain.std() * np.sqrt(len(gain)))
 
 
 def _assign_folds(n: int) -> Ints:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -65,7 +65,7 @@ class CurveSettings:
         return 1 / float(self.prior.scale) ** 2 if _has_fixed_scale(self.prior) else None
 
 
-def _has_fixed_scale(prior: Any) -> bool:
+def _has_fixed_scale(prior: Any) -> TypeGuard[Normal]:
     """Whether a prior states its scale."""
     return isinstance(prior, Normal) and not prior.is_scale_automatic
 

@@ -18,6 +18,7 @@ import numpy as np
 from weigh import _core, errors
 from weigh.features.blocks import Floats, Ints, Mask
 from weigh.features.curves import Curve, pair_title
+from weigh.features.dates.kind import is_days, split_part_name
 from weigh.features.kinds import Category
 from weigh.learn.additive.effects import Effect, pair_effect
 from weigh.learn.additive.held_out_strengths import (
@@ -250,16 +251,23 @@ def _curvatures(loss: ScoreLoss, p: Floats) -> Floats:
 
 
 def named_pairs(pairs: Sequence[Any], data: PairData, owner: str) -> list[tuple[int, int]]:
-    """Return the pairs that a user named."""
-    positions = {axis.name: at for at, axis in enumerate(data.axes)}
-    found = []
+    """Return the pairs that a user named; a column of dates stands for its days."""
+    known = [axis.name for axis in data.axes]
+    positions = {name: at for at, name in enumerate(known)}
+    for at, name in enumerate(known):
+        if is_days(name):
+            positions.setdefault(split_part_name(name)[0], at)
+    found: list[tuple[int, int]] = []
     for pair in pairs:
         for name in pair:
             if name not in positions:
-                known = list(positions)
                 raise errors.ColumnError(
                     f"{owner}: pairs names {name!r}, but the columns with curves or levels are "
                     f"{errors.quote_names(known)}.{errors.did_you_mean(name, known)}"
                 )
-        found.append((positions[pair[0]], positions[pair[1]]))
+        a, b = positions[pair[0]], positions[pair[1]]
+        if a == b or (a, b) in found or (b, a) in found:
+            must = "pairs of two different column names, each once"
+            raise errors.parameter_error(owner, "pairs", must, list(pairs))
+        found.append((a, b))
     return found

@@ -8,6 +8,13 @@ loss), the marginal likelihood is stationary in λ at the fixed points of
 summed over all effects and outputs that share λ. Iterating this (Wood & Fasiolo 2017, "A generalized
 Fellner-Schall method") never decreases the likelihood at a fixed Hessian, but converges slowly where λ grows
 without bound, so steps are lengthened or shortened by the secant method.
+
+The slopes of different curves may differ by orders of magnitude, and every curve has few slopes, one per
+output. Strengths with a common centre λ₀ therefore have the prior density (λ/λ₀)^{ν/2} exp(−νλ / 2λ₀) of
+log λ, so that slopes have a Student t distribution with ν degrees of freedom. The fixed points become
+
+    λ ← (λ (tr P⁻¹S − tr H⁻¹S) + ν) / (u·Su / φ + ν / λ₀),
+    λ₀ ← λ₀ Σ λ (tr P⁻¹S − tr H⁻¹S) / Σ λ u·Su / φ.
 """
 
 from __future__ import annotations
@@ -18,13 +25,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from weigh.features.blocks import Floats
-from weigh.learn.additive.effects import LINE
 from weigh.learn.additive.preconditioner import Preconditioner
 from weigh.learn.additive.problem import AdditiveProblem, Prior, SquaredLoss, State, evaluate
 from weigh.learn.additive.solver import newton_step, take_step
 
 MIN_STRENGTH, MAX_STRENGTH = 1e-3, 1e7
 INITIAL_STRENGTH, INITIAL_LINE_STRENGTH = 10.0, 1.0
+CENTRE_DEGREES = 2.0  # ν: how closely strengths follow their common centre
 MAX_ROUNDS = 40
 MAX_LOG_STEP = 2.0
 MIN_FACTOR, MAX_FACTOR = 0.3, 3.0  # of steps of the iteration, by the secant method
@@ -80,11 +87,24 @@ def add_strengths(problem: AdditiveProblem, known: dict[str, float], noise: floa
     strengths = dict(known)
     for effect in problem.effects:
         for component in effect.components:
-            initial = INITIAL_LINE_STRENGTH if component.key == LINE else INITIAL_STRENGTH
+            initial = INITIAL_STRENGTH
+            if component.centre is not None:
+                initial = INITIAL_LINE_STRENGTH
+                strengths.setdefault(component.centre, initial * noise)
             strengths.setdefault(
                 component.key, initial * noise if component.fixed is None else component.fixed
             )
     return strengths
+
+
+@dataclass(eq=False)
+class _Sums:
+    """What an update needs to know of a strength: Σ (tr P⁻¹S − tr H⁻¹S) and Σ u·Su."""
+
+    gain: float = 0.0
+    size: float = 0.0
+    centre: str | None = None
+    is_fixed: bool = False
 
 
 def _update(
@@ -97,37 +117,65 @@ def _update(
     state: State,
 ) -> float:
     """Update all strengths in place; return the expected gain in log marginal likelihood."""
-    inverses, k = preconditioner.inverses(), problem.loss.n_outputs
-    gains: dict[str, float] = {}
-    sizes: dict[str, float] = {}
-    fixed: set[str] = set()
-    used = 0.0
-    for j, (effect, at) in enumerate(problem.slices()):
-        P = prior.parts[j][1]
-        for component in effect.components:
-            trace = sum(_trace(inverses[output][j], component.S) for output in range(k))
-            gain = k * component.rank / smoothing.strengths[component.key] - trace
-            gains[component.key] = gains.get(component.key, 0.0) + gain
-            sizes[component.key] = sizes.get(component.key, 0.0) + component.quadratic(smoothing.U[at])
-            if component.fixed is not None:
-                fixed.add(component.key)
-        used += k * effect.n_coordinates - sum(_trace(inverses[o][j], P) for o in range(k))
+    sums, used = _sum_by_strength(problem, smoothing, prior, preconditioner)
     if is_squared:
         _update_noise(problem, smoothing, state, used)
+    limits = MIN_STRENGTH * smoothing.noise, MAX_STRENGTH * smoothing.noise
+    _update_centres(smoothing, sums, limits)
     improvement = 0.0
-    for key, gain in gains.items():
+    for key, found in sums.items():
         strength = smoothing.strengths[key]
-        smoothing.degrees[key] = degrees = max(strength * gain, 0.0)
-        if key in fixed:
+        smoothing.degrees[key] = degrees = max(strength * found.gain, 0.0)
+        if found.is_fixed:
             continue
-        limits = MIN_STRENGTH * smoothing.noise, MAX_STRENGTH * smoothing.noise
-        ideal = smoothing.noise * strength * max(gain, 1e-300) / max(sizes[key], 1e-300)
+        ideal = _ideal_strength(smoothing, found, strength)
         step = math.log(min(max(ideal, limits[0]), limits[1]) / strength)
         improvement += 0.25 * degrees * abs(math.expm1(-step)) * min(abs(step), 1.0)
         taken = _accelerate(step, steps[key]) if key in steps else step
         steps[key] = step, taken
         smoothing.strengths[key] = min(max(strength * math.exp(taken), limits[0]), limits[1])
     return improvement
+
+
+def _sum_by_strength(
+    problem: AdditiveProblem, smoothing: Smoothing, prior: Prior, preconditioner: Preconditioner
+) -> tuple[dict[str, _Sums], float]:
+    """Return the sums over all effects and outputs of each strength, and the degrees of freedom."""
+    inverses, k = preconditioner.inverses(), problem.loss.n_outputs
+    sums: dict[str, _Sums] = {}
+    used = 0.0
+    for j, (effect, at) in enumerate(problem.slices()):
+        for component in effect.components:
+            trace = sum(_trace(inverses[output][j], component.S) for output in range(k))
+            found = sums.setdefault(component.key, _Sums())
+            found.gain += k * component.rank / smoothing.strengths[component.key] - trace
+            found.size += component.quadratic(smoothing.U[at])
+            found.is_fixed |= component.fixed is not None
+            found.centre = component.centre
+        P = prior.parts[j][1]
+        used += k * effect.n_coordinates - sum(_trace(inverses[o][j], P) for o in range(k))
+    return sums, used
+
+
+def _ideal_strength(smoothing: Smoothing, found: _Sums, strength: float) -> float:
+    """Return the fixed point of a strength for the current point and Hessian."""
+    degrees, size = max(strength * found.gain, 1e-300), found.size / smoothing.noise
+    if found.centre is not None:
+        degrees += CENTRE_DEGREES
+        size += CENTRE_DEGREES / smoothing.strengths[found.centre]
+    return degrees / max(size, 1e-300)
+
+
+def _update_centres(smoothing: Smoothing, sums: dict[str, _Sums], limits: tuple[float, float]) -> None:
+    """Update the common centres of strengths in place."""
+    strengths = smoothing.strengths
+    for centre in {found.centre for found in sums.values() if found.centre is not None}:
+        members = {key: found for key, found in sums.items() if found.centre == centre}
+        degrees = sum(max(strengths[key] * found.gain, 0.0) for key, found in members.items())
+        size = sum(strengths[key] * found.size for key, found in members.items()) / smoothing.noise
+        step = math.log(max(degrees, 1e-300) / max(size, 1e-300))
+        moved = strengths[centre] * math.exp(max(-MAX_LOG_STEP, min(MAX_LOG_STEP, step)))
+        strengths[centre] = min(max(moved, limits[0]), limits[1])
 
 
 def _update_noise(problem: AdditiveProblem, smoothing: Smoothing, state: State, used: float) -> None:
