@@ -274,7 +274,7 @@ class SourceDataset:
             add_target_hashes(targets, hashes)
         else:
             add_label_hashes(labels, targets, hashes)
-        return TrainingRows.from_hashes(hashes, InputSummary.from_blocks(self._schema, blocks, n_rows, mask))
+        return TrainingRows.from_hashes(hashes, InputSummary.from_blocks(self.schema, blocks, n_rows, mask))
 
     def _encode_targets(self, chunk: Chunk) -> tuple[Targets, list[Label]]:
         if self._is_regression:
