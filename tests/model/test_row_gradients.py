@@ -77,10 +77,7 @@ def test_the_gradient_prints_its_components() -> None:
     table = {"x": [0.0, 1.0, 2.0, 3.0], "late": ["no", "yes", "no", "yes"]}
     model = weigh.LogisticRegression(1, scale=None).fit(table, "late").model_
     assert str(model.gradient(table, coef=0, intercept=0)) == (
-        "Gradient of the log-likelihood, minus that of the log loss\n\n"
-        "  feature\n"
-        "  bias     0\n"
-        "  x        1"
+        "Gradient of the log-likelihood, minus that of the log loss\n\n  feature\n  bias     0\n  x        1"
     )
 
 
@@ -94,7 +91,10 @@ def test_what_a_gradient_cannot_be_computed_from_is_refused() -> None:
     )
     with pytest.raises(ParameterError) as caught_shape:
         model.gradient(table, coef=[1, 2])
-    assert str(caught_shape.value) == "gradient: coef must be a number, or numbers of the shape (1,), got [1, 2]."
+    assert (
+        str(caught_shape.value)
+        == "gradient: coef must be a number, or numbers of the shape (1,), got [1, 2]."
+    )
     unnamed = weigh.LogisticRegression(1).fit(np.eye(4), [0, 1, 0, 1]).model_
     with pytest.raises(LabelError) as caught:
         unnamed.gradient(np.eye(4))
@@ -103,6 +103,6 @@ def test_what_a_gradient_cannot_be_computed_from_is_refused() -> None:
     with pytest.raises(Unsupported) as caught_curves:
         curved.gradient({"x": np.arange(40.0), "y": [0, 1] * 20})
     assert str(caught_curves.value) == (
-        "The features of a model with curves are cells of its columns, whose gradients are not available. Train "
-        "without curves and pairs."
+        "The features of a model with curves are cells of its columns, whose gradients are not available. "
+        "Train without curves and pairs."
     )

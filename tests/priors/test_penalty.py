@@ -137,7 +137,15 @@ def test_repr_is_python_and_str_shows_the_equivalents() -> None:
     )
 
 
-PRIORS = [None, Normal(0.1), Normal("cv", mean=-2.5), Laplace(1 / 3, mean=1), Penalty(0.1, 2), Penalty(), Penalty(1, 2, "cv")]
+PRIORS = [
+    None,
+    Normal(0.1),
+    Normal("cv", mean=-2.5),
+    Laplace(1 / 3, mean=1),
+    Penalty(0.1, 2),
+    Penalty(),
+    Penalty(1, 2, "cv"),
+]
 
 
 @pytest.mark.parametrize("prior", [*PRIORS, Normal("evidence"), Normal(2, mean=OLDER)], ids=repr)
@@ -206,6 +214,6 @@ def test_bad_scales_of_a_penalty_are_refused() -> None:
     with pytest.raises(ParameterError) as caught:
         Penalty(scale="cv")
     assert str(caught.value) == (
-        "Penalty: the scale 'cv' multiplies l1 and l2, but both are zero. Give their ratio, for example l1=1, "
-        "l2=1."
+        "Penalty: the scale 'cv' multiplies l1 and l2, but both are zero. Give their ratio, for example "
+        "l1=1, l2=1."
     )

@@ -76,14 +76,19 @@ def check_table_memory(n_columns: int, n_outputs: int) -> None:
 
 
 def check_score_memory(n_rows: int, n_classes: int) -> None:
-    """Raise DataError if the scores [rows, classes] of an exact fit cannot fit into the memory of the process."""
+    """Raise DataError if the scores [rows, classes] of an exact fit do not fit into memory."""
     needed = N_SCORE_TABLES * CELL_BYTES * n_rows * n_classes
     limit = memory_limit()
     if needed > limit:
         raise errors.DataError(
-            f"An exact fit of {n_rows:,} rows and {n_classes:,} classes needs at least {_format_bytes(needed)} of "
-            f"memory for its scores, but this process may use {_format_bytes(limit)}.",
-            hint=("Use ", Setting("method", "online"), ", which scores a row at a time, or fewer classes or rows."),
+            f"An exact fit of {n_rows:,} rows and {n_classes:,} classes needs at least "
+            f"{_format_bytes(needed)} of memory for its scores, but this process may use "
+            f"{_format_bytes(limit)}.",
+            hint=(
+                "Use ",
+                Setting("method", "online"),
+                ", which scores a row at a time, or fewer classes or rows.",
+            ),
         )
 
 

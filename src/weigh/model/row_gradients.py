@@ -1,7 +1,7 @@
 """The gradient of each labelled row's log-likelihood in the weights of a linear or logistic regression.
 
-A row with features x, target y and weight s has the gradient s (y − μ) x, where μ are the probabilities of the
-classes, or the prediction of a linear regression, whose noise counts as 1.
+A row with features x, target y and weight s has the gradient s (y − μ) x, where μ are the probabilities of
+the classes, or the prediction of a linear regression, whose noise counts as 1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_PRINTED = 40
 
 @dataclass(frozen=True, eq=False)
 class RowGradients(Immutable):
-    """The features X [n, d] as the model was trained on them, residuals s (y − μ) [n, k], and s · variance of μ."""
+    """The features X [n, d] as in training, residuals s (y − μ) [n, k], and curvatures s · variance [n]."""
 
     X: SparseRows
     residuals: Floats
@@ -39,7 +39,7 @@ class RowGradients(Immutable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gradient(Result):
-    """The gradient of the log-likelihood of rows: `coef` like the model's, [d] or [classes, d], and `intercept`."""
+    """The gradient of the log-likelihood of rows; `coef` is [d] or [classes, d], like the model's."""
 
     features: tuple[str, ...]
     classes: tuple[Any, ...]
@@ -55,7 +55,9 @@ class Gradient(Result):
     def sections(self) -> list[Section]:
         """Return the components, the bias first."""
         columns = np.column_stack([np.ravel(self.intercept), np.atleast_2d(self.coef)]).T
-        header = ["feature", *(str(label) for label in self.classes)] if self.coef.ndim == 2 else ["feature", ""]
+        header = (
+            ["feature", *(str(label) for label in self.classes)] if self.coef.ndim == 2 else ["feature", ""]
+        )
         names = ["bias", *self.features]
         shown = list(zip(names, columns.tolist(), strict=True))[:MAX_PRINTED]
         rows = [[name, *(f"{value:.6g}" for value in values)] for name, values in shown]
@@ -142,7 +144,10 @@ def sum_gradients(model: Any, data: Any, y: Any, weights: Any, coef: Any, interc
             _filled("intercept", intercept, own[1]),
         )
     centres, units = standardisation_of(model.terms)
-    totals, sums = np.zeros((len(model.feature_names), len(model.class_list))), np.zeros(len(model.class_list))
+    totals, sums = (
+        np.zeros((len(model.feature_names), len(model.class_list))),
+        np.zeros(len(model.class_list)),
+    )
     for part in iterate_row_gradients(model, data, y, weights, at):
         contributions = part.X.entry_values()[:, None] * part.residuals[part.X.entry_rows()]
         np.add.at(totals, part.X.indices, contributions)
@@ -162,4 +167,6 @@ def _filled(name: str, values: Any, own: Floats) -> Floats:
         return np.array(np.broadcast_to(np.asarray(values, dtype=np.float64), own.shape))
     except (TypeError, ValueError):
         shape = own.shape if len(own) > 1 else own.shape[1:]
-        raise errors.parameter_error("gradient", name, f"a number, or numbers of the shape {shape}", values) from None
+        raise errors.parameter_error(
+            "gradient", name, f"a number, or numbers of the shape {shape}", values
+        ) from None

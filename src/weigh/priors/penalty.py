@@ -27,8 +27,8 @@ class Penalty(PriorDisplay):
     Unlike `Normal` and `Laplace` it does not depend on the noise: l1 and l2 are those of the objective. With
     noise 1, and in logistic regression, it is the prior with density proportional to exp(−l1 |w| − ½ l2 w²).
 
-    With scale="cv" a learner multiplies both by the number that predicts held-out rows best, so that l1 and l2
-    only say how strong the two are beside each other.
+    With scale="cv" a learner multiplies both by the number that predicts held-out rows best, so that l1 and
+    l2 only say how strong the two are beside each other.
 
     >>> Penalty(l1=1, l2=3).value([1, -2])
     10.5
@@ -52,8 +52,8 @@ class Penalty(PriorDisplay):
             raise errors.parameter_error("Penalty", "scale", "None or 'cv'", self.scale)
         if self.scale == "cv" and not (self.l1 or self.l2):
             raise errors.ParameterError(
-                "Penalty: the scale 'cv' multiplies l1 and l2, but both are zero. Give their ratio, for example "
-                "l1=1, l2=1."
+                "Penalty: the scale 'cv' multiplies l1 and l2, but both are zero. Give their ratio, for "
+                "example l1=1, l2=1."
             )
 
     def __repr__(self) -> str:
