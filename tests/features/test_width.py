@@ -237,6 +237,7 @@ def test_rows_times_classes_beyond_the_memory_of_the_process_are_refused(
         weigh.LogisticRegression().fit(X, labels)
     assert str(caught.value) == (
         "An exact fit of 300 rows and 150 classes needs at least 0.0 GiB of memory for its scores, but this "
-        "process may use 0.0 GiB. Use method='online', which scores a row at a time, or fewer classes or rows."
+        "process may use 0.0 GiB. Use method='online', which scores a row at a time, or fewer classes "
+        "or rows."
     )
     assert weigh.LogisticRegression(method="online", max_iter=1).fit(X, labels).model_.fit.rows == 300

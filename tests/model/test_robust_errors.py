@@ -115,8 +115,8 @@ def test_one_row_per_group_is_hc1():
         ),
         (
             {"errors": "hc3", "data": None},
-            "summary: errors='hc3' needs the rows of the training, which a model does not keep. Give data, and y "
-            "if the labels are not a column of it.",
+            "summary: errors='hc3' needs the rows of the training, which a model does not keep. Give data, "
+            "and y if the labels are not a column of it.",
         ),
         (
             {"errors": "clustered"},
@@ -163,8 +163,8 @@ def test_a_row_that_alone_determines_a_weight_is_named():
     with pytest.raises(DataError) as caught:
         model.summary(data=X, y=y, errors="hc3")
     assert str(caught.value) == (
-        "Row 7 (the first is 0) alone determines a weight, so HC3 cannot tell its error. Leave the row out, or "
-        "give a prior."
+        "Row 7 (the first is 0) alone determines a weight, so HC3 cannot tell its error. Leave the row out, "
+        "or give a prior."
     )
 
 

@@ -6,7 +6,8 @@ With the inverse Hessian B of the fit, over the weights and the intercept, and t
     clustered: G/(G − 1) · (n − 1)/(n − k) · B [Σ_c g_c g_cᵀ] B,  with the sum g_c of the rows of cluster c.
 
 MacKinnon and White (1985), "Some heteroskedasticity-consistent covariance matrix estimators with improved
-finite sample properties"; Liang and Zeger (1986), "Longitudinal data analysis using generalized linear models".
+finite sample properties"; Liang and Zeger (1986), "Longitudinal data analysis using generalized linear
+models".
 """
 
 from __future__ import annotations

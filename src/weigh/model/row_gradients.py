@@ -73,8 +73,8 @@ def iterate_row_gradients(
     """
     if model.fit.strengths is not None:
         raise errors.Unsupported(
-            "The features of a model with curves are cells of its columns, whose gradients are not available. "
-            "Train without curves and pairs."
+            "The features of a model with curves are cells of its columns, whose gradients are not "
+            "available. Train without curves and pairs."
         )
     is_regression = isinstance(model, RegressionModel)
     for chunk in model.chunks(labelled_source(model, data, y, weights)):
@@ -118,8 +118,8 @@ def _read_classes(chunk: Chunk, classes: Sequence[Any]) -> Floats:
     for label in labels:
         if label not in known:
             raise errors.LabelError(
-                f"The label {label!r} is not one of the model's classes: {errors.quote_names(classes)}. Leave "
-                "such rows out."
+                f"The label {label!r} is not one of the model's classes: {errors.quote_names(classes)}. "
+                "Leave such rows out."
             )
     return np.eye(len(known))[np.array([known[label] for label in labels])[codes]]
 
