@@ -225,3 +225,19 @@ def test_a_wide_libsvm_file_of_counts_is_learned_by_the_command_line(tmp_path: P
     assert "\n… and 1,999,976 more\n" in fitted.stdout
     predicted = run_limited("predict", "h.weigh", "h.svm", cwd=tmp_path)
     assert [line.split(",")[0] for line in predicted.stdout.splitlines()] == ["prediction", "1", "-1"]
+
+
+def test_rows_times_classes_beyond_the_memory_of_the_process_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(width, "memory_limit", lambda: float(1 << 20))
+    rng = np.random.default_rng(0)
+    X, labels = rng.normal(size=(300, 2)), np.arange(300) % 150
+    with pytest.raises(errors.DataError) as caught:
+        weigh.LogisticRegression().fit(X, labels)
+    assert str(caught.value) == (
+        "An exact fit of 300 rows and 150 classes needs at least 0.0 GiB of memory for its scores, but this "
+        "process may use 0.0 GiB. Use method='online', which scores a row at a time, or fewer classes "
+        "or rows."
+    )
+    assert weigh.LogisticRegression(method="online", max_iter=1).fit(X, labels).model_.fit.rows == 300

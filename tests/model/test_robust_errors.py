@@ -11,12 +11,8 @@ from scipy import stats
 import weigh
 from weigh.errors import DataError, ParameterError, Unsupported
 
-# statsmodels 0.14, with A = sm.add_constant(X):
-#   sm.OLS(y, A).fit(cov_type="HC3").bse
-#   sm.OLS(y, A).fit(cov_type="cluster", cov_kwds={"groups": groups}).bse, and .pvalues with use_t=True
-#   sm.OLS(y, X).fit(cov_type="HC3").bse
-#   sm.WLS(y, A, weights=s).fit(cov_type="HC3").bse, and the same with cov_type="cluster"
-#   sm.Logit(z, A).fit(method="newton", tol=1e-14, cov_type="cluster", cov_kwds={"groups": groups}).bse
+# Figures of statsmodels 0.14, with `fit` of OLS(y, A), WLS(y, A, weights=s) and Logit(z, A), where A is
+# add_constant(X) or X alone; cov_type "HC3", or "cluster" with cov_kwds groups; bse, and pvalues with use_t.
 OLS_HC3 = [6.09167277696, 0.458633468984, 0.0528584991202, 2.01158098686]
 OLS_CLUSTERED = [5.77954366385, 0.446400720857, 0.0442760815822, 1.90741904738]
 OLS_CLUSTERED_P = [0.246967150856, 0.0408050519494, 8.52180300013e-07, 0.72992118041]
@@ -119,8 +115,8 @@ def test_one_row_per_group_is_hc1():
         ),
         (
             {"errors": "hc3", "data": None},
-            "summary: errors='hc3' needs the rows of the training, which a model does not keep. Give data, and y "
-            "if the labels are not a column of it.",
+            "summary: errors='hc3' needs the rows of the training, which a model does not keep. Give data, "
+            "and y if the labels are not a column of it.",
         ),
         (
             {"errors": "clustered"},
@@ -167,8 +163,8 @@ def test_a_row_that_alone_determines_a_weight_is_named():
     with pytest.raises(DataError) as caught:
         model.summary(data=X, y=y, errors="hc3")
     assert str(caught.value) == (
-        "Row 7 (the first is 0) alone determines a weight, so HC3 cannot tell its error. Leave the row out, or "
-        "give a prior."
+        "Row 7 (the first is 0) alone determines a weight, so HC3 cannot tell its error. Leave the row out, "
+        "or give a prior."
     )
 
 

@@ -103,6 +103,6 @@ def test_what_a_gradient_cannot_be_computed_from_is_refused() -> None:
     with pytest.raises(Unsupported) as caught_curves:
         curved.gradient({"x": np.arange(40.0), "y": [0, 1] * 20})
     assert str(caught_curves.value) == (
-        "The features of a model with curves are cells of its columns, whose gradients are not available. Train "
-        "without curves and pairs."
+        "The features of a model with curves are cells of its columns, whose gradients are not available. "
+        "Train without curves and pairs."
     )

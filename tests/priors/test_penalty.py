@@ -214,6 +214,6 @@ def test_bad_scales_of_a_penalty_are_refused() -> None:
     with pytest.raises(ParameterError) as caught:
         Penalty(scale="cv")
     assert str(caught.value) == (
-        "Penalty: the scale 'cv' multiplies l1 and l2, but both are zero. Give their ratio, for example l1=1, "
-        "l2=1."
+        "Penalty: the scale 'cv' multiplies l1 and l2, but both are zero. Give their ratio, for example "
+        "l1=1, l2=1."
     )

@@ -14,6 +14,7 @@ CELL_BYTES = 8  # a count or a weight
 SEPARATE_COLUMN_BYTES = 6_000  # measured: statistics, distribution and term of a column that has its own
 MAX_SMALL_MODEL_BYTES = 256 << 20  # allowed whatever the size of the data
 MAX_BYTES_PER_ENTRY = 1 << 12  # allowed for each stored value
+N_SCORE_TABLES = 8  # of Newton's method: scores, probabilities, their gradient and those of the line search
 N_TABLES = 4  # measured: tables of counts and weights that a fit has in memory at its peak
 
 
@@ -71,6 +72,23 @@ def check_table_memory(n_columns: int, n_outputs: int) -> None:
             f"A model of {n_columns:,} columns or words and {n_outputs:,} classes needs about "
             f"{_format_bytes(needed)} of memory, but this process may use {_format_bytes(limit)}. Hash the "
             f"columns into fewer, or train with fewer classes."
+        )
+
+
+def check_score_memory(n_rows: int, n_classes: int) -> None:
+    """Raise DataError if the scores [rows, classes] of an exact fit do not fit into memory."""
+    needed = N_SCORE_TABLES * CELL_BYTES * n_rows * n_classes
+    limit = memory_limit()
+    if needed > limit:
+        raise errors.DataError(
+            f"An exact fit of {n_rows:,} rows and {n_classes:,} classes needs at least "
+            f"{_format_bytes(needed)} of memory for its scores, but this process may use "
+            f"{_format_bytes(limit)}.",
+            hint=(
+                "Use ",
+                Setting("method", "online"),
+                ", which scores a row at a time, or fewer classes or rows.",
+            ),
         )
 
 

@@ -11,6 +11,7 @@ from weigh import errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
+from weigh.features.width import check_score_memory
 from weigh.learn.additive.fitting import is_additive
 from weigh.learn.additive.models import CurveSettings, check_curve_parameters, learn_logistic
 from weigh.learn.class_weights import compute_class_weights, weigh_rows, zero_weight_classes
@@ -130,6 +131,7 @@ class LogisticTask:
     def set_up(self, data: TrainingData) -> ProblemSetup:
         """Set up the problem for the training data."""
         check_two_classes(data)
+        check_score_memory(data.X.n_rows, len(data.classes))
         return set_up_problem(
             replace(data, weights=apply_class_weights(self.class_weight, data)),
             self.prior,

@@ -6,12 +6,14 @@ With the inverse Hessian B of the fit, over the weights and the intercept, and t
     clustered: G/(G − 1) · (n − 1)/(n − k) · B [Σ_c g_c g_cᵀ] B,  with the sum g_c of the rows of cluster c.
 
 MacKinnon and White (1985), "Some heteroskedasticity-consistent covariance matrix estimators with improved
-finite sample properties"; Liang and Zeger (1986), "Longitudinal data analysis using generalized linear models".
+finite sample properties"; Liang and Zeger (1986), "Longitudinal data analysis using generalized linear
+models".
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,35 +47,44 @@ def robust_errors(model: Any, method: str | None, rows: RowsForErrors) -> Robust
     posterior: Posterior = model.training_posterior
     inverse = _inverse_hessian(posterior)
     n, n_weights = model.fit.rows, int((np.diagonal(inverse) > 0).sum())
+    has_intercept, dof = bool(posterior.total), posterior.dof
     groups = None if method == "hc3" else _group_codes(rows.groups, n)
     parts = iterate_row_gradients(model, rows.data, rows.y, rows.weights)
-    sums = np.zeros((0 if groups is None else groups.max() + 1, len(inverse)))
-    middle, start = np.zeros_like(inverse), 0
-    for part in parts:
-        stop = start + part.X.shape[0]
-        if stop > n:
-            break
-        A = _with_intercept(part, has_intercept=bool(posterior.total))
-        residuals = part.residuals[:, -1]
-        if groups is None:
-            A *= (residuals / _residual_shares(A, part.curvature, inverse, start))[:, None]
+    if groups is None:
+        middle, description = np.zeros_like(inverse), "HC3, for noise that differs between rows"
+        for start, part in _check_number_of_rows(parts, n):
+            A = _with_intercept(part, has_intercept=has_intercept)
+            A *= (part.residuals[:, -1] / _residual_shares(A, part.curvature, inverse, start))[:, None]
             middle += A.T @ A
-        else:
-            np.add.at(sums, groups[start:stop], A * residuals[:, None])
-        start = stop
-    if start != n or stop != n:
-        raise errors.DataError(
-            f"The model was fitted to {n:,} rows, but data has {'more' if stop > n else f'{stop:,}'}. Give the rows "
-            "it was trained on."
-        )
-    dof, description = posterior.dof, "HC3, for noise that differs between rows"
-    if groups is not None:
-        n_groups = len(sums)
+    else:
+        n_groups = int(groups.max()) + 1
+        sums = np.zeros((n_groups, len(inverse)))
+        for start, part in _check_number_of_rows(parts, n):
+            A = _with_intercept(part, has_intercept=has_intercept) * part.residuals[:, -1:]
+            np.add.at(sums, groups[start : start + len(A)], A)
         middle = n_groups / (n_groups - 1) * (n - 1) / (n - n_weights) * sums.T @ sums
         dof = n_groups - 1.0 if isinstance(model, RegressionModel) else math.inf
         description = f"clustered, for rows that are alike in {n_groups:,} groups"
-    covariance = inverse @ middle @ inverse
-    return _in_original_units(model, covariance, bool(posterior.total), dof, description)
+    return _in_original_units(model, inverse @ middle @ inverse, has_intercept, dof, description)
+
+
+def _check_number_of_rows(parts: Iterator[RowGradients], n_rows: int) -> Iterator[tuple[int, RowGradients]]:
+    """Yield the parts with the number of their first row; raise DataError unless they have `n_rows` rows."""
+    start = 0
+    for part in parts:
+        size = part.X.shape[0]
+        if start + size > n_rows:
+            raise _other_rows_error(n_rows, "more")
+        yield start, part
+        start += size
+    if start < n_rows:
+        raise _other_rows_error(n_rows, f"{start:,}")
+
+
+def _other_rows_error(n_rows: int, found: str) -> errors.DataError:
+    return errors.DataError(
+        f"The model was fitted to {n_rows:,} rows, but data has {found}. Give the rows it was trained on."
+    )
 
 
 def _check_arguments(method: str | None, rows: RowsForErrors) -> None:
@@ -129,8 +140,8 @@ def _residual_shares(A: Floats, curvature: Floats, inverse: Floats, first: int) 
     if shares.min(initial=1.0) < MIN_RESIDUAL_SHARE:
         row = first + int(np.argmin(shares))
         raise errors.DataError(
-            f"Row {row:,} (the first is 0) alone determines a weight, so HC3 cannot tell its error. Leave the row "
-            "out, or give a prior."
+            f"Row {row:,} (the first is 0) alone determines a weight, so HC3 cannot tell its error. Leave "
+            "the row out, or give a prior."
         )
     return shares
 
@@ -138,7 +149,7 @@ def _residual_shares(A: Floats, curvature: Floats, inverse: Floats, first: int) 
 def _in_original_units(
     model: Any, covariance: Floats, has_intercept: bool, dof: float, description: str
 ) -> RobustErrors:
-    """Return the errors of the weights of features x, given the covariance of those of (x − centre) / unit."""
+    """Return the errors of the weights of features x from the covariance of those of (x − centre) / unit."""
     centres, units = standardisation_of(model.terms)
     variances = np.diagonal(covariance)
     d = len(units)

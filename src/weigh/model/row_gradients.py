@@ -1,7 +1,7 @@
 """The gradient of each labelled row's log-likelihood in the weights of a linear or logistic regression.
 
-A row with features x, target y and weight s has the gradient s (y − μ) x, where μ are the probabilities of the
-classes, or the prediction of a linear regression, whose noise counts as 1.
+A row with features x, target y and weight s has the gradient s (y − μ) x, where μ are the probabilities of
+the classes, or the prediction of a linear regression, whose noise counts as 1.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MAX_PRINTED = 40
 
 @dataclass(frozen=True, eq=False)
 class RowGradients(Immutable):
-    """The features X [n, d] as the model was trained on them, residuals s (y − μ) [n, k], and s · variance of μ."""
+    """The features X [n, d] as in training, residuals s (y − μ) [n, k], and curvatures s · variance [n]."""
 
     X: SparseRows
     residuals: Floats
@@ -39,7 +39,7 @@ class RowGradients(Immutable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Gradient(Result):
-    """The gradient of the log-likelihood of rows: `coef` like the model's, [d] or [classes, d], and `intercept`."""
+    """The gradient of the log-likelihood of rows; `coef` is [d] or [classes, d], like the model's."""
 
     features: tuple[str, ...]
     classes: tuple[Any, ...]
@@ -73,8 +73,8 @@ def iterate_row_gradients(
     """
     if model.fit.strengths is not None:
         raise errors.Unsupported(
-            "The features of a model with curves are cells of its columns, whose gradients are not available. "
-            "Train without curves and pairs."
+            "The features of a model with curves are cells of its columns, whose gradients are not "
+            "available. Train without curves and pairs."
         )
     is_regression = isinstance(model, RegressionModel)
     for chunk in model.chunks(labelled_source(model, data, y, weights)):
@@ -118,8 +118,8 @@ def _read_classes(chunk: Chunk, classes: Sequence[Any]) -> Floats:
     for label in labels:
         if label not in known:
             raise errors.LabelError(
-                f"The label {label!r} is not one of the model's classes: {errors.quote_names(classes)}. Leave "
-                "such rows out."
+                f"The label {label!r} is not one of the model's classes: {errors.quote_names(classes)}. "
+                "Leave such rows out."
             )
     return np.eye(len(known))[np.array([known[label] for label in labels])[codes]]
 

@@ -4,7 +4,8 @@
 
 Without l1: Newton's method, or dual coordinate ascent for many sparse penalised features.
 With l1: proximal Newton, with coordinate descent on the quadratic model and, near the optimum, Newton steps
-on the active set. With two classes w is [d] and b a number, with more w is [d, classes] and b [classes].
+on the active set; several classes take steps together (`softmax`). With two classes w is [d] and b a number,
+with more w is [d, classes] and b [classes].
 """
 
 from __future__ import annotations
@@ -191,7 +192,7 @@ class ProxNewtonIterate:
 
 
 class ProxNewtonSolver:
-    """Proximal Newton for log loss with l1 and l2, one score column at a time.
+    """Proximal Newton for log loss with l1 and l2, in all score columns at once or, if too large, one by one.
 
     Each round minimises a quadratic model of the loss plus the penalty and takes a line search towards the
     minimum. The solver keeps its working set from one solution of a path to the next.

@@ -38,7 +38,7 @@ class SoftmaxSubproblem:
         """Return the weights [d, k] that may change in the next step, or None if they are too many."""
         size = np.abs(Q)
         selected = (W != 0) | (size > _CANDIDATE_SHARE * l1[:, None]) | (l1 == 0)[:, None]
-        # Changing the weights of all classes by the same value changes no probability, so one of them can wait.
+        # Weights of all classes that change alike leave the loss as it is, so one of them can wait.
         size[W != 0] = np.inf
         every, first = np.arange(len(W)), size.argmin(axis=1)
         selected[every, first] &= ~(selected.all(axis=1) & (size[every, first] <= l1) & (l1 > 0))
