@@ -35,7 +35,7 @@ from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import PerceptronModel
 from weigh.source.base import Source
 
-SGD_STEP_COST = 5  # of a step with its equation, relative to a step of a perceptron
+SGD_STEP_COST = 10  # of a step with its equation, relative to a step of a perceptron
 SGD_TOLERANCE = 1e-9  # of a weight, relative to the largest one
 UNKNOWN_ORDER = Unchecked(
     "weights",

@@ -138,7 +138,7 @@ def verify(model: Any, data: Any, y: Any = None) -> Verification:
 
     For a perceptron and an online logistic regression the passes are made again, in the stated order, by
     plain code from the definition, and mistakes, weights and recorded updates are compared; so are the radius
-    and the margin. Plain code makes about 500,000 steps of a perceptron with few features, or 100,000 of a
+    and the margin. Plain code makes about 500,000 steps of a perceptron with few features, or 50,000 of a
     regression, within seconds. Runs that are longer are repeated by the learner's own code, as a note says.
     Where the order is not known, as after `partial_fit`, the weights are not checked, and the result says so.
 
