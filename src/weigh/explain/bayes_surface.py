@@ -73,8 +73,8 @@ def bayes_surface(model: BayesModel, names: tuple[Any, Any], cells: int) -> Surf
             continue
         logs[part] = _log_surface(pair, axes, part)
         top = tuple(_top(each, part) for each in pair)
-        if all(value is not None for value in top):
-            tops[part] = top
+        if None not in top:
+            tops[part] = tuple(value for value in top if value is not None)
     title = f"Naive Bayes of {truncate(model.label or 'y', 24)}"
     return Surface(title, (pair[0].name, pair[1].name), axes[0], axes[1], logs, tops)
 
@@ -105,11 +105,10 @@ def _flag_shares(at: int, part: Bernoulli, classes: list[Any]) -> Iterator[Share
     for j, flag in enumerate(part.names):
         absent, present = part.flag_pseudo_counts(j)
         for c, label in enumerate(classes):
-            counts = (to_fraction(table[c, j].item()) for table in (part.present_counts, known))
+            count, total = (to_fraction(table[c, j].item()) for table in (part.present_counts, known))
             # Flags of one block are different columns.
-            yield Share(
-                f"P({flag}=1 | {label})", (at, -1 - c - len(classes) * j), *counts, present, absent + present
-            )
+            distribution = at, -1 - c - len(classes) * j
+            yield Share(f"P({flag}=1 | {label})", distribution, count, total, present, absent + present)
 
 
 def _moments(at: int, part: Gaussian, classes: list[Any]) -> Iterator[Moment]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -184,17 +185,19 @@ def class_curves(
 
     scores, log_prior = score(x), classifier.log_prior
     rules = {"MAP": 0.0} if log_prior is None else {"MAP": 0.0, "ML": log_prior}
-    boundaries = [
-        each
-        for rule, prior in rules.items()
-        for each in _find_boundaries(rule, x, lambda at, prior=prior: score(at) - prior, classifier)
-    ]
+    boundaries: list[Boundary] = []
+    for rule, prior in rules.items():
+        boundaries += _find_boundaries(rule, x, partial(_subtract, score, prior), classifier)
     spots = zip(numbers.tolist(), classifier.labels, classifier.predict_rows(), strict=True)
     rows_at = tuple(CurveRow(*spot) for spot in spots if np.isfinite(spot[0]))
     classes, has_probabilities = tuple(classifier.classes), classifier.has_probabilities
     return ClassCurves(
         name, classes, x, scores, log_prior, has_probabilities, fixed, tuple(boundaries), rows_at
     )
+
+
+def _subtract(score: Callable[[Floats], Floats], prior: Any, x: Floats) -> Floats:
+    return score(x) - prior
 
 
 def _find_boundaries(

@@ -142,7 +142,7 @@ class ClassifierAdapter(ABC):
         self, columns: Mapping[str, Floats], fixed: Mapping[str, Any], n_rows: int
     ) -> dict[str, Any]:
         """Return all columns of rows that have some columns and fixed values of the others."""
-        values = {name: _repeat_value(value, n_rows) for name, value in fixed.items()} | columns
+        values = {name: _repeat_value(value, n_rows) for name, value in fixed.items()} | dict(columns)
         return {name: values[name] for name in self.columns if name in values}
 
     @abstractmethod

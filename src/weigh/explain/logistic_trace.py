@@ -7,7 +7,7 @@ logistic function. The penalty of a prior, divided evenly among the n rows, shri
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 from typing import Any
@@ -99,7 +99,12 @@ class LogisticTrace(TabularResult):
         wanted = range(1, passes + 1) if isinstance(passes, int) else passes
         steps = [step for step in self.steps if wanted is None or step.iteration in wanted]
         shown = steps if most is None else steps[: check_integer("table", "most", most, 1)]
-        write = {"text": escape_control_characters, "html": html_paragraph, "latex": escape_latex}[format]
+        writers: dict[str, Callable[[str], str]] = {
+            "text": escape_control_characters,
+            "html": html_paragraph,
+            "latex": escape_latex,
+        }
+        write = writers[format]
         parts = [write(line) for line in self._opening()]
         for number, group in groupby(shown, key=lambda step: step.iteration):
             parts.append(_format_pass(self._cells(list(group)), f"Iteration {number}:", format))

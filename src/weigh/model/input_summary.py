@@ -52,7 +52,7 @@ class NumberCells(Immutable):
     coarseness: int = 0
 
     @classmethod
-    def from_values(cls, values: Floats, n_zeros: int = 0) -> Self:
+    def from_values(cls, values: Floats, n_zeros: int = 0) -> NumberCells:
         """Count numbers and further zeros; missing ones are left out."""
         codes = np.zeros(len(values), dtype=np.int32)
         cells, table = _core.count_cells(codes, 1, np.ascontiguousarray(values), None)
@@ -62,14 +62,14 @@ class NumberCells(Immutable):
         """Return the counts of both."""
         coarseness = max(self.coarseness, other.coarseness)
         first, second = (each._coarsen(coarseness - each.coarseness) for each in (self, other))
-        cells, counts = (np.concatenate(pair) for pair in ((first, second), (self.counts, other.counts)))
+        cells, counts = np.concatenate([first, second]), np.concatenate([self.counts, other.counts])
         return NumberCells(cells, counts, coarseness)._merged()
 
     def _coarsen(self, steps: int) -> Ints:
         magnitude = ((np.abs(self.cells) - 1) >> steps) + 1
         return np.where(self.cells == 0, 0, np.sign(self.cells) * magnitude).astype(np.int32)
 
-    def _merged(self) -> Any:
+    def _merged(self) -> NumberCells:
         """Merge equal cells, drop empty ones, and widen the cells until there are few."""
         cells, places = np.unique(self.cells, return_inverse=True)
         counts = np.bincount(places, self.counts, minlength=len(cells)).astype(np.int64)

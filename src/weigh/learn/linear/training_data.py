@@ -156,8 +156,10 @@ def compress_dataset(
     rows = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * scale
     X = DenseMatrix(np.ascontiguousarray(rows[:, :-1]))
     y = np.ascontiguousarray(rows[:, -1])
-    rows = dataset.training_rows.finish(dataset.feature_index.feature_orders())
-    data = TrainingData(schema, dataset.feature_index, X, y, None, [], dataset.n_missing, [], rows, is_binary)
+    training_rows = dataset.training_rows.finish(dataset.feature_index.feature_orders())
+    data = TrainingData(
+        schema, dataset.feature_index, X, y, None, [], dataset.n_missing, [], training_rows, is_binary
+    )
     return data, moments
 
 
