@@ -121,7 +121,7 @@ def _read_classes(chunk: Chunk, classes: Sequence[Any]) -> Floats:
                 f"The label {label!r} is not one of the model's classes: {errors.quote_names(classes)}. "
                 "Leave such rows out."
             )
-    return np.eye(len(known))[np.array([known[label] for label in labels])[codes]]
+    return np.asarray(np.eye(len(known))[np.array([known[label] for label in labels])[codes]])
 
 
 def _scores(model: LinearPredictor, X: SparseRows, coef: Floats, intercept: Floats) -> Floats:
