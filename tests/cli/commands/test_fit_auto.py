@@ -93,6 +93,9 @@ def test_other_learners_print_no_comparison(calls):
 FEW = """Chosen: naive Bayes, because 5 rows are too few to compare learners, and it is
 the simplest.
 
+Not tried: logistic regression with curves, because no column is a number or
+date.
+
 The same without a comparison: --learner naive-bayes
 
 Trained on 5 rows of mails.csv to predict spam.

