@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+import weigh
 from benchmarks.quality.default_settings import (
     Contender,
     Parameters,
@@ -36,6 +37,7 @@ OURS: Mapping[str, Parameters] = {
     "curves": {"curves": "auto"},
     "pairs": {"curves": "auto", "pairs": "auto"},
 }
+CHOICE = "choice"
 EBMS: Mapping[str, tuple[str, Parameters]] = {
     "ebm": ("EBM, no pairs", {"interactions": 0}),
     "ebm-10-pairs": ("EBM, 10 pairs", {"interactions": 10}),
@@ -47,7 +49,7 @@ ENVIRONMENTS = {"gam": "gam"}  # others: peers
 
 def list_keys() -> list[str]:
     """Return the names of the contenders on the command line."""
-    return [*OURS, *PEERS]
+    return [*OURS, CHOICE, *PEERS]
 
 
 def find_contender(key: str, task: Task) -> Contender:
@@ -58,6 +60,8 @@ def find_contender(key: str, task: Task) -> Contender:
         # The model without curves is a rival that the others must beat.
         role: Role = "peer" if key == "plain" else "default"
         return Contender(f"{learner}({arguments})", learner, role, partial(make_ours, learner, OURS[key]))
+    if key == CHOICE:
+        return Contender("choose_learner", learner, "default", lambda X: ChosenLearner())
     if key in EBMS:
         name, parameters = EBMS[key]
         return Contender(name, learner, "peer", partial(make_ebm, task, parameters))
@@ -67,6 +71,20 @@ def find_contender(key: str, task: Task) -> Contender:
         "gam": ("pyGAM, gridsearch", SplineGam),
     }[key]
     return Contender(name, learner, "peer", partial(make, task))
+
+
+class ChosenLearner:
+    """The learner that choose_learner chooses for the training rows; the comparison is part of the fit."""
+
+    def fit(self, X: pd.DataFrame, y: Any) -> ChosenLearner:
+        self.model = weigh.choose_learner(X, y).estimator.fit(X, y)
+        return self
+
+    def predict(self, X: pd.DataFrame) -> Any:
+        return self.model.predict(X)
+
+    def predict_proba(self, X: pd.DataFrame) -> Any:
+        return self.model.predict_proba(X)
 
 
 def make_ebm(task: Task, parameters: Parameters, X: pd.DataFrame) -> Any:
