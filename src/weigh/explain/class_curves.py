@@ -197,7 +197,7 @@ def class_curves(
 
 
 def _subtract(score: Callable[[Floats], Floats], prior: Any, x: Floats) -> Floats:
-    return score(x) - prior
+    return np.asarray(score(x) - prior)
 
 
 def _find_boundaries(
