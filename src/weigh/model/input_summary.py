@@ -34,7 +34,7 @@ from weigh.model.counts.value_grid import MAX_CELL, cell_bounds
 from weigh.model.file import store
 from weigh.source.sparse_rows import SparseRows
 
-MAX_CELLS = 512  # per number: 4 kilobytes
+MAX_CELLS = 512  # per number: at most 6 kilobytes
 MAX_NUMBERS = 2_048  # of more columns side by side, none is summarised
 KEY = "inputs"
 
