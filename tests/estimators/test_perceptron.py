@@ -51,11 +51,11 @@ def make_rows(seed: int, n: int, labels: str) -> list[dict[str, Any]]:
 
 
 def model_facts(learner: weigh.Perceptron, keep: str | None = None) -> Any:
-    """Return everything that a model stores except the number of passes."""
+    """Return everything that a model stores except the number and the order of its passes."""
     model = learner.model_
     model = model if keep is None else model.keep(keep)
     meta, arrays = model.to_store()
-    facts = meta.pop("certificate")
+    facts, _ = meta.pop("certificate"), meta.pop("online", None)
     same = {name: facts[name] for name in ("mistakes", "updates", "examples", "radius")}
     return meta, same, {name: array.tolist() for name, array in arrays.items()}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -128,7 +129,9 @@ def test_a_class_weight_of_zero_equals_sample_weights_of_zero(name: str) -> None
     by_row = CLASSIFIERS[name]().fit(X, Y, sample_weight=np.where(Y == "c", 0.0, 1.0))
     without = CLASSIFIERS[name]().fit(X[Y != "c"], Y[Y != "c"])
     assert by_class.classes_.tolist() == ["a", "b"]
-    assert by_class.model_.to_bytes() == by_row.model_.to_bytes()
+    # The settings of online training name the class that was left out.
+    first, second = (replace(learner.model_, online=None) for learner in (by_class, by_row))
+    assert first.to_bytes() == second.to_bytes()
     np.testing.assert_array_equal(by_class.coef_, without.coef_)
 
 

@@ -101,6 +101,13 @@ def update(**changes: Any) -> Change:
     return lambda meta, arrays: meta.update(changes)
 
 
+ONLINE: dict[str, Any] = {
+    "passes": 2,
+    "is_limited": True,
+    "seed": 0,
+    "class_weight": None,
+    "ignored_classes": [],
+}
 CERTIFICATE = {"mistakes": 1, "updates": 1, "examples": 1, "passes": 1, "converged": False, "radius": 1.0}
 DAMAGES: dict[str, Change] = {
     "a column beyond the classes": fill("record.plus", 5),
@@ -130,6 +137,11 @@ DAMAGES: dict[str, Change] = {
     "a certificate with text": update(certificate=CERTIFICATE | {"mistakes": "many"}),
     "a certificate without a radius": update(certificate=CERTIFICATE | {"radius": None}),
     "a certificate with an unknown field": update(certificate=CERTIFICATE | {"colour": "red"}),
+    "training with passes that are text": update(online=ONLINE | {"passes": "four"}),
+    "training with a negative margin": update(online=ONLINE | {"margin": -1.0}),
+    "training with an unknown weighting": update(online=ONLINE | {"class_weight": "heavy"}),
+    "training with a class weight too few": update(online=ONLINE | {"class_weight": [1.0]}),
+    "training with an unknown field": update(online=ONLINE | {"colour": "red"}),
     "weights of another type of model": lambda meta, arrays: (
         meta.update({"part2.type": "FlagWeights"}),
         arrays.update({f"part2.{state}": arrays["part2.table"] for state in ("present", "absent")}),
