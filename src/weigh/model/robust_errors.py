@@ -143,7 +143,7 @@ def _residual_shares(A: Floats, curvature: Floats, inverse: Floats, first: int) 
             f"Row {row:,} (the first is 0) alone determines a weight, so HC3 cannot tell its error. Leave "
             "the row out, or give a prior."
         )
-    return shares
+    return np.asarray(shares)
 
 
 def _in_original_units(

@@ -61,7 +61,12 @@ class Gradient(Result):
         names = ["bias", *self.features]
         shown = list(zip(names, columns.tolist(), strict=True))[:MAX_PRINTED]
         rows = [[name, *(f"{value:.6g}" for value in values)] for name, values in shown]
-        return [Section("gradient", [Table([header, *rows], indent="  ", n_hidden=len(names) - len(shown))])]
+        return [
+            Section(
+                "gradient",
+                [Table([header, *rows], indent="  ", widths=(40,), n_hidden=len(names) - len(shown))],
+            )
+        ]
 
 
 def iterate_row_gradients(
@@ -121,7 +126,7 @@ def _read_classes(chunk: Chunk, classes: Sequence[Any]) -> Floats:
                 f"The label {label!r} is not one of the model's classes: {errors.quote_names(classes)}. "
                 "Leave such rows out."
             )
-    return np.eye(len(known))[np.array([known[label] for label in labels])[codes]]
+    return np.asarray(np.eye(len(known))[np.array([known[label] for label in labels])[codes]])
 
 
 def _scores(model: LinearPredictor, X: SparseRows, coef: Floats, intercept: Floats) -> Floats:
