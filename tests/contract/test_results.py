@@ -169,6 +169,7 @@ RESULTS: dict[str, Callable[[], Any]] = {
 WITHOUT_PICTURE: dict[str, Callable[[], Any]] = {
     "Certificate": lambda: perceptron().certificate_,
     "Equivalents": lambda: weigh.Normal(1).equivalents("linear", n=10),
+    "Gradient": lambda: logistic().model_.gradient(NUMBERS, LABEL),
     "LearnResult": lambda: LearnResult(1, 2, 3),
     "Message": _message,
     "Optimality": lambda: linear().certificate_,

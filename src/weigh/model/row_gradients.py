@@ -61,7 +61,12 @@ class Gradient(Result):
         names = ["bias", *self.features]
         shown = list(zip(names, columns.tolist(), strict=True))[:MAX_PRINTED]
         rows = [[name, *(f"{value:.6g}" for value in values)] for name, values in shown]
-        return [Section("gradient", [Table([header, *rows], indent="  ", n_hidden=len(names) - len(shown))])]
+        return [
+            Section(
+                "gradient",
+                [Table([header, *rows], indent="  ", widths=(40,), n_hidden=len(names) - len(shown))],
+            )
+        ]
 
 
 def iterate_row_gradients(
