@@ -9,7 +9,7 @@ import pytest
 
 import weigh
 from tests.resealing import reseal, take_apart
-from weigh import errors
+from weigh import _core, errors
 from weigh.model.counts.value_grid import cell_bounds
 from weigh.model.input_summary import MAX_CELLS, InputSummary, NumberCells
 
@@ -187,3 +187,11 @@ def test_a_damaged_summary_is_refused(tmp_path: Any) -> None:
     (tmp_path / "m.weigh").write_bytes(reseal(meta, arrays))
     with pytest.raises(errors.ModelFileError, match="summary 'inputs0' has invalid cells"):
         weigh.load(tmp_path / "m.weigh")
+
+
+@pytest.mark.parametrize("scale", [1.0, 1e-320, 1e300])
+def test_numbers_are_counted_in_the_cells_of_the_fixed_grid(scale: float) -> None:
+    values = np.append(np.random.default_rng(0).normal(size=100) * scale, [0.0, -0.0, np.nan, np.inf, 5e-324])
+    counted = NumberCells.from_values(values)
+    cells, table = _core.count_cells(np.zeros(len(values), np.int32), 1, values, None)
+    assert (counted.cells.tolist(), counted.counts.tolist()) == (cells.tolist(), table[0].tolist())

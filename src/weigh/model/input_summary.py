@@ -6,13 +6,13 @@ order. Classes are not distinguished.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
 import numpy as np
 
-from weigh import _core
 from weigh.features.blocks import (
     CategoryBlock,
     DenseBlock,
@@ -30,12 +30,13 @@ from weigh.features.words import as_sparse_block
 from weigh.immutable import Immutable
 from weigh.model.counts.count_table import CountTable, RowClasses, read_counts_array
 from weigh.model.counts.sufficient_statistics import FlagCounts
-from weigh.model.counts.value_grid import MAX_CELL, cell_bounds
+from weigh.model.counts.value_grid import DROPPED_BITS, MAX_CELL, cell_bounds
 from weigh.model.file import store
 from weigh.source.sparse_rows import SparseRows
 
-MAX_CELLS = 512  # per number: at most 6 kilobytes
-MAX_NUMBERS = 2_048  # of more columns side by side, none is summarised
+MAX_CELLS = 256  # per number: at most 3 kilobytes
+MAX_NUMBERS = 256  # of more columns side by side, none is summarised: it would take as long as a regression
+MAX_TABLE = 1 << 16  # cells that are counted in a table even for few numbers
 KEY = "inputs"
 
 
@@ -54,29 +55,31 @@ class NumberCells(Immutable):
     @classmethod
     def from_values(cls, values: Floats, n_zeros: int = 0) -> NumberCells:
         """Count numbers and further zeros; missing ones are left out."""
-        codes = np.zeros(len(values), dtype=np.int32)
-        cells, table = _core.count_cells(codes, 1, np.ascontiguousarray(values), None)
-        return cls(np.append(cells, np.int32(0)), np.append(table[0], n_zeros).astype(np.int64))._merged()
+        counted = cls(*_count_cells(values))._merged()
+        return counted.plus(cls(np.zeros(1, np.int32), np.full(1, n_zeros))) if n_zeros else counted
 
     def plus(self, other: NumberCells) -> NumberCells:
         """Return the counts of both."""
         coarseness = max(self.coarseness, other.coarseness)
         first, second = (each._coarsen(coarseness - each.coarseness) for each in (self, other))
         cells, counts = np.concatenate([first, second]), np.concatenate([self.counts, other.counts])
-        return NumberCells(cells, counts, coarseness)._merged()
+        order = np.argsort(cells, kind="stable")
+        return NumberCells(cells[order], counts[order], coarseness)._merged()
 
     def _coarsen(self, steps: int) -> Ints:
         magnitude = ((np.abs(self.cells) - 1) >> steps) + 1
         return np.where(self.cells == 0, 0, np.sign(self.cells) * magnitude).astype(np.int32)
 
     def _merged(self) -> NumberCells:
-        """Merge equal cells, drop empty ones, and widen the cells until there are few."""
-        cells, places = np.unique(self.cells, return_inverse=True)
-        counts = np.bincount(places, self.counts, minlength=len(cells)).astype(np.int64)
-        merged = replace(self, cells=cells[counts > 0], counts=counts[counts > 0])
-        if len(merged.cells) <= MAX_CELLS:
+        """Merge equal neighbours of ascending cells, and widen the cells until there are few."""
+        starts = np.flatnonzero(np.diff(self.cells, prepend=np.iinfo(np.int32).min))
+        counts = np.add.reduceat(self.counts, starts) if len(starts) else self.counts
+        merged = replace(self, cells=self.cells[starts], counts=counts)
+        if len(starts) <= MAX_CELLS:
             return merged
-        return replace(merged, cells=merged._coarsen(1), coarseness=self.coarseness + 1)._merged()
+        # Doubling the width at most halves the number of cells, so that fewer steps would leave too many.
+        steps = math.ceil(math.log2(len(starts) / MAX_CELLS))
+        return replace(merged, cells=merged._coarsen(steps), coarseness=self.coarseness + steps)._merged()
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:
@@ -93,6 +96,23 @@ class WordFrequencies(Immutable):
     """In how many rows each word or bucket occurred, in the order of the weights of the model."""
 
     counts: Longs
+
+
+def _count_cells(values: Floats) -> tuple[Ints, Longs]:
+    """Return the ascending cells of the finite numbers, and how many lie in each."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return np.zeros(0, np.int32), np.zeros(0, np.int64)
+    cells = ((np.abs(finite).view(np.int64) >> DROPPED_BITS) + 1) * np.sign(finite).astype(np.int64)
+    first = int(cells.min())
+    # Counting in a table is many times as fast as sorting, unless the cells are far apart.
+    if int(cells.max()) - first > MAX_TABLE + 4 * len(cells):
+        found, counts = np.unique(cells, return_counts=True)
+    else:
+        table = np.bincount(cells - first)
+        places = np.flatnonzero(table)
+        found, counts = places + first, table[places]
+    return found.astype(np.int32), counts.astype(np.int64)
 
 
 Numbers = tuple[NumberCells, ...]
@@ -178,7 +198,8 @@ def _summarise(group: ColumnGroup, block: Any, used: Mask) -> Part:
 
 def _summarise_numbers(block: SparseBlock | DenseBlock, used: Mask) -> Numbers:
     if isinstance(block, DenseBlock):
-        return tuple(NumberCells.from_values(column) for column in block.matrix[used].T)
+        matrix = block.matrix if used.all() else block.matrix[used]
+        return tuple(NumberCells.from_values(np.ascontiguousarray(column)) for column in matrix.T)
     rows = block.rows.select(used)
     order = np.argsort(rows.indices, kind="stable")
     ends = np.cumsum(np.bincount(rows.indices, minlength=len(block.names)))
