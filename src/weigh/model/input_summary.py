@@ -101,18 +101,23 @@ class WordFrequencies(Immutable):
 def _count_cells(values: Floats) -> tuple[Ints, Longs]:
     """Return the ascending cells of the finite numbers, and how many lie in each."""
     finite = values[np.isfinite(values)]
-    if not len(finite):
-        return np.zeros(0, np.int32), np.zeros(0, np.int64)
-    cells = ((np.abs(finite).view(np.int64) >> DROPPED_BITS) + 1) * np.sign(finite).astype(np.int64)
-    first = int(cells.min())
-    # Counting in a table is many times as fast as sorting, unless the cells are far apart.
-    if int(cells.max()) - first > MAX_TABLE + 4 * len(cells):
-        found, counts = np.unique(cells, return_counts=True)
-    else:
-        table = np.bincount(cells - first)
-        places = np.flatnonzero(table)
-        found, counts = places + first, table[places]
-    return found.astype(np.int32), counts.astype(np.int64)
+    cells = (np.abs(finite).view(np.int64) >> DROPPED_BITS) + 1
+    below, above = (_count_integers(cells[side]) for side in (finite < 0, finite > 0))
+    n_zeros = len(finite) - int(below[1].sum() + above[1].sum())
+    zero = np.zeros(int(n_zeros > 0), np.int64)
+    found = np.concatenate([-below[0][::-1], zero, above[0]]).astype(np.int32)
+    return found, np.concatenate([below[1][::-1], zero + n_zeros, above[1]])
+
+
+def _count_integers(numbers: Longs) -> tuple[Longs, Longs]:
+    """Return the different numbers in ascending order, and how often each occurs."""
+    first = int(numbers.min(initial=MAX_CELL))
+    # Counting in a table is many times as fast as sorting, unless the numbers are far apart.
+    if int(numbers.max(initial=0)) - first > MAX_TABLE + 4 * len(numbers):
+        return np.unique(numbers, return_counts=True)
+    table = np.bincount(numbers - first)
+    places = np.flatnonzero(table)
+    return places + first, table[places]
 
 
 Numbers = tuple[NumberCells, ...]
