@@ -15,7 +15,7 @@ from weigh import algebra
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.linear.certificates import certify_squared
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
-from weigh.learn.linear.double_double import exact
+from weigh.learn.linear.double_double import DoubleDouble, exact, two_product
 from weigh.learn.linear.least_squares import centre_rows
 from weigh.learn.linear.matrix import EPS
 from weigh.learn.linear.problem import Problem, Solution
@@ -24,6 +24,8 @@ from weigh.learn.linear.row_products import RowProducts
 MAX_REFINED_CELLS = 2_000_000
 _MAX_WORK = 10**9  # of a singular value decomposition: rows · features²
 _MAX_ROUNDS = 12  # and four per feature with l1
+_MAX_STALLED_STEPS = 2  # that are not half as long as the shortest one before
+_MAX_SHIFT = 1e-9  # of the intercept, relative to the residuals
 _FLAT_TOLERANCE = 1e-9  # of the largest l1: the slope of directions without curvature that counts as zero
 
 
@@ -52,19 +54,24 @@ def refine_squared(problem: Problem, solution: Solution) -> Solution:
     rounding alone can change the residuals of large rows by more than l1 allows.
     """
     refinement = _Refinement(problem.drop_zero_weights())
-    w, b, smallest = solution.w.copy(), float(solution.b), np.inf
+    w, b, smallest, n_stalled = solution.w.copy(), float(solution.b), np.inf, 0
     for _ in range(_MAX_ROUNDS + 4 * int((problem.l1 > 0).sum())):
         b, residuals, gradient = refinement.optimise_intercept(w, b)
         active, signs = refinement.active_set(w, gradient)
         change, is_interior = refinement.step(w, gradient, active, signs)
         size = float(np.linalg.norm(refinement.scale * change))
-        if is_interior and size >= 0.5 * smallest:
+        n_stalled = n_stalled + 1 if is_interior and size >= 0.5 * smallest else 0
+        if not size or n_stalled > _MAX_STALLED_STEPS:
             break
-        smallest = size if is_interior else np.inf
+        smallest = min(smallest, size) if is_interior else np.inf
         w = w + change
     b, residuals, gradient = refinement.optimise_intercept(w, b)
     active, signs = refinement.active_set(w, gradient)
     change = refinement.newton_step(w, gradient, active, signs)[0]
+    # The intercept of the weights before they were rounded, unless the fit of the rows would feel it.
+    shift = float(refinement.mean @ change)
+    if abs(shift) <= _MAX_SHIFT * float(np.sqrt(np.square(residuals).mean())):
+        b -= shift
     dual = residuals - (refinement.A @ (refinement.scale * change)) / np.sqrt(refinement.rows.weights)
     method = solution.method if ", refined" in solution.method else f"{solution.method}, refined from the rows"
     return replace(solution, w=w, b=np.asarray(b), method=method, dual=dual)
@@ -85,13 +92,19 @@ class _Refinement:
     def optimise_intercept(self, w: Floats, b: float) -> tuple[float, Floats, Floats]:
         """Return the optimal intercept for the weights, the residuals and the negative gradient of the loss."""
         residuals, _ = self.rows.residuals(self.problem.y, w, np.asarray(b))
-        theta = self.rows.weights * residuals.high
-        r = residuals.high
-        q, _ = self.rows.correlations(theta)
         if self.problem.has_intercept:
-            total = float(exact(theta).sum().high)
-            b, q, r = b + total / self.total, q - total * self.mean, r - total / self.total
-        return b, r, np.where(self.is_constant, 0.0, q)
+            # The residuals are those of an intercept that is not rounded.
+            for _ in range(2):
+                shift = float(self._weigh(residuals).sum().high) / self.total
+                residuals, b = residuals.plus(exact(np.full(len(residuals.high), -shift))), b + shift
+        theta = self._weigh(residuals)
+        # The lower part of the residuals counts where their upper one cancels.
+        q = self.rows.correlations(theta.high)[0] + self.problem.X.transposed_times(theta.low)
+        return b, residuals.high, np.where(self.is_constant, 0.0, q)
+
+    def _weigh(self, residuals: DoubleDouble) -> DoubleDouble:
+        product = two_product(self.rows.weights, residuals.high)
+        return DoubleDouble(product.high, product.low + self.rows.weights * residuals.low)
 
     def active_set(self, w: Floats, gradient: Floats) -> tuple[Longs, Floats]:
         """Return the indices of the active features, one that violates optimality most among them, and signs."""
