@@ -123,7 +123,9 @@ def interpolate(problem: ExactProblem, w: Floats, b: float) -> Weights | None:
     if problem.l2 or not 0 < k <= MAX_EXACT_UNKNOWNS:
         return None
     rows = np.argsort(np.abs(problem.y - problem.X @ w - b), kind="stable")[:k]
-    part = ExactProblem("squared", problem.X[rows][:, active], problem.y[rows], 0.0, 0.0, problem.has_intercept)
+    part = ExactProblem(
+        "squared", problem.X[rows][:, active], problem.y[rows], 0.0, 0.0, problem.has_intercept
+    )
     found = exact_least_squares(part, w[active], b)
     if found is None:
         return None
@@ -157,7 +159,11 @@ def logistic(problem: ExactProblem, w: Floats, b: float) -> Weights | None:
     if problem.l1 or not problem.l2:
         return None
     model = LogisticRegression(
-        C=1 / problem.l2, fit_intercept=problem.has_intercept, tol=1e-10, max_iter=200, solver="newton-cholesky"
+        C=1 / problem.l2,
+        fit_intercept=problem.has_intercept,
+        tol=1e-10,
+        max_iter=200,
+        solver="newton-cholesky",
     )
     model.fit(problem.X, problem.y, sample_weight=problem.weights)
     return np.asarray(model.coef_[0]), float(np.atleast_1d(model.intercept_)[0])

@@ -38,7 +38,9 @@ def fit(data: ReferenceSet) -> Floats:
 
 def solve_in_fractions(data: ReferenceSet) -> Floats:
     """Return the least-squares weights of the doubles as they are."""
-    columns = [[Fraction(v) for v in column] for column in np.column_stack([np.ones(len(data.y)), data.X]).T.tolist()]
+    columns = [
+        [Fraction(v) for v in column] for column in np.column_stack([np.ones(len(data.y)), data.X]).T.tolist()
+    ]
     y = [Fraction(v) for v in data.y.tolist()]
     system = [[sum(map(Fraction.__mul__, a, c)) for c in (*columns, y)] for a in columns]
     return np.array([float(v) for v in solve_exactly(system)])

@@ -50,7 +50,9 @@ def _certify(problem: Problem, solution: Solution, *, is_extended: bool) -> Cert
     s = rows.weights
     residuals, error = rows.residuals(problem.y, w, solution.b)
     r = residuals.high
-    error = math.sqrt(float(s.sum())) * (error + rows.norm(residuals.low) + EPS * rows.norm(r)) * (1 + 4 * EPS)
+    error = (
+        math.sqrt(float(s.sum())) * (error + rows.norm(residuals.low) + EPS * rows.norm(r)) * (1 + 4 * EPS)
+    )
     objective = float((s * np.abs(r)).sum()) + problem.penalty(w)
     objective_error = error + (sum_error(len(s)) + sum_error(len(w))) * objective
     gap = objective

@@ -73,7 +73,9 @@ def refine_squared(problem: Problem, solution: Solution) -> Solution:
     if abs(shift) <= _MAX_SHIFT * float(np.sqrt(np.square(residuals).mean())):
         b -= shift
     dual = residuals - (refinement.A @ (refinement.scale * change)) / np.sqrt(refinement.rows.weights)
-    method = solution.method if ", refined" in solution.method else f"{solution.method}, refined from the rows"
+    method = (
+        solution.method if ", refined" in solution.method else f"{solution.method}, refined from the rows"
+    )
     return replace(solution, w=w, b=np.asarray(b), method=method, dual=dual)
 
 
@@ -118,9 +120,7 @@ class _Refinement:
                 is_active[entering], signs[entering] = True, np.sign(gradient[entering])
         return np.flatnonzero(is_active), signs
 
-    def newton_step(
-        self, w: Floats, gradient: Floats, active: Longs, signs: Floats
-    ) -> tuple[Floats, Floats]:
+    def newton_step(self, w: Floats, gradient: Floats, active: Longs, signs: Floats) -> tuple[Floats, Floats]:
         """Return the Newton step with signs fixed, and the descent direction along which only l1 changes."""
         step, direction = np.zeros_like(w), np.zeros_like(w)
         if not len(active):

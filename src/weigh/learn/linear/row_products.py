@@ -61,7 +61,9 @@ class RowProducts:
     @cached_property
     def column_norms(self) -> Floats:
         """Norms of the columns, rounded up."""
-        return np.asarray(np.sqrt(self.problem.X.squared_times(self.weights)) * (1 + self._column_terms * EPS))
+        return np.asarray(
+            np.sqrt(self.problem.X.squared_times(self.weights)) * (1 + self._column_terms * EPS)
+        )
 
     @cached_property
     def column_sums(self) -> Floats:
