@@ -4,8 +4,8 @@ A dual point a has |aᵢ| ≤ sᵢ and is orthogonal to the unpenalised columns.
 
     Σ (sᵢ |rᵢ| − aᵢ rᵢ) + Σⱼ (penalty + conjugate − qⱼ wⱼ),   q = Xᵀa.
 
-The solver's point a is moved towards orthogonality where it is away from its bounds, and then scaled until it is
-feasible. What orthogonality is still missing is bounded, as is every rounding.
+The solver's point a is moved towards orthogonality where it is away from its bounds, and then scaled until
+it is feasible. What orthogonality is still missing is bounded, as is every rounding.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def _certify(problem: Problem, solution: Solution, *, is_extended: bool) -> Cert
 
 
 def _move_towards_feasibility(rows: RowProducts, a: Floats) -> tuple[Floats, Floats, Floats, float]:
-    """Return a dual point closer to the unpenalised columns' complement, its Xᵀa with bounds, and what is missing.
+    """Return a dual point closer to feasibility, its Xᵀa with bounds, and what is missing.
 
     Each row moves in proportion to its distance from its bounds, t.
     """

@@ -4,10 +4,10 @@ A certificate states an objective P̂ and a gap so that the objective P of the w
 
     |P − P̂| ≤ gap   and   minimum ≥ P̂ − gap.
 
-The minimum is bounded by Fenchel duality at the residuals r of the weights. P − dual is computed as a sum of
-terms that are zero at the optimum, so no digits cancel; each is increased by a bound on its rounding errors.
-For squared loss with l1 and l2, dual point t = c r′ with r′ = r projected off the unpenalised columns, 0 ≤ c ≤ 1
-and q = Xᵀ s t,
+The minimum is bounded by Fenchel duality at the residuals r of the weights. P − dual is computed as a sum
+of terms that are zero at the optimum, so no digits cancel; each is increased by a bound on its rounding.
+For squared loss with l1 and l2, the dual point t is r without its projection onto the unpenalised columns,
+scaled by 0 ≤ c ≤ 1; with q = Xᵀ s t,
 
     gap = ½ ‖r − t‖² + Σⱼ (l1ⱼ |wⱼ| − clip(qⱼ, ±l1ⱼ) wⱼ + (l2ⱼ wⱼ − excessⱼ)² / (2 l2ⱼ)),   qⱼ = clip + excess.
 
@@ -38,7 +38,7 @@ class Certified:
 
 
 def penalty_gaps(w: Floats, q: Floats, errors: Floats, l1: Floats, l2: Floats) -> float:
-    """Return an upper bound on Σ (penalty + conjugate − q·w) for correlations within `errors` of q [d] or [d, k].
+    """Bound Σ (penalty + conjugate − q·w) for correlations within `errors` of q [d] or [d, k].
 
     |q| must not exceed l1 by more than the errors where l2 is zero.
     """

@@ -4,8 +4,8 @@ The dual point is a table of probabilities p′ near those of the weights, p. It
 
     Σ sᵢ KL(p′ᵢ ‖ pᵢ) + Σⱼ (penalty + conjugate − qⱼ wⱼ),   q = Xᵀ s (y − p′).
 
-p′ is p after Newton steps towards orthogonality to the unpenalised columns, drawn towards the targets y by the
-factor c that makes it feasible for l1. What orthogonality is still missing is bounded, as is every rounding.
+p′ is p after Newton steps towards orthogonality to the unpenalised columns, drawn towards the targets y by
+the factor c that makes it feasible for l1. What orthogonality is still missing is bounded, as is every rounding.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ _MAX_STEPS, _SMALL_STEP = 6, 1e-9
 def certify_log(problem: Problem, solution: Solution, n_classes: int, tol: float) -> Solution:
     """Return the solution of log loss with a certified objective and gap.
 
-    `tol` is the largest gap for which double precision suffices. Too many unpenalised features leave the gap as
-    it is, an estimate.
+    `tol` is the largest gap for which double precision suffices. With too many unpenalised features the gap
+    stays as it is, an estimate.
     """
     problem = problem.drop_zero_weights()
     if not has_dual_bound(make_loss(problem, n_classes), np.append(problem.l1 + problem.l2, 1.0)):
@@ -91,7 +91,7 @@ class _LogCertificate:
         return Certified(objective, gap + objective_error)
 
     def _gap(self, step: Floats) -> float:
-        """Return the gap to the dual point p + step, scaled until it is feasible; infinite if it cannot be."""
+        """Return the gap to the dual point p + step, scaled until it is feasible, or infinity."""
         theta = -self.s * (self.base + step)
         theta = theta[:, 1] if self.is_binary else theta
         q, errors = self.rows.correlations(theta)

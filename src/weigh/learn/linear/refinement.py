@@ -1,7 +1,7 @@
-"""Refinement of the weights of squared loss with residuals in extended precision, for problems of moderate size.
+"""Refinement of the weights of squared loss, with residuals in extended precision.
 
-Moments lose the digits of features that nearly coincide. The rows do not: with gradients in extended precision,
-Newton steps from a singular value decomposition of the rows converge to the optimum of the rows as they are,
+Moments lose the digits of features that nearly coincide. The rows do not: with gradients in extended
+precision, Newton steps from a singular value decomposition of the rows converge to the optimum of the rows as they are,
 even if each step has few correct digits. Features with l1 enter and leave the active set one by one.
 """
 
@@ -50,8 +50,8 @@ def certify_least_squares(problem: Problem, solution: Solution, max_gap: float) 
 def refine_squared(problem: Problem, solution: Solution) -> Solution:
     """Return the solution after Newton steps on the active set, until they no longer change the weights.
 
-    The dual point of the solution is the residuals at the optimum. They differ from those of the weights, whose
-    rounding alone can change the residuals of large rows by more than l1 allows.
+    The dual point of the solution is the residuals at the optimum. They differ from those of the weights,
+    whose rounding alone can change the residuals of large rows by more than l1 allows.
     """
     refinement = _Refinement(problem.drop_zero_weights())
     w, b, smallest, n_stalled = solution.w.copy(), float(solution.b), np.inf, 0
@@ -80,7 +80,7 @@ def refine_squared(problem: Problem, solution: Solution) -> Solution:
 
 
 class _Refinement:
-    """Centred and weighted rows A, scaled to columns of unit norm with the roots of l2 below, for the steps."""
+    """Centred and weighted rows A, scaled to columns of unit norm together with the roots of l2."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.rows = problem, RowProducts(problem, is_extended=True)
@@ -92,7 +92,7 @@ class _Refinement:
         self.total = float(self.rows.weights.sum())
 
     def optimise_intercept(self, w: Floats, b: float) -> tuple[float, Floats, Floats]:
-        """Return the optimal intercept for the weights, the residuals and the negative gradient of the loss."""
+        """Return the optimal intercept for the weights, the residuals and the negative gradient."""
         residuals, _ = self.rows.residuals(self.problem.y, w, np.asarray(b))
         if self.problem.has_intercept:
             # The residuals are those of an intercept that is not rounded.
@@ -109,7 +109,7 @@ class _Refinement:
         return DoubleDouble(product.high, product.low + self.rows.weights * residuals.low)
 
     def active_set(self, w: Floats, gradient: Floats) -> tuple[Longs, Floats]:
-        """Return the indices of the active features, one that violates optimality most among them, and signs."""
+        """Return the active features, with the one that violates optimality most, and signs."""
         l1 = self.problem.l1
         is_active = ((l1 == 0) | (w != 0)) & ~self.is_constant
         signs = np.sign(w)
