@@ -18,7 +18,7 @@ import numpy as np
 from weigh.features.blocks import Floats
 from weigh.learn.linear.certificates import (
     Certified,
-    feasible_scale,
+    feasible_scales,
     penalty_gaps,
     unpenalised_columns,
     unpenalised_products,
@@ -102,9 +102,12 @@ class _LogCertificate:
         penalised = (self.problem.l1 > 0) | (self.problem.l2 > 0)
         w, q, errors = self.w[penalised], q[penalised], errors[penalised]
         l1, l2 = self.problem.l1[penalised], self.problem.l2[penalised]
-        c = feasible_scale(q, errors, l1, l2)
-        change = c * step - (1 - c) * self.base
-        return self._divergence(change, missing) + penalty_gaps(w, c * q, errors, l1, l2)
+
+        def gap(c: float) -> float:
+            change = c * step - (1 - c) * self.base
+            return self._divergence(change, missing) + penalty_gaps(w, c * q, errors, l1, l2)
+
+        return min(gap(c) for c in feasible_scales(q, errors, l1, l2))
 
     def _divergence(self, change: Floats, missing: float) -> float:
         """Return an upper bound on Σ sᵢ KL(p + change ‖ p), the change still `missing` its last part."""
