@@ -1,7 +1,7 @@
 """Objectives of given weights in exact arithmetic, as intervals of fractions.
 
 Squared and absolute loss and the penalties are rational functions of doubles, so their intervals are points.
-Log loss needs logarithms; `decimal` rounds them correctly, and the interval is wider than all of its roundings.
+Log loss needs logarithms; `decimal` rounds them correctly, and the interval is wider than all roundings.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ of terms that are zero at the optimum, so no digits cancel; each is increased by
 For squared loss with l1 and l2, the dual point t is r without its projection onto the unpenalised columns,
 scaled by 0 ≤ c ≤ 1; with q = Xᵀ s t,
 
-    gap = ½ ‖r − t‖² + Σⱼ (l1ⱼ |wⱼ| − clip(qⱼ, ±l1ⱼ) wⱼ + (l2ⱼ wⱼ − excessⱼ)² / (2 l2ⱼ)),   qⱼ = clip + excess.
+    gap = ½ ‖r − t‖² + Σⱼ (l1ⱼ |wⱼ| − clip(qⱼ, ±l1ⱼ) wⱼ + (l2ⱼ wⱼ − excessⱼ)² / (2 l2ⱼ)),  qⱼ = clip + excess.
 
 Double precision comes first; where its bound exceeds the tolerance, extended precision follows.
 """
@@ -57,7 +57,7 @@ def penalty_gaps(w: Floats, q: Floats, errors: Floats, l1: Floats, l2: Floats) -
 
 
 def feasible_scales(q: Floats, errors: Floats, l1: Floats, l2: Floats) -> tuple[float, float]:
-    """Return the largest c ≤ 1 with c |qⱼ| ≤ l1ⱼ, whatever the errors: for features with l1 alone, and for all.
+    """Return the largest c ≤ 1 with c |qⱼ| ≤ l1ⱼ, whatever the errors: for features with l1 alone, for all.
 
     Features with l2 may exceed their l1 at a cost, which is high if l2 is small.
     """

@@ -5,7 +5,7 @@ The dual point is a table of probabilities p′ near those of the weights, p. It
     Σ sᵢ KL(p′ᵢ ‖ pᵢ) + Σⱼ (penalty + conjugate − qⱼ wⱼ),   q = Xᵀ s (y − p′).
 
 p′ is p after Newton steps towards orthogonality to the unpenalised columns, drawn towards the targets y by
-the factor c that makes it feasible for l1. What orthogonality is still missing is bounded, as is every rounding.
+the factor c that makes it feasible for l1. What orthogonality is missing is bounded, as is every rounding.
 """
 
 from __future__ import annotations

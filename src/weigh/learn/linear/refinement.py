@@ -1,7 +1,7 @@
 """Refinement of the weights of squared loss, with residuals in extended precision.
 
 Moments lose the digits of features that nearly coincide. The rows do not: with gradients in extended
-precision, Newton steps from a singular value decomposition of the rows converge to the optimum of the rows as they are,
+precision, Newton steps from a singular value decomposition of the rows converge to their optimum,
 even if each step has few correct digits. Features with l1 enter and leave the active set one by one.
 """
 

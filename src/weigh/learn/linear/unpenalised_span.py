@@ -25,7 +25,7 @@ class UnpenalisedSpan:
     """The span of columns U with row weights t: with A = √t U, A C is orthonormal but for rounding.
 
     C = `inverse_root` combines the columns `kept`; `error` bounds how far ‖A C x‖ is from ‖x‖. The columns
-    that are left out may differ from combinations of the others by as little as rounding. `directions` [n, m] are
+    that are left out may differ from combinations of the others by rounding alone. `directions` [n, m] are
     the orthonormal directions in which they do; None if these cannot be found.
     """
 
