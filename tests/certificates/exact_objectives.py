@@ -1,7 +1,7 @@
 """Objectives of given weights in exact arithmetic, as intervals of fractions.
 
-Squared and absolute loss and the penalties are rational functions of doubles, so their intervals are points. Log
-loss needs logarithms; `decimal` rounds them correctly, and the interval is wider than all of its roundings.
+Squared and absolute loss and the penalties are rational functions of doubles, so their intervals are points.
+Log loss needs logarithms; `decimal` rounds them correctly, and the interval is wider than all roundings.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ExactProblem:
 
 
 def to_integers(values: Floats) -> tuple[Any, int]:
-    """Return doubles as (nested lists of) integers times a common power of two, whose exponent is returned."""
+    """Return doubles as (nested lists of) integers times a power of two, and its exponent."""
     mantissas, exponents = np.frexp(values)
     # Zeros have exponent zero, which may be far from the others.
     power = int(exponents[values != 0].min(initial=0)) - 53

@@ -18,6 +18,7 @@ from weigh.learn.additive.fitting import is_additive
 from weigh.learn.additive.models import CurveSettings, check_curve_parameters, learn_linear
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
+from weigh.learn.linear.absolute_certificate import certify_absolute
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
 from weigh.learn.linear.cross_validation import Folds
 from weigh.learn.linear.lad import solve_lad
@@ -31,8 +32,7 @@ from weigh.learn.linear.penalised_least_squares import (
     unknown_noise_error,
 )
 from weigh.learn.linear.penalties import ColumnPriors
-from weigh.learn.linear.absolute_certificate import certify_absolute
-from weigh.learn.linear.problem import Problem, null_objective, weighted_median
+from weigh.learn.linear.problem import null_objective, weighted_median
 from weigh.learn.linear.problem_setup import (
     ProblemSetup,
     common_value,

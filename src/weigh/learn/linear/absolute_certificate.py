@@ -4,8 +4,8 @@ A dual point a has |aᵢ| ≤ sᵢ and is orthogonal to the unpenalised columns.
 
     Σ (sᵢ |rᵢ| − aᵢ rᵢ) + Σⱼ (penalty + conjugate − qⱼ wⱼ),   q = Xᵀa.
 
-The solver's point a is moved towards orthogonality where it is away from its bounds, and then scaled until it is
-feasible. What orthogonality is still missing is bounded, as is every rounding.
+The solver's point a is moved towards orthogonality where it is away from its bounds, and then scaled until
+it is feasible. What orthogonality is still missing is bounded, as is every rounding.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from weigh.features.blocks import Floats
 from weigh.learn.linear.certificates import (
     Certified,
-    feasible_scale,
+    feasible_scales,
     penalty_gaps,
     unpenalised_columns,
     unpenalised_products,
@@ -62,15 +62,17 @@ def _certify(problem: Problem, solution: Solution, *, is_extended: bool) -> Cert
         l1, l2, w = problem.l1[penalised], problem.l2[penalised], w[penalised]
         q, q_errors = q[penalised], (q_errors + missing * rows.column_norms)[penalised]
         excess = float(((np.abs(a) + missing * np.sqrt(s)) / s).max(initial=1.0))
-        c = min(feasible_scale(q, q_errors, l1, l2), (1 - 2 * EPS) / excess)
-        slackness = float((s * np.abs(r) - c * a * r).sum()) + 4 * EPS * objective
-        dual_gap = slackness + missing * rows.norm(r) + error + penalty_gaps(w, c * q, q_errors, l1, l2)
-        gap = min(gap, dual_gap)
+        gaps = []
+        for scale in feasible_scales(q, q_errors, l1, l2):
+            c = min(scale, (1 - 2 * EPS) / excess)
+            slackness = float((s * np.abs(r) - c * a * r).sum()) + 4 * EPS * objective
+            gaps.append(slackness + penalty_gaps(w, c * q, q_errors, l1, l2))
+        gap = min(gap, min(gaps) + missing * rows.norm(r) + error)
     return Certified(objective, gap + objective_error)
 
 
 def _move_towards_feasibility(rows: RowProducts, a: Floats) -> tuple[Floats, Floats, Floats, float]:
-    """Return a dual point closer to the unpenalised columns' complement, its Xᵀa with bounds, and what is missing.
+    """Return a dual point closer to feasibility, its Xᵀa with bounds, and what is missing.
 
     Each row moves in proportion to its distance from its bounds, t.
     """

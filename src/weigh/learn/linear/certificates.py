@@ -4,12 +4,12 @@ A certificate states an objective P̂ and a gap so that the objective P of the w
 
     |P − P̂| ≤ gap   and   minimum ≥ P̂ − gap.
 
-The minimum is bounded by Fenchel duality at the residuals r of the weights. P − dual is computed as a sum of
-terms that are zero at the optimum, so no digits cancel; each is increased by a bound on its rounding errors.
-For squared loss with l1 and l2, dual point t = c r′ with r′ = r projected off the unpenalised columns, 0 ≤ c ≤ 1
-and q = Xᵀ s t,
+The minimum is bounded by Fenchel duality at the residuals r of the weights. P − dual is computed as a sum
+of terms that are zero at the optimum, so no digits cancel; each is increased by a bound on its rounding.
+For squared loss with l1 and l2, the dual point t is r without its projection onto the unpenalised columns,
+scaled by 0 ≤ c ≤ 1; with q = Xᵀ s t,
 
-    gap = ½ ‖r − t‖² + Σⱼ (l1ⱼ |wⱼ| − clip(qⱼ, ±l1ⱼ) wⱼ + (l2ⱼ wⱼ − excessⱼ)² / (2 l2ⱼ)),   qⱼ = clip + excess.
+    gap = ½ ‖r − t‖² + Σⱼ (l1ⱼ |wⱼ| − clip(qⱼ, ±l1ⱼ) wⱼ + (l2ⱼ wⱼ − excessⱼ)² / (2 l2ⱼ)),  qⱼ = clip + excess.
 
 Double precision comes first; where its bound exceeds the tolerance, extended precision follows.
 """
@@ -38,7 +38,7 @@ class Certified:
 
 
 def penalty_gaps(w: Floats, q: Floats, errors: Floats, l1: Floats, l2: Floats) -> float:
-    """Return an upper bound on Σ (penalty + conjugate − q·w) for correlations within `errors` of q [d] or [d, k].
+    """Bound Σ (penalty + conjugate − q·w) for correlations within `errors` of q [d] or [d, k].
 
     |q| must not exceed l1 by more than the errors where l2 is zero.
     """
@@ -56,11 +56,17 @@ def penalty_gaps(w: Floats, q: Floats, errors: Floats, l1: Floats, l2: Floats) -
     return float((within + beyond).sum()) * (1 + w.size * EPS)
 
 
-def feasible_scale(q: Floats, errors: Floats, l1: Floats, l2: Floats) -> float:
-    """Return the largest c ≤ 1 with c |qⱼ| ≤ l1ⱼ for all features with l1 alone, whatever the errors."""
-    has_l1_only = (l1 > 0) & (l2 == 0)
-    largest = (np.abs(q) + errors).reshape(len(q), -1 if q.size else 1).max(axis=1)[has_l1_only]
-    return float(np.min(l1[has_l1_only] / np.maximum(largest, l1[has_l1_only]), initial=1.0)) * (1 - 2 * EPS)
+def feasible_scales(q: Floats, errors: Floats, l1: Floats, l2: Floats) -> tuple[float, float]:
+    """Return the largest c ≤ 1 with c |qⱼ| ≤ l1ⱼ, whatever the errors: for features with l1 alone, for all.
+
+    Features with l2 may exceed their l1 at a cost, which is high if l2 is small.
+    """
+    largest = (np.abs(q) + errors).reshape(len(q), -1 if q.size else 1).max(axis=1)
+    ratios = l1 / np.maximum(largest, np.maximum(l1, np.finfo(np.float64).tiny))
+    has_l1 = l1 > 0
+    scales = (np.min(ratios[mask], initial=1.0) for mask in (has_l1 & (l2 == 0), has_l1))
+    first, second = (float(scale) * (1 - 2 * EPS) for scale in scales)
+    return first, second
 
 
 def unpenalised_columns(problem: Problem) -> tuple[Mask, Matrix]:
@@ -131,6 +137,9 @@ def _squared_gap(
     penalised = (l1 > 0) | (l2 > 0)
     w, q, l1, l2 = w[penalised], q[penalised], l1[penalised], l2[penalised]
     errors = (errors + missing * rows.column_norms)[penalised]
-    c = feasible_scale(q, errors, l1, l2)
-    distance = rows.norm(r - point) + (1 - c) * size + error + missing
-    return 0.5 * distance**2 + penalty_gaps(w, c * q, errors, l1, l2)
+
+    def gap(c: float) -> float:
+        distance = rows.norm(r - point) + (1 - c) * size + error + missing
+        return 0.5 * distance**2 + penalty_gaps(w, c * q, errors, l1, l2)
+
+    return min(gap(c) for c in feasible_scales(q, errors, l1, l2))

@@ -4,8 +4,8 @@ The dual point is a table of probabilities p′ near those of the weights, p. It
 
     Σ sᵢ KL(p′ᵢ ‖ pᵢ) + Σⱼ (penalty + conjugate − qⱼ wⱼ),   q = Xᵀ s (y − p′).
 
-p′ is p after Newton steps towards orthogonality to the unpenalised columns, drawn towards the targets y by the
-factor c that makes it feasible for l1. What orthogonality is still missing is bounded, as is every rounding.
+p′ is p after Newton steps towards orthogonality to the unpenalised columns, drawn towards the targets y by
+the factor c that makes it feasible for l1. What orthogonality is missing is bounded, as is every rounding.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from weigh.features.blocks import Floats
 from weigh.learn.linear.certificates import (
     Certified,
-    feasible_scale,
+    feasible_scales,
     penalty_gaps,
     unpenalised_columns,
     unpenalised_products,
@@ -37,8 +37,8 @@ _MAX_STEPS, _SMALL_STEP = 6, 1e-9
 def certify_log(problem: Problem, solution: Solution, n_classes: int, tol: float) -> Solution:
     """Return the solution of log loss with a certified objective and gap.
 
-    `tol` is the largest gap for which double precision suffices. Too many unpenalised features leave the gap as
-    it is, an estimate.
+    `tol` is the largest gap for which double precision suffices. With too many unpenalised features the gap
+    stays as it is, an estimate.
     """
     problem = problem.drop_zero_weights()
     if not has_dual_bound(make_loss(problem, n_classes), np.append(problem.l1 + problem.l2, 1.0)):
@@ -78,9 +78,9 @@ class _LogCertificate:
         problem, s = self.problem, self.s
         objective = self.loss.value(self.S) + problem.penalty(self.w)
         size = self.rows.norm(self.base)
-        objective_error = self.error * (size + self.error) + 2 * (
-            sum_error(len(s)) + sum_error(self.w.size)
-        ) * objective
+        objective_error = (
+            self.error * (size + self.error) + 2 * (sum_error(len(s)) + sum_error(self.w.size)) * objective
+        )
         starts = [np.zeros_like(self.p)]
         if self.dual is not None:
             change = self.dual - self.p[:, -self.loss.n_outputs :]
@@ -91,7 +91,7 @@ class _LogCertificate:
         return Certified(objective, gap + objective_error)
 
     def _gap(self, step: Floats) -> float:
-        """Return the gap to the dual point p + step, scaled until it is feasible; infinite if it cannot be."""
+        """Return the gap to the dual point p + step, scaled until it is feasible, or infinity."""
         theta = -self.s * (self.base + step)
         theta = theta[:, 1] if self.is_binary else theta
         q, errors = self.rows.correlations(theta)
@@ -102,9 +102,12 @@ class _LogCertificate:
         penalised = (self.problem.l1 > 0) | (self.problem.l2 > 0)
         w, q, errors = self.w[penalised], q[penalised], errors[penalised]
         l1, l2 = self.problem.l1[penalised], self.problem.l2[penalised]
-        c = feasible_scale(q, errors, l1, l2)
-        change = c * step - (1 - c) * self.base
-        return self._divergence(change, missing) + penalty_gaps(w, c * q, errors, l1, l2)
+
+        def gap(c: float) -> float:
+            change = c * step - (1 - c) * self.base
+            return self._divergence(change, missing) + penalty_gaps(w, c * q, errors, l1, l2)
+
+        return min(gap(c) for c in feasible_scales(q, errors, l1, l2))
 
     def _divergence(self, change: Floats, missing: float) -> float:
         """Return an upper bound on Σ sᵢ KL(p + change ‖ p), the change still `missing` its last part."""

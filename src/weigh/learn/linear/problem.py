@@ -80,7 +80,7 @@ class Solution:
 
     `gap` is an upper bound on objective − minimum, from a dual point or from the gradient. `w` is [d] and `b`
     a number, or [d, classes] and [classes]. `dual` is the
-    solver's dual point, if it is not that of the residuals: residuals for squared loss, signed row weights for
+    solver's dual point, if it is not that of the weights: residuals for squared loss, signed row weights for
     absolute loss, probabilities for log loss.
     """
 

@@ -292,7 +292,7 @@ def warn_unless_optimal(certificate: Optimality, owner: str, max_iter: int) -> N
     if certificate.iterations < max_iter:
         reason = " Rounding prevents a smaller bound: columns nearly coincide or have very different scales."
         hint = (
-            "Leave out columns that repeat others but for rounding, give a stronger prior or a larger tol, or "
+            "Leave out columns that repeat others but for rounding, give a stronger prior or larger tol, or "
             "set ",
             Setting("scale", "unit"),
             ".",

@@ -1,7 +1,7 @@
-"""Refinement of the weights of squared loss with residuals in extended precision, for problems of moderate size.
+"""Refinement of the weights of squared loss, with residuals in extended precision.
 
-Moments lose the digits of features that nearly coincide. The rows do not: with gradients in extended precision,
-Newton steps from a singular value decomposition of the rows converge to the optimum of the rows as they are,
+Moments lose the digits of features that nearly coincide. The rows do not: with gradients in extended
+precision, Newton steps from a singular value decomposition of the rows converge to their optimum,
 even if each step has few correct digits. Features with l1 enter and leave the active set one by one.
 """
 
@@ -15,7 +15,7 @@ from weigh import algebra
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.linear.certificates import certify_squared
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
-from weigh.learn.linear.double_double import exact
+from weigh.learn.linear.double_double import DoubleDouble, exact, two_product
 from weigh.learn.linear.least_squares import centre_rows
 from weigh.learn.linear.matrix import EPS
 from weigh.learn.linear.problem import Problem, Solution
@@ -24,6 +24,8 @@ from weigh.learn.linear.row_products import RowProducts
 MAX_REFINED_CELLS = 2_000_000
 _MAX_WORK = 10**9  # of a singular value decomposition: rows · features²
 _MAX_ROUNDS = 12  # and four per feature with l1
+_MAX_STALLED_STEPS = 2  # that are not half as long as the shortest one before
+_MAX_SHIFT = 1e-9  # of the intercept, relative to the residuals
 _FLAT_TOLERANCE = 1e-9  # of the largest l1: the slope of directions without curvature that counts as zero
 
 
@@ -48,23 +50,28 @@ def certify_least_squares(problem: Problem, solution: Solution, max_gap: float) 
 def refine_squared(problem: Problem, solution: Solution) -> Solution:
     """Return the solution after Newton steps on the active set, until they no longer change the weights.
 
-    The dual point of the solution is the residuals at the optimum. They differ from those of the weights, whose
-    rounding alone can change the residuals of large rows by more than l1 allows.
+    The dual point of the solution is the residuals at the optimum. They differ from those of the weights,
+    whose rounding alone can change the residuals of large rows by more than l1 allows.
     """
     refinement = _Refinement(problem.drop_zero_weights())
-    w, b, smallest = solution.w.copy(), float(solution.b), np.inf
+    w, b, smallest, n_stalled = solution.w.copy(), float(solution.b), np.inf, 0
     for _ in range(_MAX_ROUNDS + 4 * int((problem.l1 > 0).sum())):
         b, residuals, gradient = refinement.optimise_intercept(w, b)
         active, signs = refinement.active_set(w, gradient)
         change, is_interior = refinement.step(w, gradient, active, signs)
         size = float(np.linalg.norm(refinement.scale * change))
-        if is_interior and size >= 0.5 * smallest:
+        n_stalled = n_stalled + 1 if is_interior and size >= 0.5 * smallest else 0
+        if not size or n_stalled > _MAX_STALLED_STEPS:
             break
-        smallest = size if is_interior else np.inf
+        smallest = min(smallest, size) if is_interior else np.inf
         w = w + change
     b, residuals, gradient = refinement.optimise_intercept(w, b)
     active, signs = refinement.active_set(w, gradient)
     change = refinement.newton_step(w, gradient, active, signs)[0]
+    # The intercept of the weights before they were rounded, unless the fit of the rows would feel it.
+    shift = float(refinement.mean @ change)
+    if abs(shift) <= _MAX_SHIFT * float(np.sqrt(np.square(residuals).mean())):
+        b -= shift
     dual = residuals - (refinement.A @ (refinement.scale * change)) / np.sqrt(refinement.rows.weights)
     method = (
         solution.method if ", refined" in solution.method else f"{solution.method}, refined from the rows"
@@ -73,7 +80,7 @@ def refine_squared(problem: Problem, solution: Solution) -> Solution:
 
 
 class _Refinement:
-    """Centred and weighted rows A, scaled to columns of unit norm with the roots of l2 below, for the steps."""
+    """Centred and weighted rows A, scaled to columns of unit norm together with the roots of l2."""
 
     def __init__(self, problem: Problem) -> None:
         self.problem, self.rows = problem, RowProducts(problem, is_extended=True)
@@ -85,18 +92,24 @@ class _Refinement:
         self.total = float(self.rows.weights.sum())
 
     def optimise_intercept(self, w: Floats, b: float) -> tuple[float, Floats, Floats]:
-        """Return the optimal intercept for the weights, the residuals and the negative gradient of the loss."""
+        """Return the optimal intercept for the weights, the residuals and the negative gradient."""
         residuals, _ = self.rows.residuals(self.problem.y, w, np.asarray(b))
-        theta = self.rows.weights * residuals.high
-        r = residuals.high
-        q, _ = self.rows.correlations(theta)
         if self.problem.has_intercept:
-            total = float(exact(theta).sum().high)
-            b, q, r = b + total / self.total, q - total * self.mean, r - total / self.total
-        return b, r, np.where(self.is_constant, 0.0, q)
+            # The residuals are those of an intercept that is not rounded.
+            for _ in range(2):
+                shift = float(self._weigh(residuals).sum().high) / self.total
+                residuals, b = residuals.plus(exact(np.full(len(residuals.high), -shift))), b + shift
+        theta = self._weigh(residuals)
+        # The lower part of the residuals counts where their upper one cancels.
+        q = self.rows.correlations(theta.high)[0] + self.problem.X.transposed_times(theta.low)
+        return b, residuals.high, np.where(self.is_constant, 0.0, q)
+
+    def _weigh(self, residuals: DoubleDouble) -> DoubleDouble:
+        product = two_product(self.rows.weights, residuals.high)
+        return DoubleDouble(product.high, product.low + self.rows.weights * residuals.low)
 
     def active_set(self, w: Floats, gradient: Floats) -> tuple[Longs, Floats]:
-        """Return the indices of the active features, one that violates optimality most among them, and signs."""
+        """Return the active features, with the one that violates optimality most, and signs."""
         l1 = self.problem.l1
         is_active = ((l1 == 0) | (w != 0)) & ~self.is_constant
         signs = np.sign(w)

@@ -1,16 +1,16 @@
 """Residuals and correlations of a regression problem, each with a bound on its rounding errors.
 
-Sums of k products have an error of at most k ε Σ |aᵢ bᵢ| in double precision (ε = 2⁻⁵²), whatever their order,
-and of a few k ε² Σ |aᵢ bᵢ| in extended precision. By Cauchy–Schwarz the norms of the columns bound these sums.
+Sums of k products have an error of at most k ε Σ |aᵢ bᵢ| in double precision (ε = 2⁻⁵²), whatever their
+order, and of a few k ε² Σ |aᵢ bᵢ| in extended precision. By Cauchy–Schwarz the norms of the columns bound
+these sums.
 Norms are weighted: ‖a‖² = Σ sᵢ aᵢ².
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
-
-import math
 
 import numpy as np
 

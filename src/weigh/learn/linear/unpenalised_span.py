@@ -13,7 +13,7 @@ import numpy as np
 from weigh import algebra
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.linear.double_double import exact, two_product
-from weigh.learn.linear.matrix import BLOCK_ROWS, EPS, Matrix, to_dense
+from weigh.learn.linear.matrix import BLOCK_ROWS, EPS, Matrix
 from weigh.learn.linear.problem import MAX_DENSE_CELLS
 
 _MAX_ERROR = 0.5  # of a decomposition, relative to what it decomposes
@@ -22,10 +22,10 @@ _MIN_INDEPENDENCE = 1e-3  # of directions of unit norm: less is not told from ro
 
 @dataclass(frozen=True, eq=False)
 class UnpenalisedSpan:
-    """The span of columns U with row weights t: with A = √t U, the columns of A C are orthonormal but for rounding.
+    """The span of columns U with row weights t: with A = √t U, A C is orthonormal but for rounding.
 
-    C = `inverse_root` combines the columns `kept`; `error` bounds how far ‖A C x‖ is from ‖x‖. The columns that
-    are left out may differ from combinations of the others by as little as rounding. `directions` [n, m] are
+    C = `inverse_root` combines the columns `kept`; `error` bounds how far ‖A C x‖ is from ‖x‖. The columns
+    that are left out may differ from combinations of the others by rounding alone. `directions` [n, m] are
     the orthonormal directions in which they do; None if these cannot be found.
     """
 
@@ -36,7 +36,7 @@ class UnpenalisedSpan:
 
     @classmethod
     def decompose(cls, U: Matrix, t: Floats) -> UnpenalisedSpan:
-        """Decompose the Gram matrix of the columns or, where it loses too many digits, the columns themselves."""
+        """Decompose the Gram matrix or, where it loses too many digits, the columns themselves."""
         if not U.width:
             return cls(np.zeros((0, 0)), np.zeros(0, np.int64), 0.0, np.zeros((U.n_rows, 0)))
         span = cls._from_gram(U, t)

@@ -1,0 +1,98 @@
+"""Certificates against exact arithmetic and against the weights of other methods."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tests.certificates.checking import check_problem, find_fault, fit
+from tests.certificates.exact_objectives import ExactProblem
+from tests.certificates.random_problems import DIFFICULTIES, random_problem
+from weigh.learn.linear.double_double import exact, two_product
+from weigh.learn.linear.matrix import DenseMatrix
+from weigh.learn.linear.unpenalised_span import UnpenalisedSpan
+
+N_QUICK = 3 * 4 * len(DIFFICULTIES)  # every loss, penalty and difficulty once
+
+
+@pytest.mark.parametrize("seed", range(N_QUICK))
+def test_no_certificate_is_beaten(seed: int) -> None:
+    case = random_problem(seed)
+    outcome = check_problem(case.problem)
+    assert not outcome.fault
+    assert case.difficulty != "ordinary" or outcome.is_optimal
+
+
+def test_the_checker_finds_a_gap_that_is_too_small() -> None:
+    problem = random_problem(0).problem
+    w, b, certificate = fit(problem)
+    moved = w + 1e-3
+    assert find_fault(problem, moved, b, certificate)
+    low, _ = problem.objective(moved, b)
+    stated = type(certificate)(float(low), 1e-12, certificate.null, certificate.tol, 1, "")
+    assert "finds" in find_fault(problem, moved, b, stated)
+
+
+@pytest.mark.parametrize("factor", [1e5, 1e7])
+def test_the_certificate_of_a_lasso_holds_with_one_large_row(factor: float) -> None:
+    rng = np.random.default_rng(48)
+    X = rng.normal(size=(6, 2))
+    X[0] *= factor
+    outcome = check_problem(ExactProblem("squared", X, rng.normal(size=6), 0.1, 0.0, True))
+    assert not outcome.fault
+    assert outcome.is_optimal
+
+
+@pytest.mark.parametrize(("n", "d"), [(5, 8), (27, 38)])
+def test_absolute_loss_of_wide_rows_far_from_zero_is_minimised_without_a_bias(n: int, d: int) -> None:
+    rng = np.random.default_rng(2)
+    problem = ExactProblem("absolute", 1e5 + rng.normal(size=(n, d)), rng.normal(size=n), 0.0, 0.0, False)
+    w, b, certificate = fit(problem)
+    assert not find_fault(problem, w, b, certificate)
+    assert certificate.converged
+    assert certificate.objective < 1e-8
+
+
+def test_the_certificate_of_absolute_loss_holds_with_nearly_collinear_columns() -> None:
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(8, 3))
+    X[:, 2] = X[:, 0] + 1e-9 * rng.normal(size=8)
+    for bias in (True, False):
+        assert not check_problem(ExactProblem("absolute", X, rng.normal(size=8), 0.0, 0.0, bias)).fault
+
+
+def test_wide_ridge_with_mixed_scales_is_optimal() -> None:
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(22, 36)) * 10 ** rng.uniform(-3, 3, 36)
+    outcome = check_problem(ExactProblem("squared", X, rng.normal(size=22), 0.0, 1e-6, True))
+    assert not outcome.fault
+    assert outcome.is_optimal
+
+
+def test_a_column_that_repeats_others_but_for_rounding_is_part_of_the_gap() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(50, 2))
+    y = rng.normal(size=50)
+    exact_copy = ExactProblem("squared", np.column_stack([X, X[:, 0]]), y, 0.0, 0.0, True)
+    rounded_sum = ExactProblem("squared", np.column_stack([X, X.sum(axis=1)]), y, 0.0, 0.0, True)
+    assert check_problem(exact_copy).is_optimal
+    assert not check_problem(rounded_sum).is_optimal
+
+
+def test_products_and_sums_in_extended_precision_are_exact_where_doubles_cancel() -> None:
+    values = np.array([1e16, 1.0, -1e16, 2.0**-40])
+    total = two_product(values, np.ones(4)).sum()
+    assert float(total.high) + float(total.low) == 1.0 + 2.0**-40
+    product = two_product(np.array([1 + 2.0**-30]), np.array([1 - 2.0**-30]))
+    assert (product.high[0] - 1, product.low[0]) == (0.0, -(2.0**-60))
+    assert exact(values).minus(exact(values)).high.tolist() == [0.0] * 4
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e9])
+def test_the_inverse_root_makes_columns_orthonormal(offset: float) -> None:
+    rng = np.random.default_rng(0)
+    columns, t = np.column_stack([np.ones(30), offset + rng.normal(size=(30, 2))]), rng.random(30) + 0.1
+    span = UnpenalisedSpan.decompose(DenseMatrix(columns), t)
+    AC = np.sqrt(t)[:, None] * columns[:, span.kept] @ span.inverse_root
+    np.testing.assert_allclose(AC.T @ AC, np.eye(3), atol=1e-5)
+    assert span.error < 0.5
