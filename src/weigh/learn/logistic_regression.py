@@ -174,7 +174,8 @@ class LogisticTask:
 
     def _solve(self, setup: ProblemSetup, problem: Problem, null_objective: float) -> Solution:
         """Solve and certify; if the certificate misses the tolerance, once more with a smaller one."""
-        n_classes, max_gap, start = len(setup.data.classes), self.tol * null_objective, None
+        n_classes, max_gap = len(setup.data.classes), self.tol * null_objective
+        start: Solution | None = None
         for share in (TOLERANCE_SHARE, TOLERANCE_SHARE / 10):
             solution = solve_logistic_regression(problem, n_classes, share * self.tol, self.max_iter, start)
             absorbed = absorb_constants(setup, solution)
