@@ -473,7 +473,7 @@ def test_normal_distributions_stay_within_three_deviations_of_the_training_numbe
 
 def test_a_large_stated_spread_proposes_no_impossible_number() -> None:
     model = weigh.NaiveBayes(number=weigh.Number(spread=200.0)).fit(BUYERS, "buys").model_
-    # On the border 30 (age − 45) + 4 warmth is 0: the warmth would have to be 22.5, which is in 3 spreads of 200.
+    # On the border 30 (age − 45) + 4 warmth is 0, so that no warmth below 22.5 flips it.
     found = thresholds(model, {"age": 42.0, "warmth": -1.0})
     assert found == pytest.approx({"age above": 45 + 2 / 15}, abs=1e-5)
 

@@ -141,7 +141,7 @@ class InputSummary(Immutable):
         return InputSummary(self.n, tuple(parts))
 
     def number_cells(self, schema: Schema, part: int, column: str) -> NumberCells | None:
-        """Return the cells of a column of numbers, which belongs to a column group; None if there are none."""
+        """Return the cells of a column of numbers in a column group; None if it has none."""
         numbers, group = self.parts[part], schema.column_groups[part]
         if not isinstance(numbers, tuple):
             return None

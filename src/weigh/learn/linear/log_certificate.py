@@ -78,9 +78,9 @@ class _LogCertificate:
         problem, s = self.problem, self.s
         objective = self.loss.value(self.S) + problem.penalty(self.w)
         size = self.rows.norm(self.base)
-        objective_error = (
-            self.error * (size + self.error) + 2 * (sum_error(len(s)) + sum_error(self.w.size)) * objective
-        )
+        objective_error = self.error * (size + self.error) + 2 * (
+            sum_error(len(s)) + sum_error(self.w.size)
+        ) * objective
         starts = [np.zeros_like(self.p)]
         if self.dual is not None:
             change = self.dual - self.p[:, -self.loss.n_outputs :]
