@@ -525,3 +525,27 @@ def test_negative_numbers_are_printed_with_minus_signs_and_codes_with_hyphens() 
     # Programs can read the numbers of the facts.
     assert [(row.value, row.nats) for row in result.removed] == [("-3.2", pytest.approx(1.8163, abs=1e-4))]
     assert "warmth = −1e−05" in str(weigh.flip(model, {"warmth": -1e-5, "code": "A-7"}))
+
+
+def test_zeros_and_absent_flags_may_change_but_not_missing_ones() -> None:
+    table = {
+        "gain": [0.0, 3000.0, 0.0, 3000.0, 5000.0, 9000.0],
+        "member": [0, 1, 0, 1, 0, 1],
+        "staff": [0, 0, 0, 1, 1, 1],
+        "rich": ["no"] * 3 + ["yes"] * 3,
+    }
+    flags = {"member": "flag", "staff": "flag"}
+    model = weigh.LogisticRegression(columns=flags).fit(table, "rich").model_
+    row: Row = {"gain": 0.0, "member": 0, "staff": 0}
+    (change,) = weigh.flip(model, row).changes
+    assert (change.feature, change.now, change.to) == ("gain", "0", "above 4948.18")
+    assert change.threshold == pytest.approx(-float(model.intercept) / model.coef[0])
+    gains = [row | {"gain": change.threshold * factor} for factor in (1 - 1e-6, 1 + 1e-6)]
+    assert model.predict(gains).tolist() == ["no", "yes"]
+    assert weigh.flip(model, row | {"gain": None}).changes == ()
+
+    row["gain"] = 2500.0
+    changes = weigh.flip(model, row).changes
+    assert [(each.feature, each.to) for each in changes] == [("gain", "above 4948.18"), ("staff", "1")]
+    assert model.predict([row | {"staff": 1}, row | {"member": 1}]).tolist() == ["yes", "no"]
+    assert [each.feature for each in weigh.flip(model, row | {"staff": None}).changes] == ["gain"]

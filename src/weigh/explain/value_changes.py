@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from weigh.explain.additive_row import AdditiveRow
-from weigh.features.blocks import CategoryBlock, Floats, NumberBlock
+from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, NumberBlock
 from weigh.features.curves import PairBlock
 from weigh.features.kinds import Count
 from weigh.model.counts.value_grid import cell_bounds
@@ -48,10 +48,11 @@ class ValueChange(Facts):
 class LevelAlternatives:
     """Other values of a category or flag, with their contributions to the scores, [values, classes].
 
-    `block` has the values themselves if the column may be one of a pair.
+    `block` has the values themselves if the column may be one of a pair. `key` is None if the value is absent
+    and adds nothing, so that there is no feature to remove.
     """
 
-    key: int
+    key: int | None
     feature: str
     now: str
     values: Sequence[str]
@@ -100,6 +101,8 @@ def find_value_changes(row: AdditiveRow, verdict: int, goal: int | None) -> list
                 changes += _threshold_changes(row, option, scores, verdict)
             elif isinstance(option, CurveVariation):
                 changes += _cell_changes(row, option, row.scores([index_by_key[at, 0]]), verdict, goal)
+            elif option.key is None:
+                changes += _level_changes(row, option, scores, verdict)
             elif (at, option.key) in index_by_key:
                 scores_without = row.scores([index_by_key[at, option.key]])
                 changes += _level_changes(row, option, scores_without, verdict)
@@ -315,9 +318,25 @@ def _(term: ScaledWeights, block: NumberBlock, kind: str) -> list[Alternatives]:
 def _(term: ValueWeights, block: Any, kind: str) -> list[Alternatives]:
     zeros = np.zeros(term.table.shape[1])
     occurrences = term.occurrences(block, 0)[:MAX_NUMBER_COLUMNS]
+    absent = _known_zeros(term, block, kind)
     if kind == "flag":
-        return [LevelAlternatives(at, name, "1", ["0"], zeros[None]) for at, _, name in occurrences]
-    return [NumberVariation(name, now, zeros, term.table[at]) for at, now, name in occurrences]
+        on = [LevelAlternatives(at, name, "1", ["0"], zeros[None]) for at, _, name in occurrences]
+        rows = [(at, term.display_name(at), term.table[[at]]) for at in absent]
+        return [*on, *(LevelAlternatives(None, name, "0", ["1"], weights) for at, name, weights in rows)]
+    numbers = sorted([*occurrences, *((at, 0.0, term.display_name(at)) for at in absent)])
+    return [NumberVariation(name, now, zeros, term.table[at]) for at, now, name in numbers]
+
+
+def _known_zeros(term: ValueWeights, block: Any, kind: str) -> list[int]:
+    """Return the columns that are zero in the only row of a block, unless they may be missing."""
+    if len(term.names) > MAX_NUMBER_COLUMNS or not (kind == "flag" or isinstance(block, DenseBlock)):
+        return []
+    if isinstance(block, DenseBlock):
+        others = [] if block.count_missing() else [block]
+    else:
+        others = [block] if block.missing is None else [block, block.missing]
+    known = {at for each in others for at in term.entries(each).indices.tolist()}
+    return [at for at in range(len(term.names)) if others and at not in known]
 
 
 @value_alternatives.register
