@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import pickle
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -695,6 +696,41 @@ def test_missing_numbers_of_named_tables_count_as_the_mean_unless_units_are_stat
             "8 numbers are missing and count as zero, in 'a' (7), 'b' (1). To count them as the column's "
             "mean instead, use columns={'a': weigh.Number(scale='unit'), 'b': weigh.Number(scale='unit')}."
         )
+
+
+def test_advice_on_missing_numbers_keeps_lags_and_derived_columns():
+    rng = np.random.default_rng(0)
+    table, y = {"size": rng.normal(50, 5, 60)}, rng.normal(size=60)
+
+    def halve(rows):
+        return np.where(rows["size"] > 55, np.nan, rows["size"] / 2)
+
+    columns = {
+        "before": weigh.Lag("size", 3),
+        "past": weigh.Lag("size", (1, 2)),
+        "half": weigh.Derived(halve),
+    }
+    n_half = int((table["size"] > 55).sum())
+    with pytest.warns(errors.MissingNumbers) as caught:
+        weigh.LinearRegression(columns=columns, scale=None).fit(table, y)
+    assert str(caught[0].message) == (
+        f"{6 + n_half} numbers are missing and count as zero, in 'before' (3), 'past 1' (1), 'past 2' (2), "
+        f"'half' ({n_half}). To count them as the column's mean instead, use columns={{"
+        "'before': weigh.Lag('size', 3, weigh.Number(scale='unit')), "
+        "'past 1': weigh.Lag('size', 1, weigh.Number(scale='unit')), "
+        "'past 2': weigh.Lag('size', 2, weigh.Number(scale='unit')), "
+        "'half': weigh.Derived(..., weigh.Number(scale='unit'))}."
+    )
+    advice = str(caught[0].message).rpartition("columns=")[2].rstrip(".")
+    advised = eval(advice.replace("...", "halve"), {"weigh": weigh, "halve": halve})
+    shifted = {f"past {by}": np.append(np.full(by, np.nan), table["size"][:-by]) for by in (1, 2, 3)}
+    made = {"before": shifted.pop("past 3"), **shifted, "half": halve(table)}
+    filled = table | {name: np.where(np.isnan(x), np.nanmean(x), x) for name, x in made.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", errors.MissingNumbers)
+        found = weigh.LinearRegression(columns=advised, scale=None).fit(table, y)
+    expected = weigh.LinearRegression(scale=None).fit(filled, y)
+    np.testing.assert_allclose(found.predict(table), expected.predict(filled), rtol=1e-8)
 
 
 def test_standard_errors_of_standardised_numbers_are_in_the_units_of_the_user():

@@ -166,11 +166,13 @@ def test_a_threshold_of_a_plane_is_where_it_crosses_zero() -> None:
     model = (
         weigh.LogisticRegression().fit([[0.0, 1.0], [1.0, 3.0], [2.0, 2.0], [4.0, 1.0]], [0, 0, 1, 1]).model_
     )
-    result = weigh.flip(model, [[3.0, 1.0]], changes=True).changes
     w, b = model.coef, float(model.intercept)
-    assert {each.feature: each.threshold for each in result} == pytest.approx(
-        {"x0": -(b + w[1]) / w[0], "x1": -(b + 3 * w[0]) / w[1]}
+    assert thresholds(model, [[1.5, 1.0]]) == pytest.approx(
+        {"x0 below": -(b + w[1]) / w[0], "x1 above": -(b + 1.5 * w[0]) / w[1]}
     )
+    # On the other side of the training range, x1 does not flip it.
+    assert not 1 <= -(b + 3 * w[0]) / w[1] <= 3
+    assert thresholds(model, [[3.0, 1.0]]) == pytest.approx({"x0 below": -(b + w[1]) / w[0]})
 
 
 def thresholds(model: Any, row: Any) -> dict[str, float]:
@@ -409,7 +411,8 @@ def test_numbers_beyond_the_training_range_are_not_proposed() -> None:
 def test_counts_are_never_proposed_below_zero() -> None:
     for learner in (weigh.LogisticRegression, weigh.Perceptron):
         model = learner(columns={"gain": "count"}).fit(GAINS, "rich").model_
-        assert possible_range(model, 0, "gain") == (0.0, np.inf)
+        assert possible_range(model, 0, "gain") == pytest.approx((0.0, 9000.0), rel=1e-3)
+        assert possible_range(replace(model, training_rows=None), 0, "gain") == (0.0, np.inf)
         for gain in (0.0, 1000.0, 9000.0):
             changes = weigh.flip(model, {"gain": gain}).changes
             assert all(change.threshold >= 0 for change in changes)
@@ -425,3 +428,124 @@ def test_standardised_numbers_stay_within_three_deviations() -> None:
     # A value that is itself implausible may return.
     border = weigh.flip(model, {"age": 40.0, "gain": 100.0}).changes
     assert [change.to.split()[0] for change in border] == ["below"]
+
+
+BUYERS = {
+    "age": [20.0, 30.0, 40.0, 50.0, 60.0, 70.0],
+    "warmth": [-6.0, -3.0, 3.0, -4.0, 4.0, 6.0],
+    "buys": ["no"] * 3 + ["yes"] * 3,
+}
+
+
+def test_logistic_regression_proposes_no_number_outside_the_training_range() -> None:
+    model = weigh.LogisticRegression().fit(BUYERS, "buys").model_
+    (age, warmth), b = model.coef, float(model.intercept)
+    row = {"age": 42.0, "warmth": -1.0}
+    border = {"age above": -(b - warmth) / age, "warmth above": -(b + 42 * age) / warmth}
+    assert border == pytest.approx({"age above": 45.3203, "warmth above": 8.8512}, abs=1e-4)
+    assert thresholds(model, row) == pytest.approx({"age above": border["age above"]})
+    # A model of an earlier release does not know the range.
+    assert thresholds(replace(model, training_rows=None), row) == pytest.approx(border)
+
+
+def test_a_perceptron_proposes_no_number_outside_the_training_range() -> None:
+    model = weigh.Perceptron().fit(BUYERS, "buys").model_
+    row = {"age": 42.0, "warmth": -1.0}
+    assert thresholds(replace(model, training_rows=None), row) == pytest.approx({"age below": 5.409868421})
+    result = weigh.flip(model, row)
+    assert result.changes == ()
+    assert str(result).endswith("\nNo single other value flips it.")
+    # The smallest age of training is 20.
+    assert thresholds(model, row | {"warmth": -5.0}) == pytest.approx({"age below": 23.894078947})
+
+
+@pytest.mark.parametrize("number", [{"spread": "shared"}, {"spread": 200.0}, {"shape": "normal"}])
+def test_normal_distributions_stay_within_three_deviations_of_the_training_numbers(
+    number: dict[str, Any],
+) -> None:
+    model = weigh.NaiveBayes(number=weigh.Number(**number)).fit(BUYERS, "buys").model_
+    reach = 3 * np.sqrt(200 / 3)
+    assert possible_range(model, 0, "age") == pytest.approx((30 - reach, 60 + reach))
+    assert possible_range(model, 1, "warmth") == pytest.approx(
+        (-2 - 3 * np.sqrt(14), 2 + 3 * np.sqrt(56 / 3))
+    )
+
+
+def test_a_large_stated_spread_proposes_no_impossible_number() -> None:
+    model = weigh.NaiveBayes(number=weigh.Number(spread=200.0)).fit(BUYERS, "buys").model_
+    # On the border 30 (age − 45) + 4 warmth is 0, so that no warmth below 22.5 flips it.
+    found = thresholds(model, {"age": 42.0, "warmth": -1.0})
+    assert found == pytest.approx({"age above": 45 + 2 / 15}, abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    "learner", [weigh.LogisticRegression(), weigh.LogisticRegression(method="online"), weigh.Perceptron()]
+)
+@pytest.mark.parametrize("named", [True, False])
+def test_proposed_numbers_lie_in_the_training_range(learner: Any, named: bool) -> None:
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.normal(40, 10, 400), rng.exponential(900, 400), rng.normal(0, 5, 400)])
+    y = X @ [0.1, 0.001, 0.1] + rng.normal(size=400) > 5
+    columns = {f"x{j}": X[:, j] for j in range(3)}
+    model = (learner.fit(columns, y) if named else learner.fit(X, y)).model_
+    n_changes = 0
+    for row in X[:40]:
+        one = {f"x{j}": [row[j]] for j in range(3)} if named else [row]
+        for change in weigh.flip(model, one).changes:
+            numbers = columns[change.feature]
+            # A cell of the summary is at most a 32nd wide here.
+            margin = 1 / 32 * np.abs(numbers).max()
+            assert numbers.min() - margin <= change.threshold <= numbers.max() + margin
+            n_changes += 1
+    assert n_changes > 40
+
+
+def test_negative_numbers_are_printed_with_minus_signs_and_codes_with_hyphens() -> None:
+    table = {
+        "warmth": [-6.0, -5.0, -4.0, -3.0, -2.0, 1e-5],
+        "code": ["A-7", "B-2", "A-7", "B-2", "B-2", "A-7"],
+        "buys": ["no"] * 3 + ["yes"] * 3,
+    }
+    model = weigh.LogisticRegression().fit(table, "buys").model_
+    result = weigh.flip(model, {"warmth": -3.2, "code": "A-7"})
+    assert str(result).splitlines() == [
+        "no (probability 52.56 %). Without this one of its 2 features it would be yes",
+        "(probability 84.73 %).",
+        "",
+        "  warmth = −3.2  +1.8163",
+        "",
+        "It speaks for no against yes by +1.8163 nats, of a lead of +0.1027. No smaller",
+        "set does it.",
+        "",
+        "2 single other values flip it:",
+        "  warmth = −3.2  → above −3.01911  yes",
+        "  code = A-7     → B-2             yes",
+    ]
+    assert "−3.2" in result._repr_html_()
+    # Programs can read the numbers of the facts.
+    assert [(row.value, row.nats) for row in result.removed] == [("-3.2", pytest.approx(1.8163, abs=1e-4))]
+    assert "warmth = −1e−05" in str(weigh.flip(model, {"warmth": -1e-5, "code": "A-7"}))
+
+
+def test_zeros_and_absent_flags_may_change_but_not_missing_ones() -> None:
+    table = {
+        "gain": [0.0, 3000.0, 0.0, 3000.0, 5000.0, 9000.0],
+        "member": [0, 1, 0, 1, 0, 1],
+        "staff": [0, 0, 0, 1, 1, 1],
+        "rich": ["no"] * 3 + ["yes"] * 3,
+    }
+    flags = {"member": "flag", "staff": "flag"}
+    model = weigh.LogisticRegression(columns=flags).fit(table, "rich").model_
+    row: Row = {"gain": 0.0, "member": 0, "staff": 0}
+    (change,) = weigh.flip(model, row).changes
+    assert (change.feature, change.now, change.to) == ("gain", "0", "above 4948.18")
+    assert change.threshold == pytest.approx(-float(model.intercept) / model.coef[0])
+    gains = [row | {"gain": change.threshold * factor} for factor in (1 - 1e-6, 1 + 1e-6)]
+    assert model.predict(gains).tolist() == ["no", "yes"]
+    assert weigh.flip(model, row | {"gain": None}).changes == ()
+
+    row["gain"] = 2500.0
+    changes = weigh.flip(model, row).changes
+    assert [(each.feature, each.to) for each in changes] == [("gain", "above 4948.18"), ("staff", "1")]
+    assert model.predict([row | {"staff": 1}, row | {"member": 1}]).tolist() == ["yes", "no"]
+    assert [each.feature for each in weigh.flip(model, row | {"staff": None}).changes] == ["gain"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -220,6 +221,8 @@ def _score_difference(scores: Floats, first: int, second: int | None) -> float:
 
 
 NAME_WIDTH = 48
+# Not the hyphens of dates, words and codes such as 2024-05-01, log-normal and A-7.
+_NUMBER_SIGN = re.compile(r"(?<![^\s(])-(?=\.?\d)|(?<=\de)-(?=\d)")
 MAX_LISTED_CHANGES = 12
 
 
@@ -250,9 +253,9 @@ def _flip_sentences(flip: Flip) -> Iterator[str]:
 
 def _removed_lines(flip: Flip) -> Lines:
     removed = (*flip.removed, *flip.removed_pairs)
-    rows = [[row.title, format_signed(row.nats, 4)] for row in removed]
+    rows = [[_format_title(row), format_signed(row.nats, 4)] for row in removed]
     text = Table(rows, indent="  ", widths=(NAME_WIDTH,), has_header=False).to_text()
-    cells = [[row.feature, row.value, format_signed(row.nats, 4)] for row in removed]
+    cells = [[row.feature, _set_minus_signs(row.value), format_signed(row.nats, 4)] for row in removed]
     bars = [row.nats for row in removed]
     widths = (NAME_WIDTH, NAME_WIDTH)
     return Lines(text, Table([["feature", "value", flip.unit], *cells], left=2, widths=widths, bars=bars))
@@ -264,12 +267,25 @@ def _changes_section(changes: Sequence[ValueChange]) -> Section:
     shown = f"; the first {MAX_LISTED_CHANGES}" if len(changes) > MAX_LISTED_CHANGES else ""
     number = format_quantity(len(changes), "single other value flips", "single other values flip")
     rows = [
-        [f"{change.feature} = {change.now}", f"→ {change.to}", str(change.becomes)]
+        [
+            f"{change.feature} = {_set_minus_signs(change.now)}",
+            f"→ {_set_minus_signs(change.to)}",
+            str(change.becomes),
+        ]
         for change in changes[:MAX_LISTED_CHANGES]
     ]
     text_table = Table(rows, left=3, indent="  ", widths=(34, 26, 12), has_header=False)
     html_table = replace(text_table, rows=[["value", "were it", "verdict"], *rows], has_header=True)
     return Section("changes", [Lines(text_table.to_text(), html_table)], f"{number} it{shown}:")
+
+
+def _format_title(row: EvidenceRow) -> str:
+    return replace(row, value=_set_minus_signs(row.value)).title
+
+
+def _set_minus_signs(text: str) -> str:
+    """Return a displayed value with minus signs in its negative numbers and exponents, as in the weights."""
+    return _NUMBER_SIGN.sub("−", text)
 
 
 def _format_probability(share: float | None, is_rounded: bool) -> str:
@@ -286,7 +302,7 @@ def plot_flip(flip: Flip, most: int) -> Any:
     pairs += [(row, "left") for row in left]
     sizes = clip_infinite([row.nats for row, _ in pairs])
     table = [
-        {"name": truncate(row.title, NAME_WIDTH), "value": size, "group": group}
+        {"name": truncate(_format_title(row), NAME_WIDTH), "value": size, "group": group}
         for (row, group), size in zip(pairs, sizes, strict=True)
     ]
     against = "" if flip.against is None else f" against {flip.against}"

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from weigh.explain.additive_row import AdditiveRow
-from weigh.features.blocks import CategoryBlock, Floats, NumberBlock
+from weigh.features.blocks import CategoryBlock, DenseBlock, Floats, NumberBlock
 from weigh.features.curves import PairBlock
 from weigh.features.kinds import Count
 from weigh.model.counts.value_grid import cell_bounds
 from weigh.model.distributions.curve_weights import CurveWeights, PairWeights, format_number
-from weigh.model.distributions.gaussian import GaussianWeights
+from weigh.model.distributions.gaussian import Gaussian, GaussianWeights
 from weigh.model.distributions.number_shapes import ShapedWeights
 from weigh.model.distributions.weights import LevelWeights, LinearNumberTerm, ScaledWeights, format_value
 from weigh.model.distributions.word_weights import FlagWeights, ValueWeights
@@ -48,10 +48,11 @@ class ValueChange(Facts):
 class LevelAlternatives:
     """Other values of a category or flag, with their contributions to the scores, [values, classes].
 
-    `block` has the values themselves if the column may be one of a pair.
+    `block` has the values themselves if the column may be one of a pair. `key` is None if the value is absent
+    and adds nothing, so that there is no feature to remove.
     """
 
-    key: int
+    key: int | None
     feature: str
     now: str
     values: Sequence[str]
@@ -100,6 +101,8 @@ def find_value_changes(row: AdditiveRow, verdict: int, goal: int | None) -> list
                 changes += _threshold_changes(row, option, scores, verdict)
             elif isinstance(option, CurveVariation):
                 changes += _cell_changes(row, option, row.scores([index_by_key[at, 0]]), verdict, goal)
+            elif option.key is None:
+                changes += _level_changes(row, option, scores, verdict)
             elif (at, option.key) in index_by_key:
                 scores_without = row.scores([index_by_key[at, option.key]])
                 changes += _level_changes(row, option, scores_without, verdict)
@@ -107,17 +110,37 @@ def find_value_changes(row: AdditiveRow, verdict: int, goal: int | None) -> list
 
 
 def possible_range(model: Any, part: int, column: str) -> tuple[float, float]:
-    """Return the range of the numbers of a column: that of the training rows, or at least that of its kind.
+    """Return the range of the possible numbers of a column: that of the training rows where it is known.
 
-    Naive Bayes counts its numbers in narrow cells of a grid, so that the ends are exact to a cell. Counts are
-    never negative. A column of which neither is known has no bounds.
+    Training numbers are counted in narrow cells of a grid, so that the ends are exact to a cell. Numbers with
+    a normal distribution are within three standard deviations of the mean of a class, as they were in
+    training. Counts are never negative. A column of which none of this is known has no bounds.
     """
-    group = model.schema.column_groups[part]
-    grid = getattr(model.counts.parts[part], "grid", None) if isinstance(model, BayesModel) else None
-    if grid is not None and len(grid.cells):
-        low, high = cell_bounds(grid.cells[[0, -1]])
-        return float(low[0]), float(high[1])
-    return (0.0, np.inf) if isinstance(group.kind, Count) else (-np.inf, np.inf)
+    ranges = [_training_range(model, part, column)]
+    if isinstance(model.schema.column_groups[part].kind, Count):
+        ranges.append((0.0, np.inf))
+    distribution = model.distributions[part] if isinstance(model, BayesModel) else None
+    if isinstance(distribution, Gaussian):
+        # Deviations of the rows, because those of the model may be stated, shared or limited.
+        mean, _, deviation = distribution.sample_moments[:-1].T
+        reach = MAX_PLAUSIBLE_DEVIATIONS * deviation
+        ranges.append((float(np.nanmin(mean - reach)), float(np.nanmax(mean + reach))))
+    lows, highs = zip(*ranges, strict=True)
+    return max(lows), min(highs)
+
+
+def _training_range(model: Any, part: int, column: str) -> tuple[float, float]:
+    """Return the range of the cells in which the model counts the training numbers of a column."""
+    if isinstance(model, BayesModel):
+        grid = getattr(model.counts.parts[part], "grid", None)
+        bounds = None if grid is None else cell_bounds(grid.cells)
+    else:
+        inputs = None if model.training_rows is None else model.training_rows.inputs
+        cells = None if inputs is None else inputs.number_cells(model.schema, part, column)
+        bounds = None if cells is None else cells.bounds
+    if bounds is None or not len(bounds[0]):
+        return -np.inf, np.inf
+    return float(bounds[0][0]), float(bounds[1][-1])
 
 
 def _level_changes(
@@ -259,21 +282,7 @@ def _(term: GaussianWeights, block: NumberBlock, kind: str) -> list[Alternatives
     if np.isnan(now) or not len(term.mean):
         return []
     precision = 1.0 / term.deviation**2
-    # Training values are not stored; their plausible range follows from mean and deviation.
-    low, high = (
-        term.mean - MAX_PLAUSIBLE_DEVIATIONS * term.deviation,
-        term.mean + MAX_PLAUSIBLE_DEVIATIONS * term.deviation,
-    )
-    return [
-        NumberVariation(
-            term.name,
-            now,
-            -0.5 * precision,
-            -precision * term.distances(now),
-            float(low.min()),
-            float(high.max()),
-        )
-    ]
+    return [NumberVariation(term.name, now, -0.5 * precision, -precision * term.distances(now))]
 
 
 @value_alternatives.register
@@ -309,9 +318,25 @@ def _(term: ScaledWeights, block: NumberBlock, kind: str) -> list[Alternatives]:
 def _(term: ValueWeights, block: Any, kind: str) -> list[Alternatives]:
     zeros = np.zeros(term.table.shape[1])
     occurrences = term.occurrences(block, 0)[:MAX_NUMBER_COLUMNS]
+    absent = _known_zeros(term, block, kind)
     if kind == "flag":
-        return [LevelAlternatives(at, name, "1", ["0"], zeros[None]) for at, _, name in occurrences]
-    return [NumberVariation(name, now, zeros, term.table[at]) for at, now, name in occurrences]
+        on = [LevelAlternatives(at, name, "1", ["0"], zeros[None]) for at, _, name in occurrences]
+        rows = [(at, term.display_name(at), term.table[[at]]) for at in absent]
+        return [*on, *(LevelAlternatives(None, name, "0", ["1"], weights) for at, name, weights in rows)]
+    numbers = sorted([*occurrences, *((at, 0.0, term.display_name(at)) for at in absent)])
+    return [NumberVariation(name, now, zeros, term.table[at]) for at, now, name in numbers]
+
+
+def _known_zeros(term: ValueWeights, block: Any, kind: str) -> list[int]:
+    """Return the columns that are zero in the only row of a block, unless they may be missing."""
+    if len(term.names) > MAX_NUMBER_COLUMNS or not (kind == "flag" or isinstance(block, DenseBlock)):
+        return []
+    if isinstance(block, DenseBlock):
+        others = [] if block.count_missing() else [block]
+    else:
+        others = [block] if block.missing is None else [block, block.missing]
+    known = {at for each in others for at in term.entries(each).indices.tolist()}
+    return [at for at in range(len(term.names)) if others and at not in known]
 
 
 @value_alternatives.register

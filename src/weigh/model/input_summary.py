@@ -165,6 +165,13 @@ class InputSummary(Immutable):
         ]
         return InputSummary(self.n, tuple(parts))
 
+    def number_cells(self, schema: Schema, part: int, column: str) -> NumberCells | None:
+        """Return the cells of a column of numbers in a column group; None if it has none."""
+        numbers, group = self.parts[part], schema.column_groups[part]
+        if not isinstance(numbers, tuple):
+            return None
+        return numbers[list(group.features).index(column) if group.kind.shares_block else 0]
+
     def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
         """Add the summary to the content of a model file."""
         meta[KEY] = {"n": self.n, "parts": [_type_name(part) for part in self.parts]}

@@ -12,6 +12,7 @@ from weigh import errors
 from weigh.advice import Call, Setting, Text
 from weigh.deduplicated_warnings import warn
 from weigh.features.blocks import Floats, Longs
+from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Kind, Number, Products, Value
 from weigh.features.width import check_table_memory
 from weigh.learn.dataset import MissingCounts
@@ -216,9 +217,18 @@ def _warn_missing_numbers(data: TrainingData) -> None:
     it = "it" if zeros.total() == 1 else "them"
     hint: Text = f"Fill {it} in first (for example with the column's mean), or leave such rows out."
     if names := [name for name in zeros if name]:
-        mean = {name: Call("Number", scale="unit") for name in names[:MAX_NAMED_COLUMNS]}
+        mean = {name: _mean_kind(data.schema.made.get(name)) for name in names[:MAX_NAMED_COLUMNS]}
         hint = ("To count them as the column's mean instead, use ", Setting("columns", mean), ".")
     _warn_missing(zeros, "zero", hint)
+
+
+def _mean_kind(made: Kind | None) -> Call:
+    """Return the kind whose missing numbers count as the column's mean; a derived column stays derived."""
+    if isinstance(made, Lag):
+        return Call("Lag", made.column, made.by, Call("weigh.Number", scale="unit"))
+    if isinstance(made, Derived):
+        return Call("Derived", ..., Call("weigh.Number", scale="unit"))
+    return Call("Number", scale="unit")
 
 
 def _warn_missing(counts: MissingCounts, value: str, hint: Text) -> None:
