@@ -169,6 +169,19 @@ def test_a_file_read_in_chunks_gives_the_same_linear_regression(which: str, tmp_
 
 
 @pytest.mark.usefixtures("streamed")
+def test_a_file_of_targets_far_from_zero_is_fitted_without_a_prior(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(500, 2))
+    table = pd.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": 1000 + X @ [2, -1] + rng.normal(size=500)})
+    table.to_csv(tmp_path / "table.csv", index=False)
+    streamed, in_memory = (linear(rows, "y") for rows in (weigh.open(tmp_path / "table.csv"), table))
+    np.testing.assert_allclose(streamed.coef, in_memory.coef, rtol=1e-9)
+    np.testing.assert_allclose(streamed.intercept, in_memory.intercept, rtol=1e-12)
+    assert streamed.posterior.intercept == pytest.approx(in_memory.posterior.intercept, rel=1e-12)
+    assert streamed.certificate.objective == pytest.approx(in_memory.certificate.objective, rel=1e-9)
+
+
+@pytest.mark.usefixtures("streamed")
 def test_weights_apply_to_a_file_read_in_chunks(tmp_path: Path) -> None:
     X, y, _ = matrices()
     X, sample_weight = np.abs(X), np.arange(N) % 3

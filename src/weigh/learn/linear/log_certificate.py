@@ -10,7 +10,6 @@ the factor c that makes it feasible for l1. What orthogonality is missing is bou
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -24,7 +23,13 @@ from weigh.learn.linear.certificates import (
     unpenalised_products,
 )
 from weigh.learn.linear.duality import DUAL_FEASIBILITY_TOLERANCE, has_dual_bound
-from weigh.learn.linear.losses import CrossEntropyLoss, hessian, make_loss, solve_newton_system
+from weigh.learn.linear.losses import (
+    CrossEntropyLoss,
+    decrement_bound,
+    hessian,
+    make_loss,
+    solve_newton_system,
+)
 from weigh.learn.linear.matrix import EPS
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.row_products import RowProducts, can_extend, sum_error
@@ -32,6 +37,7 @@ from weigh.learn.linear.unpenalised_span import UnpenalisedSpan
 
 _MAX_STEP = 1.0  # of the log-odds: p′ stays positive up to it
 _MAX_STEPS, _SMALL_STEP = 6, 1e-9
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 def certify_log(problem: Problem, solution: Solution, n_classes: int, tol: float) -> Solution:
@@ -41,7 +47,8 @@ def certify_log(problem: Problem, solution: Solution, n_classes: int, tol: float
     stays as it is, an estimate.
     """
     problem = problem.drop_zero_weights()
-    if not has_dual_bound(make_loss(problem, n_classes), np.append(problem.l1 + problem.l2, 1.0)):
+    penalties = np.append(problem.l1 + problem.l2, 0.0 if problem.has_intercept else 1.0)
+    if not has_dual_bound(make_loss(problem, n_classes), penalties):
         return solution
     certified = _LogCertificate(problem, solution, n_classes, is_extended=False).certify()
     if certified.gap > tol and can_extend(problem.X):
@@ -68,6 +75,7 @@ class _LogCertificate:
         self.error = error + self.rows.norm(negative_scores.low) + 8 * EPS * sizes
         p = self.loss.probabilities(self.S)
         self.p = np.hstack([self.loss.probabilities(-self.S), p]) if self.is_binary else p
+        self.logs = _log_probabilities(self.S)
         # p − y without cancellation where p is near 1.
         self.base, y = self.p.copy(), (np.arange(len(p)), problem.y.astype(np.int64))
         self.base[y] = 0.0
@@ -111,11 +119,17 @@ class _LogCertificate:
 
     def _divergence(self, change: Floats, missing: float) -> float:
         """Return an upper bound on Σ sᵢ KL(p + change ‖ p), the change still `missing` its last part."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(self.p > 0, change / self.p, 0.0)
-        logs = np.log1p(np.maximum(ratios, -1 + EPS))
+        is_normal = self.p >= _TINY
+        ratios = change / np.where(is_normal, self.p, 1.0)
+        # A probability that underflows may still cost much: its logarithm is known from the scores.
+        logs = np.where(
+            is_normal,
+            np.log1p(np.maximum(ratios, -1 + EPS)),
+            np.log(np.maximum(self.p + change, _TINY)) - self.logs,
+        )
         rows = self.s * (self.p + change) * logs
         rounding = 4 * EPS * float((self.s * np.abs(change) * (1 + np.abs(logs))).sum())
+        rounding += sum_error(rows.size) * float(np.abs(rows).sum())
         slope = self.rows.norm(np.sqrt(self.p) * np.abs(logs))
         first_order = 2 * missing * slope + self.error * self.rows.norm(change)
         return max(float(rows.sum()), 0.0) + rounding + first_order + 4 * (missing + self.error) ** 2
@@ -154,9 +168,15 @@ class _LogCertificate:
             scale = self.unpenalised.absolute_transposed_times(np.abs(theta))
             if (np.abs(products) > DUAL_FEASIBILITY_TOLERANCE * scale).any():
                 return None
-            largest = np.abs(products) + errors
-            return 2 * math.sqrt(-(largest * solve_newton_system(self._hessian(), largest)).sum())
-        t = np.maximum((self.s * self.p[:, :1] * self.p[:, 1:])[:, 0], np.finfo(np.float64).tiny)
+            return 2 * decrement_bound(self._hessian(), products, errors)
+        t = np.maximum((self.s * self.p[:, :1] * self.p[:, 1:])[:, 0], _TINY)
         span = UnpenalisedSpan.decompose(self.unpenalised, t)
         missing = span.projection_norm(products, errors, theta / np.sqrt(t))
         return missing if missing < 1 else None
+
+
+def _log_probabilities(S: Floats) -> Floats:
+    """Return the logarithms of the probabilities of all classes; one column of scores is that of two."""
+    Z = np.hstack([np.zeros_like(S), S]) if S.shape[1] == 1 else S
+    Z = Z - Z.max(axis=1, keepdims=True)
+    return np.asarray(Z - np.log(np.exp(Z).sum(axis=1, keepdims=True)))

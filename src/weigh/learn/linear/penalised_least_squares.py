@@ -320,11 +320,14 @@ class PenalisedLeastSquares:
         has_few_rows = self._full_moments is None and (is_wide or self._needs_conjugate_gradient)
         moments = None if has_few_rows else self.moments
         plain = fit_least_squares(problem, None) if has_few_rows else self._least_squares()
-        solution = Solution(plain.w, np.asarray(plain.b), plain.squared_error / 2, plain.gap, 1, plain.method)
+        # Rows that stand for a file are centred; the intercept is that of their means.
+        b = np.asarray(plain.b if self._full_moments is None else 0.0)
+        solution = Solution(plain.w, b, plain.squared_error / 2, plain.gap, 1, plain.method)
         if plain.rank == problem.X.width and problem.X.n_rows * problem.X.width <= MAX_SMALL_CELLS:
             solution = refine_squared(problem, solution)
         solution = self._certify(problem, solution, tol)
-        plain = replace(plain, w=solution.w, b=float(solution.b), squared_error=2 * solution.objective)
+        b = solution.b if self._full_moments is None else self._full_moments.intercept(solution.w)
+        plain = replace(plain, w=solution.w, b=float(b), squared_error=2 * solution.objective)
         posterior = None
         if moments is not None and problem.X.width <= MAX_COVARIANCE_FEATURES:
             posterior = MomentPosterior(moments, fit.l2, plain.w, fit.noise.sigma, plain)

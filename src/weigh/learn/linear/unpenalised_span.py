@@ -81,7 +81,7 @@ class UnpenalisedSpan:
             Q, R = algebra.qr(A[:, kept])
             inverse = algebra.solve_triangular(R.T, np.eye(n_kept), transposed=True) if n_kept else R
             # The norm of the rounding errors of QR, measured but for those of this product.
-            rounding = np.abs(A[:, kept] - Q @ R) + (n_kept + 2) * EPS * np.abs(A[:, kept])
+            rounding = np.abs(A[:, kept] - Q @ R) + (n_kept + 2) * EPS * (np.abs(Q) @ np.abs(R))
             error = float(np.linalg.norm(np.sqrt(np.square(rounding).sum(axis=0)) @ np.abs(inverse)))
             if error <= _MAX_ERROR or not n_kept:
                 break
