@@ -41,8 +41,8 @@ LINEAR: dict[str, dict[str, Any]] = {
 }
 CROSS_VALIDATED: dict[str, dict[str, Any]] = {"cross-validation": {"prior": weigh.Normal("cv"), "folds": 3}}
 LOGISTIC: dict[str, dict[str, Any]] = {
-    "normal": {"tol": 1e-14},
-    "balanced, in units": {"scale": "unit", "class_weight": "balanced", "tol": 1e-14},
+    "normal": {"tol": 1e-13},
+    "balanced, in units": {"scale": "unit", "class_weight": "balanced", "tol": 1e-13},
     "laplace": {"prior": weigh.Laplace(0.5), "tol": 1e-13, "max_iter": 10_000},
 }
 
@@ -157,6 +157,8 @@ def test_files_give_the_same_linear_regression(which: str, name: str, tmp_path: 
     )
 
 
+# The rounding errors of moments are part of the gap, and larger than the tolerance that equal weights need.
+@pytest.mark.filterwarnings("ignore::weigh.errors.NotOptimal")
 @pytest.mark.usefixtures("streamed")
 @pytest.mark.parametrize("which", LINEAR)
 def test_a_file_read_in_chunks_gives_the_same_linear_regression(which: str, tmp_path: Path) -> None:
@@ -217,7 +219,7 @@ def test_a_file_read_in_chunks_gives_the_same_logistic_regression(tmp_path: Path
     table = without("price")
     path = tmp_path / "table.csv"
     pd.DataFrame(table).to_csv(path, index=False)
-    check_same(logistic(table, tol=1e-14), logistic(weigh.open(path, label="late"), None, tol=1e-14), 1e-6)
+    check_same(logistic(table, tol=1e-13), logistic(weigh.open(path, label="late"), None, tol=1e-13), 1e-6)
 
 
 def matrices() -> tuple[Any, Any, dict[str, Any]]:

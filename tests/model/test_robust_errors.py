@@ -39,12 +39,14 @@ def test_least_squares_has_the_errors_of_statsmodels():
     learner = weigh.LinearRegression().fit(X, y)
     hc3 = learner.summary(data=X, y=y, errors="hc3")
     assert errors_of(hc3) == pytest.approx(OLS_HC3, rel=1e-9)
-    assert dict(hc3.facts)["standard errors"] == "HC3, for noise that differs between rows"
+    assert dict(hc3.facts)["standard errors"] == "HC3, for variances that differ between rows"
     assert dict(hc3.facts)["degrees of freedom"] == "56"
     clustered = learner.summary(data=X, y=y, errors="clustered", groups=groups)
     assert errors_of(clustered) == pytest.approx(OLS_CLUSTERED, rel=1e-9)
     assert [line.tails for line in clustered.lines] == pytest.approx(OLS_CLUSTERED_P, rel=1e-6)
-    assert dict(clustered.facts)["standard errors"] == "clustered, for rows that are alike in 12 groups"
+    assert (
+        dict(clustered.facts)["standard errors"] == "clustered, for rows that are correlated within 12 groups"
+    )
     assert dict(clustered.facts)["degrees of freedom"] == "11"
     line = clustered.lines[1]
     assert line.high - line.weight == pytest.approx(stats.t.ppf(0.975, 11) * line.error, rel=1e-9)

@@ -77,7 +77,8 @@ def test_the_gradient_prints_its_components() -> None:
     table = {"x": [0.0, 1.0, 2.0, 3.0], "late": ["no", "yes", "no", "yes"]}
     model = weigh.LogisticRegression(1, scale=None).fit(table, "late").model_
     assert str(model.gradient(table, coef=0, intercept=0)) == (
-        "Gradient of the log-likelihood, minus that of the log loss\n\n  feature\n  bias     0\n  x        1"
+        "Gradient of the log-likelihood; that of the log loss has the opposite sign\n\n"
+        "  feature\n  bias     0\n  x        1"
     )
 
 

@@ -81,9 +81,9 @@ class InferenceMixin:
     ) -> Summary:
         """Return weights with standard errors and intervals, noise, and equivalent penalties elsewhere.
 
-        `errors` "hc3" are standard errors for noise that differs between rows, and "clustered" those for
-        rows that are alike within `groups`, one per row. Both need the training rows, and their weights if
-        they had any: `data`, `y` and `weights`.
+        `errors="hc3"` allows the variance to differ between rows; `errors="clustered"` allows rows of the
+        same group to be correlated, with one value of `groups` per row. Both need the training rows, and
+        their weights if they had any: `data`, `y` and `weights`.
         """
         check_is_fitted(self)
         rows = {"data": data, "y": y, "weights": weights, "errors": errors, "groups": groups}

@@ -107,9 +107,9 @@ class LogisticModel(LinearModel):
 
         With more than two classes there is one line per class and feature.
 
-        `errors` "hc3" are standard errors for noise that differs between rows, and "clustered" those for
-        rows that are alike within `groups`, one per row. Both need the training rows, and their weights if
-        they had any: `data`, `y` and `weights`.
+        `errors="hc3"` allows the variance to differ between rows; `errors="clustered"` allows rows of the
+        same group to be correlated, with one value of `groups` per row. Both need the training rows, and
+        their weights if they had any: `data`, `y` and `weights`.
         """
         robust = self.robust_errors(data, y, weights, errors, groups)
         posterior = None if self.posterior_source is None else self.posterior

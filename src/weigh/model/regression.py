@@ -147,9 +147,9 @@ class RegressionModel(LinearPredictor):
     ) -> Summary:
         """Return the weights with standard errors and intervals, the noise and the equivalent penalties.
 
-        `errors` "hc3" are standard errors for noise that differs between rows, and "clustered" those for
-        rows that are alike within `groups`, one per row. Both need the training rows, and their weights if
-        they had any: `data`, `y` and `weights`.
+        `errors="hc3"` allows the variance to differ between rows; `errors="clustered"` allows rows of the
+        same group to be correlated, with one value of `groups` per row. Both need the training rows, and
+        their weights if they had any: `data`, `y` and `weights`.
         """
         robust = self.robust_errors(data, y, weights, errors, groups)
         title = f"Linear regression of {self.label or 'y'}, {self.fit.loss} loss"

@@ -51,7 +51,7 @@ def robust_errors(model: Any, method: str | None, rows: RowsForErrors) -> Robust
     groups = None if method == "hc3" else _group_codes(rows.groups, n)
     parts = iterate_row_gradients(model, rows.data, rows.y, rows.weights)
     if groups is None:
-        middle, description = np.zeros_like(inverse), "HC3, for noise that differs between rows"
+        middle, description = np.zeros_like(inverse), "HC3, for variances that differ between rows"
         for start, part in _check_number_of_rows(parts, n):
             A = _with_intercept(part, has_intercept=has_intercept)
             A *= (part.residuals[:, -1] / _residual_shares(A, part.curvature, inverse, start))[:, None]
@@ -64,7 +64,7 @@ def robust_errors(model: Any, method: str | None, rows: RowsForErrors) -> Robust
             np.add.at(sums, groups[start : start + len(A)], A)
         middle = n_groups / (n_groups - 1) * (n - 1) / (n - n_weights) * sums.T @ sums
         dof = n_groups - 1.0 if isinstance(model, RegressionModel) else math.inf
-        description = f"clustered, for rows that are alike in {n_groups:,} groups"
+        description = f"clustered, for rows that are correlated within {n_groups:,} groups"
     return _in_original_units(model, inverse @ middle @ inverse, has_intercept, dof, description)
 
 

@@ -50,7 +50,7 @@ class Gradient(Result):
     @property
     def headline(self) -> str:
         """What the gradient is of."""
-        return "Gradient of the log-likelihood, minus that of the log loss"
+        return "Gradient of the log-likelihood; that of the log loss has the opposite sign"
 
     def sections(self) -> list[Section]:
         """Return the components, the bias first."""
