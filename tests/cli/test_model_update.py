@@ -98,8 +98,8 @@ def test_other_models_say_that_they_cannot_and_what_to_do(run, tmp_path, learner
     assert result.exit_code == 1
     assert result.stderr.startswith(f"weigh: t.weigh is a {learner} model, which cannot {verb}: its ")
     assert result.stderr.endswith(
-        "Train it again on the rows that it should know: weigh fit DATA... Only naive-bayes and joint models "
-        "can.\n"
+        "Train one that can, on the rows that it should know: weigh fit DATA... --learner naive-bayes (or "
+        "joint).\n"
     )
 
 

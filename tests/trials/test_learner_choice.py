@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import weigh
-from weigh.trials import choice_candidates, learner_choice
+from weigh.trials import choice_sample, learner_comparison
 from weigh.trials.choice_candidates import list_variants
 from weigh.trials.choice_result import CandidateScore, give_reason
 
@@ -93,9 +93,9 @@ def test_text_belongs_to_naive_bayes_without_a_comparison():
         "100 % of the characters are text: it counts words in one pass, and curves are for numbers"
     )
     assert weigh.choose_learner(rows["text"], rows["spam"]).reason == choice.reason
-    assert [(each.name, each.reason) for each in choice.untried] == [
-        (CURVES, "no column is a number or date"),
-        (PAIRS, "no column is a number, date or category"),
+    assert str(choice).splitlines() == [
+        "Chosen: naive Bayes, because 100 % of the characters are text: it counts words",
+        "in one pass, and curves are for numbers.",
     ]
 
 
@@ -214,7 +214,7 @@ def test_the_order_of_the_rows_does_not_matter(waves):
 
 
 def test_larger_data_is_sampled(monkeypatch):
-    monkeypatch.setattr(choice_candidates, "MAX_ROWS", 300)
+    monkeypatch.setattr(choice_sample, "MAX_ROWS", 300)
     choice = weigh.choose_learner(table(900, wavy), "y")
     assert choice.rows == 900
     assert 250 < choice.sampled < 350
@@ -298,7 +298,7 @@ def test_the_frame_and_the_html_have_the_candidates(waves):
 
 
 def test_fewer_rows_and_folds_are_compared_if_there_are_many_columns(monkeypatch):
-    monkeypatch.setattr(learner_choice, "MAX_NUMBERS", 240)
-    monkeypatch.setattr(learner_choice, "MIN_LIMIT", 100)
+    monkeypatch.setattr(learner_comparison, "MAX_NUMBERS", 240)
+    monkeypatch.setattr(learner_comparison, "MIN_LIMIT", 100)
     choice = weigh.choose_learner(table(300, wavy), "y")
     assert (choice.rows, choice.sampled, choice.folds) == (300, 120, 2)

@@ -90,8 +90,8 @@ def load_count_model(path: str, verb: str) -> CountModel:
         reason = _REASONS.get(model.type_name, "it does not follow from counts")
         raise errors.Unsupported(
             f"{path} is a {model.type_name} model, which cannot {verb}: {reason}.",
-            hint="Train it again on the rows that it should know: weigh fit DATA... Only naive-bayes and "
-            "joint models can.",
+            hint="Train one that can, on the rows that it should know: weigh fit DATA... "
+            "--learner naive-bayes (or joint).",
         )
     if model is not loaded:
         show_note(

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from weigh.cli.notation import write_option
+
 if TYPE_CHECKING:
     from weigh.source.base import Source
 
@@ -48,6 +50,18 @@ def predicts_numbers(source: Source, kinds: Sequence[str]) -> bool:
     if kind is not None:
         return kind in ("number", "value")
     return find_measurements(source) is not None
+
+
+def explain_numbers(source: Source, kinds: Sequence[str]) -> str | None:
+    """Return why numbers are predicted and what to do if they are classes; None if the user said so."""
+    from weigh.advice import set_kind
+    from weigh.learn.target_type import find_measurements
+
+    found = find_measurements(source)
+    if found is None or _split_label_kind(source.label, kinds)[0] is not None:
+        return None
+    advice = write_option(set_kind(str(source.label), "category"))
+    return f"{found.describe(source.label)}, so numbers are predicted. If they are classes, say so: {advice}."
 
 
 def _split_label_kind(label: str | None, kinds: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:

@@ -46,7 +46,8 @@ class LearnerChoice(TabularResult):
     `learner` is "naive-bayes", "logistic" or "linear", and `parameters` is what the choice adds to the
     defaults and to the parameters given. `candidates` are in order from the simplest to the richest; there
     are none if a rule decided without a comparison. `sampled` of the `rows` rows were compared in `folds`
-    folds.
+    folds; both are 0 without a comparison. `untried` are learners that could not be candidates, or that the
+    comparison left out.
     """
 
     name: str
@@ -64,6 +65,38 @@ class LearnerChoice(TabularResult):
     _missing: Any
     _frames = ("candidates", "untried")
 
+    @classmethod
+    def of(
+        cls,
+        variant: LearnerVariant,
+        reason: str,
+        *,
+        columns: Any,
+        missing: Any,
+        is_regression: bool,
+        untried: Sequence[UntriedLearner],
+        rows: int,
+        candidates: Sequence[CandidateScore] = (),
+        sampled: int = 0,
+        folds: int = 0,
+    ) -> LearnerChoice:
+        """Return the choice of a variant."""
+        return cls(
+            name=variant.name,
+            learner=variant.learner,
+            parameters=variant.select_added(),
+            reason=reason,
+            loss="squared_error" if is_regression else "log_loss",
+            candidates=tuple(candidates),
+            untried=tuple(untried),
+            rows=rows,
+            sampled=sampled,
+            folds=folds,
+            _variant=variant,
+            _columns=columns,
+            _missing=missing,
+        )
+
     @property
     def estimator(self) -> Any:
         """The chosen estimator with its parameters, not trained."""
@@ -76,9 +109,9 @@ class LearnerChoice(TabularResult):
 
     def sections(self) -> list[Section]:
         """Return the comparison, how it was made, and what was not tried."""
-        untried = [f"Not tried: {each.name}, because {each.reason}." for each in self.untried]
         if not self.candidates:
-            return [Section("untried", untried)]
+            return []
+        untried = [f"Not tried: {each.name}, because {each.reason}." for each in self.untried]
         notes = [_describe_sample(self), *untried]
         return [Section("candidates", [_score_table(self)]), Section("notes", notes)]
 

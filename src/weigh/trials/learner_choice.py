@@ -2,47 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
 from typing import Any
 
-import numpy as np
-
 from weigh import errors
-from weigh.judge.metrics.losses import Floats
 from weigh.learn.target_type import find_measurements
 from weigh.parameters import check_integer
 from weigh.source.memory.table import rows as rows_of
 from weigh.source.missing import to_markers
-from weigh.text import format_quantity
-from weigh.trials.candidates import Candidate, FittedLearner
-from weigh.trials.choice_candidates import (
-    CLASS_LEARNERS,
-    ESTIMATORS,
-    NUMBER_LEARNERS,
-    LearnerVariant,
-    Sample,
-    canonical_order,
-    has_pairs,
-    list_variants,
-    one_sentence,
-    text_share,
-)
-from weigh.trials.choice_result import CandidateScore, LearnerChoice, UntriedLearner, give_reason
+from weigh.trials.choice_candidates import ESTIMATORS, OWNER
+from weigh.trials.choice_result import LearnerChoice
+from weigh.trials.choice_rules import choose_by_rules, count_labels
 from weigh.trials.parallel import capture_warnings, record_thread_warnings
-from weigh.trials.splits import Split, find_strata, repeated_folds
 
-OWNER = "choose_learner"
-FEW_ROWS = 20  # with fewer, held-out losses are mostly noise
-MOSTLY_TEXT = 0.5  # share of the characters
-FOLDS = ((100, 10), (5_000, 5), (math.inf, 3))  # for fewer rows than this, so many folds
-MAX_NUMBERS = 1_000_000  # rows × columns × classes that are compared, in two folds if more than half of it
-MIN_LIMIT = 1_000  # rows that are compared in any case
-MAX_LAG = 0.05  # of the smallest loss; overconfident learners have large standard errors
 TARGETS = ("auto", "classes", "numbers")
-
-Progress = Callable[[int, int], None] | None
 
 
 def choose_learner(
@@ -55,7 +28,7 @@ def choose_learner(
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
     excluded: Mapping[str, str] | None = None,
     seed: int = 0,
-    progress: Progress = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> LearnerChoice:
     """Choose a learner for a table by a quick comparison on held-out rows.
 
@@ -96,225 +69,20 @@ def choose_learner(
         errors.find_named(ESTIMATORS, name, f"{OWNER}: there is no learner {name!r}; there are")
     source = rows_of(X, y, missing=to_markers(missing, OWNER))
     is_regression = target == "numbers" or (target == "auto" and find_measurements(source) is not None)
+    settings: dict[str, Any] = {
+        "is_regression": is_regression,
+        "columns": columns,
+        "missing": missing,
+        "parameters": parameters or {},
+        "excluded": excluded or {},
+    }
     # What subsets of the rows look like is no news about the table.
     with capture_warnings() as captured, record_thread_warnings(captured):
-        sample = Sample.of(source, seed, is_regression)
-        trial = _Trial.of(sample, is_regression, columns, missing, parameters or {}, excluded or {})
-        reason = trial.decide_without_comparison()
-        return trial.compare(seed, progress) if reason is None else trial.choose(0, reason)
+        n_rows, counts = count_labels(source, is_regression)
+        choice = choose_by_rules(source, n_rows, counts, **settings)
+        if choice is None:
+            # Imported on use: it loads scikit-learn.
+            from weigh.trials.learner_comparison import Trial
 
-
-@dataclass(frozen=True, eq=False)
-class _Trial:
-    """The candidates for one sample, from the simplest to the richest, and those that are not tried."""
-
-    variants: tuple[LearnerVariant, ...]
-    candidates: tuple[Candidate, ...]
-    untried: tuple[UntriedLearner, ...]
-    sample: Sample
-    is_regression: bool
-    columns: Any
-    missing: Any
-
-    @classmethod
-    def of(
-        cls,
-        sample: Sample,
-        is_regression: bool,
-        columns: Any,
-        missing: Any,
-        parameters: Mapping[str, Mapping[str, Any]],
-        excluded: Mapping[str, str],
-    ) -> _Trial:
-        """Prepare the candidates; raises the first error if none is without one."""
-        prepared: dict[LearnerVariant, Candidate] = {}
-        untried: list[UntriedLearner] = []
-        problems: list[errors.WeighError] = []
-        for learner in NUMBER_LEARNERS if is_regression else CLASS_LEARNERS:
-            variants = list(list_variants(learner, parameters.get(learner, {})))
-            if learner in excluded:
-                untried.append(UntriedLearner(variants[0].name, excluded[learner]))
-                continue
-            for variant in variants:
-                try:
-                    candidate = Candidate.of(variant.name, variant.estimator(columns, missing), sample.rows)
-                except errors.WeighError as error:
-                    problems.append(error)
-                    untried.append(UntriedLearner(variant.name, one_sentence(error)))
-                    continue
-                if not variant.has_effect(candidate.prepared.columns):
-                    kinds = "number, date or category" if variant.adds("pairs") else "number or date"
-                    untried.append(UntriedLearner(variant.name, f"no column is a {kinds}"))
-                    continue
-                prepared[variant] = candidate
-        if not prepared:
-            problems.append(
-                errors.Unsupported(f"{OWNER}: all learners of the target are excluded. Exclude fewer.")
-            )
-            raise problems[0]
-        candidates = tuple(prepared.values())
-        return cls(tuple(prepared), candidates, tuple(untried), sample, is_regression, columns, missing)
-
-    def decide_without_comparison(self) -> str | None:
-        """Return why the first candidate is chosen without a comparison, or None."""
-        n_rows, counts = len(self.sample), self.sample.count_labels()
-        if len(counts) == 1:
-            return "all targets are equal" if self.is_regression else "there is a single class"
-        if len(self.variants) == 1:
-            return "no other learner was tried"
-        if self.variants[0].learner == "naive-bayes":
-            share = text_share(self.sample.rows, self.candidates[0].prepared.columns)
-            if share > MOSTLY_TEXT:
-                return (
-                    f"{100 * share:.0f} % of the characters are text: it counts words in one pass, "
-                    "and curves are for numbers"
-                )
-        if n_rows < FEW_ROWS:
-            return f"{format_quantity(n_rows, 'row')} are too few to compare learners, and it is the simplest"
-        if not self.is_regression and counts[1] < 2:
-            return "only one class has two rows or more"
-        return None
-
-    def choose(
-        self,
-        at: int,
-        reason: str,
-        scores: Sequence[CandidateScore] = (),
-        folds: int = 0,
-        n_compared: int = 0,
-    ) -> LearnerChoice:
-        """Return the choice of a candidate."""
-        variant = self.variants[at]
-        return LearnerChoice(
-            name=variant.name,
-            learner=variant.learner,
-            parameters=_select_added_parameters(variant),
-            reason=reason,
-            loss=self._loss,
-            candidates=tuple(scores),
-            untried=self.untried,
-            rows=self.sample.n_rows,
-            sampled=n_compared or len(self.sample),
-            folds=folds,
-            _variant=variant,
-            _columns=self.columns,
-            _missing=self.missing,
-        )
-
-    @property
-    def _loss(self) -> str:
-        return "squared_error" if self.is_regression else "log_loss"
-
-    def _row_limit(self) -> int:
-        """Return how many rows are compared: fewer if there are many columns and classes."""
-        n_classes = 2 if self.is_regression else len(self.sample.count_labels())
-        n_outputs = 1 if n_classes == 2 else n_classes
-        return max(MAX_NUMBERS // (self.sample.n_columns * n_outputs), MIN_LIMIT)
-
-    def compare(self, seed: int, progress: Progress) -> LearnerChoice:
-        """Cross-validate the candidates and choose one."""
-        limit = self._row_limit()
-        order = canonical_order(self.candidates[0], self.is_regression)[:limit]
-        ordered = [replace(each, rows=each.rows.take(order)) for each in self.candidates]
-        folds = 2 if len(order) > limit / 2 else _fold_count(len(order))
-        strata = find_strata(ordered[0].rows.labels, self.is_regression)
-        splits = repeated_folds(strata, folds, 1, seed, OWNER)
-        losses = np.zeros((len(ordered), len(order)))
-        stopped: dict[int, str] = {}
-        for n_done, (split, at) in enumerate((split, at) for split in splits for at in range(len(ordered))):
-            if at not in stopped:
-                result = self._evaluate(ordered[at], split, losses[at], self.variants[at])
-                if isinstance(result, str):
-                    stopped[at] = result
-                elif isinstance(result, errors.WeighError):
-                    if len(stopped) == len(ordered) - 1:
-                        raise result
-                    stopped[at] = one_sentence(result)
-            if progress is not None:
-                progress(n_done + 1, len(splits) * len(ordered))
-        return self._decide(losses, stopped, ordered[0], folds)
-
-    def _evaluate(
-        self, candidate: Candidate, split: Split, losses: Floats, variant: LearnerVariant
-    ) -> str | errors.WeighError | None:
-        """Set the losses of the held-out rows; return why the candidate is not tried on other splits, if so.
-
-        Pairs are as costly as they are rare: if the first fit adds none, the others need not be made.
-        """
-        try:
-            with candidate.error_context(str(split)):
-                model = candidate.fit(split.train)
-                losses[split.test] = model.losses(candidate.rows.take(split.test), self._loss)
-        except errors.WeighError as error:
-            return error
-        if split.fold == 0 and variant.adds("pairs") and not has_pairs(_schema(model)):
-            return "no pair of columns lowered the loss"
-        return None
-
-    def _decide(
-        self, all_losses: Floats, stopped: Mapping[int, str], candidate: Candidate, folds: int
-    ) -> LearnerChoice:
-        """Choose the simplest candidate within one standard error of the best."""
-        kept = [at for at in range(len(self.variants)) if at not in stopped]
-        untried = [UntriedLearner(self.variants[at].name, reason) for at, reason in stopped.items()]
-        losses, weights = _scale_losses(all_losses[kept], candidate, self.is_regression)
-        means = [_mean_with_error(row, weights) for row in losses]
-        best = int(np.argmin([mean for mean, _ in means]))
-        scores = [
-            CandidateScore(
-                self.variants[at].name,
-                self.variants[at].learner,
-                *mean,
-                *_mean_with_error(_subtract(row, losses[best]), weights),
-            )
-            for at, row, mean in zip(kept, losses, means, strict=True)
-        ]
-        chosen = next(i for i, each in enumerate(scores) if i == best or _is_tie(each, scores[best]))
-        trial = replace(self, untried=(*self.untried, *untried))
-        reason = give_reason(scores, chosen, best, self._loss)
-        return trial.choose(kept[chosen], reason, scores, folds, len(candidate.rows))
-
-
-def _fold_count(n_rows: int) -> int:
-    return next(number for limit, number in FOLDS if n_rows < limit)
-
-
-def _is_tie(score: CandidateScore, best: CandidateScore) -> bool:
-    return score.excess <= min(score.excess_error, MAX_LAG * best.loss)
-
-
-def _select_added_parameters(variant: LearnerVariant) -> dict[str, Any]:
-    return {name: value for name, value in variant.added.items() if variant.adds(name)}
-
-
-def _schema(model: FittedLearner) -> Any:
-    return model.learner.model_.schema
-
-
-def _scale_losses(losses: Floats, candidate: Candidate, is_regression: bool) -> tuple[Floats, Floats]:
-    """Return the losses [learners, rows] of rows that count, and their weights.
-
-    Squared errors are divided by the variance of the targets. A row of a class that its training rows lack
-    has an infinite loss whatever the learner, so it does not count.
-    """
-    labels, weights = candidate.rows.labels, candidate.rows.weights
-    weights = np.ones(len(labels)) if weights is None else weights
-    if is_regression:
-        centred = labels - np.average(labels, weights=weights)
-        losses = losses / np.average(np.square(centred), weights=weights)
-    counts = (weights > 0) & ~np.isinf(losses).all(axis=0)
-    return losses[:, counts], weights[counts]
-
-
-def _subtract(first: Floats, second: Floats) -> Floats:
-    """Return first − second; equal infinities have no difference."""
-    is_equal = first == second
-    return np.where(is_equal, 0.0, first - np.where(is_equal, 0.0, second))
-
-
-def _mean_with_error(values: Floats, weights: Floats) -> tuple[float, float]:
-    """Return the weighted mean of values [n] and its standard error; nan if the mean is not finite."""
-    mean = float(np.average(values, weights=weights))
-    if not math.isfinite(mean):
-        return mean, math.nan
-    return mean, float(np.sqrt(np.square(weights * (values - mean)).sum()) / weights.sum())
+            choice = Trial.of(source, n_rows, seed, **settings).run(seed, progress)
+        return choice

@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
 from typing import Any, TypeVar
 
-from sklearn import config_context, get_config
-
 from weigh import errors
 from weigh.deduplicated_warnings import warn
 from weigh.model.parallel import available_cores
@@ -73,6 +71,8 @@ def _iterate_results(
     yield from map(work, jobs[:n_sequential])
     if n_sequential >= len(jobs):
         return
+    from sklearn import config_context, get_config  # not needed to capture warnings
+
     settings = get_config()
 
     def work_with_caller_config(job: Job) -> Result:

@@ -214,14 +214,15 @@ def test_fit_holds_rows_out_and_evaluates_on_them(run, tmp_path):
     (tmp_path / "t.csv").write_text(
         "x,y\n" + "".join(f"{'uv'[k % 3 == 0]},{'ab'[k % 3 == 0]}\n" for k in range(60))
     )
-    result = run("fit", "t.csv", "--label", "y", "--hold-out", "0.25", "--seed", "3")
+    fit = ("fit", "t.csv", "--label", "y", "--learner", "naive-bayes", "--hold-out", "0.25")
+    result = run(*fit, "--seed", "3")
     assert result.exit_code == 0, result.output
     assert result.output.startswith("Trained on 45 rows of t.csv to predict y.\n")
     assert "Evaluation on 15 rows, 2 classes\n" in result.output
     assert result.output.endswith("The model is in t.weigh. It was trained without the held-out rows.\n")
     model = weigh.load("t.weigh")
     assert int(model.counts.rows.sum()) == 45
-    facts = json.loads(run("fit", "t.csv", "--label", "y", "--hold-out", "0.25", "--json").output)
+    facts = json.loads(run(*fit, "--json").output)
     assert facts["held_out"]["evaluation"]["n"] == facts["held_out"]["rows"] == 15
 
 

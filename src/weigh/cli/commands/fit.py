@@ -24,17 +24,17 @@ from weigh.cli.options import (
 )
 from weigh.cli.output.text import print_json, print_text
 from weigh.cli.parameter_help import kind_rows, setting_rows
-from weigh.cli.target import REGRESSION, predicts_numbers, prepare_target
+from weigh.cli.target import REGRESSION, explain_numbers, predicts_numbers, prepare_target
 from weigh.parameters.learners import LEARNERS
 
 if TYPE_CHECKING:
     from weigh.estimators.leave_one_out_calibration import LeaveOneOutCalibration
     from weigh.source.base import Source
 
-DEFAULT_LEARNER = "naive-bayes"
 SECTIONS = {
     "Examples": """
-        weigh fit mails.csv --label spam
+        weigh fit mails.csv --label spam                         # choose the learner
+        weigh fit mails.csv --label spam --learner naive-bayes
         weigh fit adult.csv --label income --missing '?' -o income.weigh
         weigh fit adult.csv --label income --hold-out 0.2        # evaluate on a fifth
         weigh fit adult.csv --label income --kind fnlwgt=skip --kind age=number:bins=16
@@ -48,7 +48,6 @@ SECTIONS = {
         weigh fit mails.csv --label spam --learner perceptron --set margin=1
         weigh fit adult.csv --label income --learner logistic --set scale=unit
         weigh fit reviews.csv --label product --kind product=category
-        weigh fit adult.csv --label income --learner auto        # choose the learner
         weigh fit adult.csv --label income --learner logistic --set curves=auto
         weigh fit homes.csv --label price --learner linear
         weigh fit homes.csv --label price --learner linear --set prior=laplace:cv
@@ -80,7 +79,7 @@ SECTIONS = {
 @click.option(
     "--learner",
     type=click.Choice([AUTO, *LEARNERS]),
-    default=DEFAULT_LEARNER,
+    default=AUTO,
     show_default=True,
     help="Learning method; auto chooses one, see below.",
 )
@@ -139,8 +138,10 @@ def command(
                 f"The columns are {errors.quote_names(source.names)}."
             )
         is_automatic = learner == AUTO
+        why_numbers = None
         if is_automatic:
             learner = REGRESSION if predicts_numbers(source, kinds) else "naive-bayes"
+            why_numbers = explain_numbers(source, kinds)
         source, kinds = prepare_target(source, kinds, [learner])
         test_rows = choice = None
         if hold_out is not None:
@@ -156,6 +157,7 @@ def command(
     replaced = os.path.exists(target)
     model.save(target)
     notes = list(dict.fromkeys(to_command_line(each.message) for each in caught))
+    notes += [why_numbers] if why_numbers else []
     facts = summarise_fit(model, learner, data, calibration) | {"notes": notes, "model": target}
     if choice is not None:
         facts["choice"] = {**choice.to_dict(), "options": write_options(choice)}
@@ -173,7 +175,8 @@ def command(
         print_json(facts)
         return
     if choice is not None:
-        print_text(f"{choice}\n\nThe same without a comparison: {write_options(choice)}\n")
+        again = f"\n\nThe same without a comparison: {write_options(choice)}" if choice.candidates else ""
+        print_text(f"{choice}{again}\n")
     print_text(format_fit_summary(facts, replaced, evaluation))
 
 
