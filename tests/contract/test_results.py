@@ -141,7 +141,9 @@ RESULTS: dict[str, Callable[[], Any]] = {
     "LearningCurve": lambda: weigh.learning_curve(weigh.NaiveBayes(), TABLE, LABEL, repeats=2),
     "MailAudit": _mail_audit,
     "LogisticTrace": lambda: weigh.trace(
-        weigh.LogisticRegression(method="online", rate=0.1, max_iter=2), APART, LABEL
+        weigh.LogisticRegression(method="online", rate=0.1, max_iter=2),
+        APART | {A: [1.0, 2.0, 4.0, 5.0], B: [1.0, 0.5, 2.0, 3.0]},  # zeros are omitted from the vectors
+        LABEL,
     ),
     "Margin": lambda: weigh.margin(APART, LABEL),
     "MistakeBound": lambda: weigh.mistake_bound(APART, LABEL),
@@ -199,6 +201,7 @@ PRIORS = [
 ]
 MODELS: dict[str, Callable[[], Any]] = {
     "BayesModel": lambda: bayes().model_,
+    "PredictiveBayesModel": lambda: bayes().model_.predictive(),
     "BayesModel without rows": lambda: bayes().model_.forget(TABLE, LABEL),
     "CalibratedModel": lambda: weigh.calibrate(
         bayes(), {name: values[1:] for name, values in TABLE.items()}, LABEL

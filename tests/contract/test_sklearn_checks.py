@@ -47,7 +47,7 @@ SAMPLE_WEIGHT_CHECKS = dict.fromkeys(
 
 CURVE_CHECKS = {
     "check_sample_weight_equivalence_on_dense_data": (
-        "the cells of curves are cut at quantiles of the rows, whatever their weights"
+        "the cells and strengths of curves are chosen by the number of rows, whatever their weights"
     )
 }
 

@@ -157,7 +157,8 @@ def test_a_plot_shows_the_requested_function() -> None:
     [
         (
             lambda: weigh.surface(3),
-            "surface: belief must be a Beta, the class Normal or Laplace, or a fitted regression, got 3.",
+            "surface: belief must be a Beta, the class Normal or Laplace, "
+            "or a fitted regression or naive Bayes model, got 3.",
         ),
         (
             lambda: weigh.surface(weigh.Beta(1, 1), successes=5, trials=4),

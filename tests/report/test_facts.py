@@ -217,7 +217,8 @@ def test_a_perceptron_has_no_thresholds_and_no_calibration() -> None:
     assert facts.thresholds is facts.calibration is None
     assert facts.audit is not None
     assert facts.audit.rows[0].sure.startswith("by ")
-    assert {"Decision threshold", "Calibration", "Unfamiliar rows"} <= left_out(facts).keys()
+    assert {"Decision threshold", "Calibration"} <= left_out(facts).keys()
+    assert facts.familiar is not None
     assert facts.mistakes is not None
     assert facts.mistakes.rows[0].unit == "points"
 

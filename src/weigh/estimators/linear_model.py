@@ -37,7 +37,7 @@ from weigh.source.memory.table import rows as rows_of
 
 CURVE_CHECKS = {
     "check_sample_weight_equivalence_on_dense_data": (
-        "the noise of curves is estimated from the number of rows, whatever their weights"
+        "the cells and strengths of curves are chosen by the number of rows, whatever their weights"
     )
 }
 
@@ -123,7 +123,9 @@ class LogisticRegression(InferenceMixin, OnlineClassifier, ProbabilisticClassifi
 
     @property
     def _failed_checks(self) -> dict[str, str]:
-        return SAMPLE_WEIGHT_CHECKS if self.method == "online" else {}
+        if self.method == "online":
+            return SAMPLE_WEIGHT_CHECKS
+        return {} if self.curves is None else CURVE_CHECKS
 
     def __init__(
         self,

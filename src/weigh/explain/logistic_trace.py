@@ -112,7 +112,7 @@ class LogisticTrace(TabularResult):
         more = [write(f"… and {format_quantity(n_more, 'more step')}")] if n_more else []
         return "\n\n".join([*parts, *more])
 
-    def _opening(self) -> tuple[str, str]:
+    def _opening(self) -> tuple[str, ...]:
         listed = ", ".join(truncate(name, 40) for name in self.names[:MAX_WHOLE_VECTORS])
         more = (
             f", … {len(self.names) - MAX_WHOLE_VECTORS} more" if len(self.names) > MAX_WHOLE_VECTORS else ""
@@ -120,7 +120,8 @@ class LogisticTrace(TabularResult):
         return (
             f"Logistic regression, steps of {self.rate:g}: y is 1 for {truncate(self.classes[1], 30)}, "
             f"0 for {truncate(self.classes[0], 30)}.",
-            f"x = ({listed}{more}); all weights start at 0.",
+            f"x = ({listed}{more})",
+            "Initialize: w = 0 and b = 0",
         )
 
     def _cells(self, steps: Sequence[GradientStep]) -> list[list[str]]:

@@ -107,6 +107,11 @@ def read_inputs(model: Any) -> TrainingInputs:
         return TrainingInputs(rows, model.distributions, model.schema.encode)
     if isinstance(model, JointModel):
         return _read_joint_inputs(model)
+    if not isinstance(model, BaseModel):
+        raise errors.Unsupported(
+            f"Unfamiliar rows are found by models of weigh, which keep a summary of their training rows; a "
+            f"{type(model).__name__} of another library keeps none."
+        )
     summary = None if model.training_rows is None else model.training_rows.inputs
     if summary is None:
         raise errors.Unsupported(

@@ -54,9 +54,9 @@ def content(model: Any) -> Any:
 
 
 def is_same(a: Any, b: Any) -> bool:
-    """Whether contents are equal up to rounding, apart from the digest of the rows and the solver's work."""
+    """Whether contents are equal up to rounding, apart from what describes rows and work."""
     if isinstance(a, dict) and isinstance(b, dict):
-        ignored = ("training_rows", "iterations", "gap")
+        ignored = ("training_rows", "inputs", "iterations", "gap")
         names = [name for name in {*a, *b} if not any(part in name for part in ignored)]
         return all(name in a and name in b and is_same(a[name], b[name]) for name in names)
     if isinstance(a, list | tuple):

@@ -222,7 +222,7 @@ def test_levels_without_pairs_are_fitted_as_a_plain_regression(is_regression: bo
 def test_levels_with_a_joint_effect_are_pooled_beside_the_pair(is_regression: bool) -> None:
     model = fit(make_levels(is_regression, 3.0), is_regression, "auto")
     assert ("a", "b") in model.schema.pairs
-    assert set(model.fit.strengths) == {"a", "b", "c", "a × b"}
+    assert {"a", "b", "c", "a × b"} <= set(model.fit.strengths)
 
 
 def test_many_levels_of_all_classes_have_no_automatic_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
