@@ -98,9 +98,10 @@ def assert_harmless(result: Result) -> None:
 
 
 TRAINING = [
-    ("fit", HOSTILE_FILE, "--label", LABEL, "-o", "many.weigh"),
+    ("fit", HOSTILE_FILE, "--label", LABEL, "-o", "chosen.weigh"),
+    ("fit", HOSTILE_FILE, "--label", LABEL, "--learner", "naive-bayes", "-o", "many.weigh"),
     ("fit", HOSTILE_FILE, "--label", LABEL, "-o", "other\x1b.weigh", "--json", "--set", "prior=2"),
-    ("fit", "two.csv", "--label", LABEL, "-o", "two.weigh"),
+    ("fit", "two.csv", "--label", LABEL, "--learner", "naive-bayes", "-o", "two.weigh"),
     ("fit", "two.csv", "--label", LABEL, "--learner", "perceptron", "-o", "perceptron.weigh"),
     ("fit", "two.csv", "--label", LABEL, "--learner", "logistic", "-o", "logistic.weigh"),
     ("fit", "two.csv", "--label", LABEL, "--learner", "threshold", "-o", "threshold.weigh"),
@@ -118,6 +119,8 @@ COMMANDS = [
     ("explain", "many.weigh"),
     ("explain", "many.weigh", "--json"),
     ("explain", "linear.weigh"),
+    ("explain", "chosen.weigh"),
+    ("diff", "logistic.weigh", "chosen.weigh"),
     ("explain", "many.weigh", *ROW),
     ("explain", "many.weigh", *ROW, "--json"),
     ("explain", "many.weigh", *ROW, "--worked"),

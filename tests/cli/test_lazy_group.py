@@ -276,7 +276,7 @@ def test_audit_names_the_option_for_rows_of_unknown_origin(run, tmp_path):
     rows = [f"{'ab'[k % 2]},{k % 3},{'yn'[k % 5 < 2]}" for k in range(60)]
     (tmp_path / "all.csv").write_text("\n".join(["x,n,y", *rows]) + "\n")
     (tmp_path / "part.csv").write_text("\n".join(["x,n,y", *rows[:30]]) + "\n")
-    run("fit", "all.csv", "--label", "y")
+    run("fit", "all.csv", "--label", "y", "--learner", "naive-bayes")
     result = run("audit", "all.weigh", "part.csv")
     assert result.exit_code == 0, result.output
     assert "too little. Then give --seen." in " ".join(result.output.split())

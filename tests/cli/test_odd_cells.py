@@ -24,7 +24,9 @@ def test_an_odd_cell_is_named_in_a_note_by_fit_and_predict(run):
     texts = prices("${:,.2f}")
     texts[30] = "unknown"
     write_sales("sales.csv", texts)
-    result = run("fit", "sales.csv", "--label", "sold", "--delimiter", ";", "-o", "m.weigh")
+    result = run(
+        "fit", "sales.csv", "--label", "sold", "--learner", "logistic", "--delimiter", ";", "-o", "m.weigh"
+    )
     assert result.exit_code == 0, result.output
     assert "price   number" in result.output
     assert result.output.count("Note: Column 'price'") == 1

@@ -30,7 +30,7 @@ def predictions(result) -> list[str]:
 
 
 def test_fit_detects_delimiter_and_encoding_with_a_note(german, run):
-    output = run("fit", "de.csv", "--label", "Güte").output
+    output = run("fit", "de.csv", "--label", "Güte", "--learner", "naive-bayes").output
     assert output.startswith("Trained on 4 rows of de.csv to predict Güte.")
     assert (
         "Note: de.csv is not UTF-8 text and was read as Windows-1252 (cp1252). If letters with "
@@ -215,7 +215,8 @@ UNLABELLED = "a,n,y\n" + "".join(
 )
 def test_rows_without_a_label_are_left_out_on_request(run, command):
     Path("u.csv").write_text(UNLABELLED)
-    assert run("fit", "u.csv", "--label", "y", "--drop-missing-labels").exit_code == 0
+    fit = ("fit", "u.csv", "--label", "y", "--learner", "naive-bayes")
+    assert run(*fit, "--drop-missing-labels").exit_code == 0
     words = (*command, "u.csv", *([] if "u.weigh" in command else ["--label", "y"]))
     refused = run(*words)
     assert refused.exit_code == 1

@@ -70,6 +70,11 @@ def test_a_refusal_is_one_line_and_exit_code_1(fitted, arguments, expected):
         ),
         (
             ("fit", "mails.csv", "--label", "spam", "--set", "smoothing=2"),
+            "Invalid value for '--learner': auto compares naive-bayes and logistic here, and neither has the "
+            "parameter 'smoothing'. Leave it out.",
+        ),
+        (
+            ("fit", "mails.csv", "--label", "spam", "--learner", "naive-bayes", "--set", "smoothing=2"),
             "Invalid value for '--set': 'smoothing=2' is not NAME=VALUE with a parameter of naive-bayes: "
             "prior, class_prior, complement, calibration.",
         ),

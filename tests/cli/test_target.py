@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 import weigh
+from weigh.model.regression import RegressionModel
 
 CLASSIFIERS = ["naive-bayes", "joint", "threshold", "logistic", "perceptron"]
 
@@ -69,10 +70,13 @@ def test_few_integers_are_classes(run: Any, homes: Path) -> None:
 
 
 def test_the_kind_number_of_the_label_calls_for_a_regression(run: Any, homes: Path) -> None:
-    refused = run("fit", "homes.csv", "--label", "month", "--kind", "month=number")
+    kind = ("--kind", "month=number")
+    refused = run("fit", "homes.csv", "--label", "month", *kind, "--learner", "naive-bayes")
     assert "To predict numbers, use --learner linear." in " ".join(refused.stderr.split())
-    done = run("fit", "homes.csv", "--label", "month", "--kind", "month=number", "--learner", "linear")
-    assert done.exit_code == 0, done.output
+    for options in (("--learner", "linear"), ()):
+        done = run("fit", "homes.csv", "--label", "month", *kind, *options)
+        assert done.exit_code == 0, done.output
+        assert isinstance(weigh.load(homes / "homes.weigh"), RegressionModel)
 
 
 def test_the_label_has_no_other_kind(run: Any, homes: Path) -> None:
@@ -111,6 +115,7 @@ def test_measurements_that_are_written_as_text_are_no_classes(
     lines = [f"{i};{write(1000 + 7 * i)}" for i in range(60)]
     (tmp_path / "homes.csv").write_text("\n".join(["x;price", *lines]) + "\n")
     for options in ([], ["--kind", "price=number"]):
+        options = [*options, "--learner", "naive-bayes"]
         result = run("fit", "homes.csv", "--label", "price", *options)
         assert (result.exit_code, " ".join(result.stderr.split())) == (
             1,

@@ -75,7 +75,7 @@ def _no_learner_error(names: set[str], learners: Sequence[str]) -> click.BadPara
     """Return a usage error that names a learner with the parameters, if there is one."""
     others = [name for name, table in LEARNERS.items() if names <= set(table.settings)]
     compared = f"{AUTO} compares {' and '.join(learners)} here"
-    missing = f"the parameter{'s' * (len(names) > 1)} {' and '.join(sorted(names))}"
+    missing = f"the parameter{'s' * (len(names) > 1)} {' and '.join(map(repr, sorted(names)))}"
     having = f"and {'neither has' if len(learners) > 1 else 'it does not have'} {missing}"
     advice = (
         f"Name the learner: --learner {others[0]}"

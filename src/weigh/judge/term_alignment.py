@@ -94,9 +94,9 @@ def _align_pairs(old: PairWeights | None, new: PairWeights | None) -> AlignedTer
     if any(side is None for side in sides):
         return None
     (left_names, left), (right_names, right) = (side for side in sides if side is not None)
-    heights, n = [], pairs[-1].table.shape[1]
+    heights = []
     for pair, rows, columns in zip(pairs, left, right, strict=True):
-        grid = np.vstack([pair.table, np.zeros((1, n))])
+        grid = np.vstack([pair.table, np.zeros((1, pair.table.shape[1]))])
         cells = rows[:, None] * pair.right.n_cells + columns
         heights.append(grid[np.where((rows[:, None] < 0) | (columns < 0), -1, cells).ravel()])
     counts = _split_counts(pairs[-1], left[-1], right[-1])
@@ -156,7 +156,7 @@ def _align_curve_with_number(old: CurveWeights, new: LinearNumberTerm) -> Aligne
 def _line_heights(number: LinearNumberTerm, curve: CurveWeights) -> Floats:
     """Return what a number adds at the cells of a curve, relative to its mean over the curve's rows."""
     values = np.append(curve.positions, np.nan)
-    heights = np.zeros(curve.table.shape)
+    heights = np.zeros((len(values), len(number.slope)))
     number.add(NumberBlock(values), heights)
     return np.asarray(heights - curve.counts @ heights / max(float(curve.counts.sum()), np.finfo(float).tiny))
 

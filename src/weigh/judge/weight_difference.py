@@ -215,7 +215,10 @@ def _term_changes(
         for a, b in _comparable(first, second):
             aligned = align_terms(a, b)
             if aligned is not None and len(aligned.names):
-                sides = to_outputs(old, aligned.old), to_outputs(new, aligned.new)
+                sides = [
+                    np.zeros((len(table), len(labels))) if term is None else to_outputs(model, table)
+                    for model, term, table in ((old, a, aligned.old), (new, b, aligned.new))
+                ]
                 strengths = _strength(old, name, a), _strength(new, name, b)
                 word = "new" if a is None else "gone" if b is None else "changed"
                 changes.append(_describe_change(name, word, aligned, sides, labels, strengths))
@@ -251,7 +254,7 @@ def _describe_change(
     name: str,
     word: str,
     aligned: AlignedTerms,
-    sides: tuple[Floats, Floats],
+    sides: Sequence[Floats],
     labels: Sequence[Any],
     strengths: tuple[float | None, float | None],
 ) -> TermChange:

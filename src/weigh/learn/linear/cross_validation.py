@@ -104,14 +104,17 @@ def consecutive_folds(n: int, folds: int) -> list[tuple[int, int]]:
 def stratified_folds(classes: Floats, folds: int) -> list[Mask]:
     """Return masks of the held-out rows of each fold, with every class spread evenly over the folds."""
     fold = np.empty(len(classes), dtype=np.int64)
-    for label in np.unique(classes):
+    labels, sizes = np.unique(classes, return_counts=True)
+    # If no class fills all folds, each begins after the previous one, so that no fold stays empty.
+    starts = np.cumsum(sizes) - sizes if max(sizes, default=0) < folds else np.zeros_like(sizes)
+    for label, start in zip(labels, starts, strict=True):
         rows = np.flatnonzero(classes == label)
         if len(rows) < 2:
             raise errors.DataError(
                 "A class has only one row, so no row is left to learn it from when that row is held out. "
                 "Give more rows of this class, leave it out, or give the prior's scale as a number."
             )
-        fold[rows] = np.arange(len(rows)) % folds
+        fold[rows] = (start + np.arange(len(rows))) % folds
     masks = [np.asarray(fold == number) for number in range(folds)]
     if not all(mask.any() and not mask.all() for mask in masks):
         raise errors.DataError(
