@@ -120,7 +120,7 @@ def test_arrays_of_models_are_read_only(name: str) -> None:
     assert shared_writable_arrays(examples.MODELS[name]()) == []
 
 
-@pytest.mark.parametrize("name", examples.MODELS)
+@pytest.mark.parametrize("name", sorted({*examples.MODELS} - {"PredictiveBayesModel"}))
 def test_arrays_of_loaded_models_are_read_only(name: str, tmp_path: Any) -> None:
     examples.MODELS[name]().save(tmp_path / "model.weigh")
     model = weigh.load(tmp_path / "model.weigh")

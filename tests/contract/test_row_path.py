@@ -157,6 +157,7 @@ def test_standard_input_is_read_once(monkeypatch: pytest.MonkeyPatch, tmp_path: 
     content = write_table(tmp_path / "days.csv").read_bytes()
     monkeypatch.chdir(tmp_path)
     arguments = ["fit", "-", "--format", "csv", "--label", "play", "-o", "days.weigh"]
+    arguments += ["--learner", "naive-bayes"]
     done = CliRunner().invoke(app, arguments, input=content)
     assert done.exit_code == 0, done.output
     assert sum(weigh.load("days.weigh").counts.rows) == 200

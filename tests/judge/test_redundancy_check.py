@@ -175,7 +175,8 @@ def test_the_command_says_what_leaving_a_column_out_would_do(tmp_path: Any, caps
     file.write_text("\n".join([",".join(data), *lines]) + "\n")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        assert run_for_exit_code(["fit", str(file), "--label", "y", "-o", str(model)]) == 0
+        options = ["--label", "y", "--learner", "naive-bayes", "-o", str(model)]
+        assert run_for_exit_code(["fit", str(file), *options]) == 0
     capsys.readouterr()
     assert run_for_exit_code(["audit", str(model), str(file), "--most", "1"]) == 0
     output = " ".join(capsys.readouterr().out.split())

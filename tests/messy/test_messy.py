@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.messy.run import EXPECTED, fit, kinds_and_accuracy
+import weigh
+from tests.messy.run import EXPECTED, fit, kinds_and_accuracy, run
 from tests.messy.tables import TABLES
 
 
@@ -23,3 +24,17 @@ def test_the_first_fit_of_a_messy_table(name: str, tmp_path: Path, monkeypatch: 
     kinds, accuracy = kinds_and_accuracy(table, name, tmp_path)
     assert kinds == {"size": "number", "group": "category", **table.kinds}
     assert accuracy >= table.accuracy
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [("account", "naive-bayes"), ("outliers", "logistic"), ("numeric_target", "regression")],
+)
+def test_the_default_learner_of_a_messy_table(
+    name: str, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = TABLES[name].save(tmp_path, name, 1, TABLES[name].n_rows)
+    code, text = run("fit", path.name, "--label", "y")
+    assert code == 0, text
+    assert weigh.load(f"{name}.weigh").type_name == model
