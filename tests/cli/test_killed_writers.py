@@ -12,7 +12,7 @@ import pytest
 
 from tests.killing import WEIGH, find_drafts, run_and_kill, write_mailbox
 
-FIT = ("fit", "rows.csv", "--label", "y", "-o", "m.weigh")
+FIT = ("fit", "rows.csv", "--label", "y", "--learner", "naive-bayes", "-o", "m.weigh")
 PREDICT = ("predict", "m.weigh", "rows.csv", "-o", "out.csv")
 LEARN = ("mail", "learn", "--store", "store", "--spam", "spam.mbox")
 
@@ -21,7 +21,7 @@ LEARN = ("mail", "learn", "--store", "store", "--spam", "spam.mbox")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with rows, a model and predictions, whose files the killed commands would replace."""
     folder = tmp_path_factory.mktemp("killed")
-    rows = (f"{i},{i % 13}.5,{'ab'[i % 2]}\n" for i in range(100_000))
+    rows = (f"{i},{i % 13}.5,{'ab'[i % 2]}\n" for i in range(300_000))
     (folder / "rows.csv").write_text("x,z,y\n" + "".join(rows))
     write_mailbox(folder / "spam.mbox")
     subprocess.run([*WEIGH, *FIT], cwd=folder, check=True, capture_output=True)
@@ -77,7 +77,7 @@ def test_an_ignored_hangup_stays_ignored(folder: Path, tmp_path: Path) -> None:
             if find_drafts(tmp_path):
                 process.send_signal(signal.SIGHUP)
     assert process.returncode == 0
-    assert len((tmp_path / "out.csv").read_text().splitlines()) == 100_001
+    assert len((tmp_path / "out.csv").read_text().splitlines()) == 300_001
 
 
 def test_output_through_a_link_replaces_its_target_and_says_so(folder: Path, tmp_path: Path) -> None:
@@ -87,7 +87,7 @@ def test_output_through_a_link_replaces_its_target_and_says_so(folder: Path, tmp
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     assert run.stderr == (
         f"weigh: note: link.csv is a link to {tmp_path}/real.csv; that file was replaced, the link stays.\n"
-        "100,000 rows -> link.csv: 50,000 a, 50,000 b\n"
+        "300,000 rows -> link.csv: 150,000 a, 150,000 b\n"
     )
     assert (tmp_path / "link.csv").is_symlink()
     assert (tmp_path / "real.csv").read_text().startswith("prediction")
