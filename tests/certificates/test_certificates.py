@@ -69,6 +69,12 @@ def test_wide_ridge_with_mixed_scales_is_optimal() -> None:
     assert outcome.is_optimal
 
 
+def test_a_column_that_nearly_collinear_ones_combine_to_but_for_rounding_is_part_of_the_gap() -> None:
+    outcome = check_problem(random_problem(502_189).problem)
+    assert not outcome.fault
+    assert not outcome.is_optimal
+
+
 def test_a_column_that_repeats_others_but_for_rounding_is_part_of_the_gap() -> None:
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 2))
