@@ -28,6 +28,8 @@ using MutableVector = nb::ndarray<T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::d
 template <class T>
 using Column = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::device::cpu>;
 template <class T>
+using Matrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::device::cpu>;
+template <class T>
 using Table = nb::ndarray<T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
@@ -48,6 +50,10 @@ inline std::span<const double> span_of(const std::optional<Vector<double>>& arra
 template <class T>
 weigh::Strided<T> strided_of(const Column<T>& array) {
     return {array.data(), array.shape(0), array.stride(0)};
+}
+
+inline weigh::StridedMatrix strided_of(const Matrix<double>& array) {
+    return {array.data(), array.shape(0), array.shape(1), array.stride(0), array.stride(1)};
 }
 
 template <class T>

@@ -1,5 +1,6 @@
 #include "weigh/number_shapes.h"
 
+#include "weigh/coarse_cells.h"
 #include "weigh/value_grid.h"
 
 #include "arrays.h"
@@ -18,6 +19,25 @@ nb::tuple count_cells(const Vector<std::int32_t>& classes, std::size_t n_classes
     }
     const std::size_t n_cells = counts.cells.size();
     return nb::make_tuple(to_numpy(std::move(counts.cells)), to_numpy(std::move(counts.counts), n_classes, n_cells));
+}
+
+nb::tuple count_coarse_cells(const Matrix<double>& values, std::size_t max_cells) {
+    require(max_cells >= 3, "at least 3 cells are needed: negative, zero and positive");
+    std::vector<weigh::CoarseCells> columns;
+    std::vector<std::int64_t> sizes, counts;
+    std::vector<std::int32_t> cells;
+    {
+        const ScopedGilRelease released(values.size());
+        columns = weigh::count_coarse_cells(strided_of(values), max_cells);
+        for (const auto& column : columns) {
+            sizes.push_back(std::ssize(column.cells));
+            sizes.push_back(column.coarseness);
+            cells.insert(cells.end(), column.cells.begin(), column.cells.end());
+            counts.insert(counts.end(), column.counts.begin(), column.counts.end());
+        }
+    }
+    return nb::make_tuple(to_numpy(std::move(sizes), columns.size(), 2), to_numpy(std::move(cells)),
+                          to_numpy(std::move(counts)));
 }
 
 template <class Count>
@@ -77,6 +97,8 @@ void bind_add_cells(nb::module_& m) {
 void bind_number_shapes(nb::module_& m) {
     m.def("count_cells", &count_cells, "classes"_a, "n_classes"_a, "values"_a, "weights"_a.none(),
           "Return the grid cells of the values in ascending order, and their counts or weights per class.");
+    m.def("count_coarse_cells", &count_coarse_cells, "values"_a, "max_cells"_a,
+          "Return the number of cells and the coarseness of each column, and the ascending cells and counts of all.");
     bind_add_cells<double>(m);
     bind_add_cells<std::int64_t>(m);
     m.def("compare_shapes", &compare_shapes, "centres"_a, "counts"_a, "has_own_spread"_a, "has_shared_spread"_a,

@@ -7,7 +7,6 @@ using namespace nb::literals;
 
 namespace {
 
-using Matrix = nb::ndarray<const double, nb::numpy, nb::ndim<2>, nb::device::cpu>;
 using Keys = std::optional<Vector<std::uint64_t>>;
 using Hashes = MutableVector<std::uint64_t>;
 
@@ -16,12 +15,11 @@ weigh::ColumnKeys keys_of(const Keys& keys, std::uint64_t first, std::size_t col
     return {keys ? span_of(*keys) : std::span<const std::uint64_t>{}, first};
 }
 
-void add_matrix_hashes(const Matrix& matrix, const Keys& keys, std::uint64_t first, const Hashes& hashes) {
+void add_matrix_hashes(const Matrix<double>& matrix, const Keys& keys, std::uint64_t first, const Hashes& hashes) {
     require(hashes.shape(0) == matrix.shape(0), "there must be one hash per row");
     const auto columns = keys_of(keys, first, matrix.shape(1));
     const ScopedGilRelease released(matrix.shape(0) * matrix.shape(1));
-    const weigh::StridedMatrix view{matrix.data(), matrix.shape(0), matrix.shape(1), matrix.stride(0), matrix.stride(1)};
-    weigh::add_matrix_hashes(view, columns, span_of(hashes));
+    weigh::add_matrix_hashes(strided_of(matrix), columns, span_of(hashes));
 }
 
 void add_code_hashes(const Vector<std::int32_t>& codes, const Vector<std::uint64_t>& by_code, const Hashes& hashes) {

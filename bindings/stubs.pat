@@ -25,6 +25,11 @@ weigh._core.count_cells:
         classes: NDArray[numpy.int32], n_classes: int, values: NDArray[numpy.float64], weights: NDArray[numpy.float64] | None
     ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
 
+weigh._core.count_coarse_cells:
+    def count_coarse_cells(
+        values: NDArray[numpy.float64], max_cells: int
+    ) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64]]: ...
+
 weigh._core.add_cells:
     \from typing import overload
     @overload

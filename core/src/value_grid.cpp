@@ -1,7 +1,6 @@
 #include "weigh/value_grid.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -10,7 +9,6 @@
 namespace weigh {
 namespace {
 
-constexpr int kDroppedBits = 42;  // of the 52 bits of the fraction
 constexpr std::size_t kFirstSlots = 512;
 constexpr std::int32_t kSkipped = std::numeric_limits<std::int32_t>::max();
 constexpr std::int64_t kRangePerRow = 8;  // cells of a range for each row, at most
@@ -153,13 +151,6 @@ CellCounts count_rows(std::span<const std::int32_t> cells, Codes classes, std::s
 }
 
 }  // namespace
-
-std::int32_t grid_cell(double value) {
-    if (value == 0.0) return 0;  // −0 too
-    const auto magnitude = std::bit_cast<std::uint64_t>(std::abs(value)) >> kDroppedBits;
-    const auto cell = static_cast<std::int32_t>(magnitude) + 1;
-    return value < 0.0 ? -cell : cell;
-}
 
 CellCounts count_cells(Codes classes, std::size_t n_classes, Strided<double> values, std::span<const double> weights) {
     std::vector<std::int32_t> cells(values.size);

@@ -9,6 +9,7 @@
 
 #include "expect.h"
 #include "weigh/association.h"
+#include "weigh/coarse_cells.h"
 #include "weigh/exact_sums.h"
 #include "weigh/number_shapes.h"
 #include "weigh/row_hash.h"
@@ -58,6 +59,38 @@ void cells_equal_a_map(Random& random, std::size_t n, std::size_t form) {
         for (const auto& [cell, row] : expected) {
             EXPECT(counts.cells[k] == cell);
             for (std::size_t c = 0; c < 3; ++c) EXPECT(counts.counts[c * expected.size() + k] == row[c]);
+            ++k;
+        }
+    }
+}
+
+// Widens the cells of a map until there are few enough.
+void coarse_cells_equal_a_map(Random& random, std::size_t n, std::size_t form, std::size_t max_cells) {
+    const std::size_t width = 11;
+    std::vector<double> matrix(n * width);
+    for (std::size_t j = 0; j < width; ++j) {
+        const auto values = draw_numbers(random, n, form);
+        for (std::size_t i = 0; i < n; ++i) matrix[i * width + j] = values[i];
+    }
+    const auto columns = count_coarse_cells({matrix.data(), n, width, width, 1}, max_cells);
+    for (std::size_t j = 0; j < width; ++j) {
+        int coarseness = -1;
+        std::map<std::int32_t, std::int64_t> expected;
+        do {
+            expected.clear();
+            ++coarseness;
+            for (std::size_t i = 0; i < n; ++i) {
+                const double value = matrix[i * width + j];
+                if (!std::isfinite(value)) continue;
+                const std::int32_t cell = grid_cell(value), magnitude = ((std::abs(cell) - 1) >> coarseness) + 1;
+                ++expected[cell == 0 ? 0 : cell < 0 ? -magnitude : magnitude];
+            }
+        } while (expected.size() > max_cells);
+        EXPECT(columns[j].coarseness == coarseness);
+        EXPECT(columns[j].cells.size() == expected.size());
+        std::size_t k = 0;
+        for (const auto& [cell, count] : expected) {
+            EXPECT(columns[j].cells[k] == cell && columns[j].counts[k] == count);
             ++k;
         }
     }
@@ -156,6 +189,7 @@ int main() {
     for (const std::size_t n : {1, 2, 20, 300, 3000}) {
         for (const std::size_t form : {0, 1, 2}) {
             cells_equal_a_map(random, n, form);
+            for (const std::size_t max_cells : {3, 20, 256}) coarse_cells_equal_a_map(random, n, form, max_cells);
             sums_do_not_depend_on_the_order(random, n, form);
             for (const std::int32_t n_classes : {1, 2, 5}) losses_are_finite(random, n, form, n_classes);
         }

@@ -686,6 +686,9 @@ def count_cells(
     values: NDArray[numpy.float64],
     weights: NDArray[numpy.float64] | None,
 ) -> tuple[NDArray[numpy.int32], NDArray[numpy.float64]]: ...
+def count_coarse_cells(
+    values: NDArray[numpy.float64], max_cells: int
+) -> tuple[NDArray[numpy.int64], NDArray[numpy.int32], NDArray[numpy.int64]]: ...
 @overload
 def add_cells(
     cells: NDArray[numpy.int32],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -161,6 +162,43 @@ def test_every_number_lies_in_its_cell_as_a_count_in_plain_python_says() -> None
     assert counts == summary.counts.tolist()
     fine = NumberCells.from_values(x[:50])
     assert all(map(np.array_equal, fine.bounds, cell_bounds(fine.cells)))
+
+
+def _count_plainly(values: Any) -> tuple[int, dict[int, int]]:
+    """Return the coarseness and the counts of the cells, by widening them until there are few enough."""
+    magnitudes = [(np.abs(x).view(np.int64) >> 42) + 1 if x else 0 for x in values if np.isfinite(x)]
+    signs = [int(np.sign(x)) for x in values if np.isfinite(x)]
+    for coarseness in range(22):
+        pairs = zip(signs, magnitudes, strict=True)
+        counts = Counter(int(sign * (((m - 1) >> coarseness) + 1)) for sign, m in pairs)
+        if len(counts) <= MAX_CELLS:
+            break
+    return coarseness, dict(sorted(counts.items()))
+
+
+@pytest.mark.parametrize("n", [1, 3, 700, 3000])
+def test_cells_of_a_matrix_are_those_of_a_plain_count_in_any_layout(n: int) -> None:
+    sizes = 10.0 ** RNG.integers(-200, 200, (n, 4))
+    matrix = np.column_stack(
+        [
+            RNG.normal(size=(n, 5)) + 3,
+            RNG.normal(size=(n, 4)) * sizes,
+            RNG.integers(-30, 30, (n, 2)),
+            np.full((n, 1), -7e100),
+            np.where(RNG.random((n, 1)) < 0.5, np.nan, np.inf),
+            np.where(RNG.random((n, 1)) < 0.5, 1e-300, 1e300),
+        ]
+    )
+    expected = [_count_plainly(column) for column in matrix.T]
+    for same in (
+        matrix,
+        np.asfortranarray(matrix),
+        np.repeat(matrix, 2, axis=0)[::2],
+        matrix[:, ::-1][:, ::-1],
+    ):
+        found = NumberCells.from_matrix(same)
+        counts = [dict(zip(each.cells.tolist(), each.counts.tolist(), strict=True)) for each in found]
+        assert [(each.coarseness, c) for each, c in zip(found, counts, strict=True)] == expected
 
 
 def test_rows_of_weight_zero_are_not_summarised() -> None:

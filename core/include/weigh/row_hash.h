@@ -13,13 +13,6 @@
 
 namespace weigh {
 
-// A matrix with any strides, in elements.
-struct StridedMatrix {
-    const double* data = nullptr;
-    std::size_t rows = 0, columns = 0;
-    std::ptrdiff_t row_stride = 0, column_stride = 0;
-};
-
 // The keys of the columns; without keys, column j has the key `first` + j.
 struct ColumnKeys {
     std::span<const std::uint64_t> keys;

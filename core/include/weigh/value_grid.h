@@ -5,6 +5,9 @@
 // three digits. Cells are numbered in the order of their numbers: 0 is zero, and −k mirrors k.
 #pragma once
 
+#include <bit>
+#include <cmath>
+#include <cstdint>
 #include <vector>
 
 #include "weigh/views.h"
@@ -16,8 +19,15 @@ struct CellCounts {
     std::vector<double> counts;       // row-major: one row per class, one column per cell
 };
 
+constexpr int kDroppedBits = 42;  // of the 52 bits of the fraction
+
 // The cell of a finite number.
-std::int32_t grid_cell(double value);
+inline std::int32_t grid_cell(double value) {
+    if (value == 0.0) return 0;  // −0 too
+    const auto magnitude = std::bit_cast<std::uint64_t>(std::abs(value)) >> kDroppedBits;
+    const auto cell = static_cast<std::int32_t>(magnitude) + 1;
+    return value < 0.0 ? -cell : cell;
+}
 
 // Count the numbers of each class by cell, or sum their weights. Rows with a negative class and values that are NaN or
 // infinite are skipped; an empty `weights` span means unit weights.

@@ -21,6 +21,13 @@ struct Strided {
     const T& operator[](std::size_t i) const { return data[static_cast<std::ptrdiff_t>(i) * stride]; }
 };
 
+// A matrix with any strides, in elements.
+struct StridedMatrix {
+    const double* data = nullptr;
+    std::size_t rows = 0, columns = 0;
+    std::ptrdiff_t row_stride = 0, column_stride = 0;
+};
+
 // Compressed sparse rows (CSR): row i has the entries indptr[i] .. indptr[i + 1].
 struct SparseRows {
     std::span<const std::int64_t> indptr;

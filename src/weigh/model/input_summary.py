@@ -13,6 +13,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from weigh import _core
 from weigh.features.blocks import (
     CategoryBlock,
     DenseBlock,
@@ -30,13 +31,12 @@ from weigh.features.words import as_sparse_block
 from weigh.immutable import Immutable
 from weigh.model.counts.count_table import CountTable, RowClasses, read_counts_array
 from weigh.model.counts.sufficient_statistics import FlagCounts
-from weigh.model.counts.value_grid import DROPPED_BITS, MAX_CELL, cell_bounds
+from weigh.model.counts.value_grid import MAX_CELL, cell_bounds
 from weigh.model.file import store
 from weigh.source.sparse_rows import SparseRows
 
 MAX_CELLS = 256  # per number: at most 3 kilobytes
 MAX_NUMBERS = 256  # of more columns side by side, none is summarised: it would take as long as a regression
-MAX_TABLE = 1 << 16  # cells that are counted in a table even for few numbers
 KEY = "inputs"
 
 
@@ -55,8 +55,16 @@ class NumberCells(Immutable):
     @classmethod
     def from_values(cls, values: Floats, n_zeros: int = 0) -> NumberCells:
         """Count numbers and further zeros; missing ones are left out."""
-        counted = cls(*_count_cells(values))._merged()
+        counted = cls.from_matrix(values[:, None])[0]
         return counted.plus(cls(np.zeros(1, np.int32), np.full(1, n_zeros))) if n_zeros else counted
+
+    @classmethod
+    def from_matrix(cls, values: Floats) -> tuple[NumberCells, ...]:
+        """Count the numbers of each column; missing ones are left out."""
+        sizes, cells, counts = _core.count_coarse_cells(values, MAX_CELLS)
+        ends = np.cumsum(sizes[:, 0])[:-1]
+        parts = zip(np.split(cells, ends), np.split(counts, ends), sizes[:, 1].tolist(), strict=True)
+        return tuple(cls(*part) for part in parts)
 
     def plus(self, other: NumberCells) -> NumberCells:
         """Return the counts of both."""
@@ -96,28 +104,6 @@ class WordFrequencies(Immutable):
     """In how many rows each word or bucket occurred, in the order of the weights of the model."""
 
     counts: Longs
-
-
-def _count_cells(values: Floats) -> tuple[Ints, Longs]:
-    """Return the ascending cells of the finite numbers, and how many lie in each."""
-    finite = values[np.isfinite(values)]
-    cells = (np.abs(finite).view(np.int64) >> DROPPED_BITS) + 1
-    below, above = (_count_integers(cells[side]) for side in (finite < 0, finite > 0))
-    n_zeros = len(finite) - int(below[1].sum() + above[1].sum())
-    zero = np.zeros(int(n_zeros > 0), np.int64)
-    found = np.concatenate([-below[0][::-1], zero, above[0]]).astype(np.int32)
-    return found, np.concatenate([below[1][::-1], zero + n_zeros, above[1]])
-
-
-def _count_integers(numbers: Longs) -> tuple[Longs, Longs]:
-    """Return the different numbers in ascending order, and how often each occurs."""
-    first = int(numbers.min(initial=MAX_CELL))
-    # Counting in a table is many times as fast as sorting, unless the numbers are far apart.
-    if int(numbers.max(initial=0)) - first > MAX_TABLE + 4 * len(numbers):
-        return np.unique(numbers, return_counts=True)
-    table = np.bincount(numbers - first)
-    places = np.flatnonzero(table)
-    return places + first, table[places]
 
 
 Numbers = tuple[NumberCells, ...]
@@ -210,8 +196,7 @@ def _summarise(group: ColumnGroup, block: Any, used: Mask) -> Part:
 
 def _summarise_numbers(block: SparseBlock | DenseBlock, used: Mask) -> Numbers:
     if isinstance(block, DenseBlock):
-        matrix = block.matrix if used.all() else block.matrix[used]
-        return tuple(NumberCells.from_values(np.ascontiguousarray(column)) for column in matrix.T)
+        return NumberCells.from_matrix(block.matrix if used.all() else block.matrix[used])
     rows = block.rows.select(used)
     order = np.argsort(rows.indices, kind="stable")
     ends = np.cumsum(np.bincount(rows.indices, minlength=len(block.names)))

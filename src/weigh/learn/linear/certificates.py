@@ -94,14 +94,15 @@ def unpenalised_products(
     return np.concatenate([q[free], total]), np.concatenate([errors[free], error])
 
 
-def certify_squared(problem: Problem, solution: Solution, tol: float) -> Solution:
+def certify_squared(problem: Problem, solution: Solution, tol: float, gram: Floats | None = None) -> Solution:
     """Return the solution of squared loss with a certified objective and gap.
 
-    `tol` is the largest gap for which double precision suffices.
+    `tol` is the largest gap for which double precision suffices; `gram` is the Gram matrix of the unpenalised
+    columns, that of the intercept last, if it is already known.
     """
     problem = problem.drop_zero_weights()
     weights = RowProducts(problem, is_extended=False).weights
-    span = UnpenalisedSpan.decompose(unpenalised_columns(problem)[1], weights)
+    span = UnpenalisedSpan.decompose(unpenalised_columns(problem)[1], weights, gram)
     certified = _certify_squared(problem, solution, span, is_extended=False)
     if certified.gap > tol and can_extend(problem.X):
         extended = _certify_squared(problem, solution, span, is_extended=True)

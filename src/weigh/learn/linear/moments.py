@@ -23,6 +23,7 @@ from weigh.learn.linear.problem import Problem
 
 # Products lose twice the digits of mean / std, so columns whose ratio is larger are shifted first.
 _MAX_MEAN_TO_STD = 10.0
+_MAX_CANCELLED = 100.0  # mean / std of shifted columns; above it they are shifted again
 _MAX_SPARSE_DENSITY = 0.2  # up to which sparse products are faster than dense ones
 _OUTER_BLOCK = 64  # rows of an outer product computed at once
 
@@ -88,7 +89,9 @@ class Moments(Immutable):
         if not has_intercept:
             return cls(n_rows, total, start, 0.0, sums.gram, sums.cross, sums.yy, log_weights, has_intercept)
         step, step_y = sums.sum_x / total, sums.sum_y / total
-        has_cancelled = total * step**2 > 1e4 * np.maximum(np.diagonal(sums.gram) - total * step**2, 0.0)
+        has_cancelled = total * step**2 > _MAX_CANCELLED**2 * np.maximum(
+            np.diagonal(sums.gram) - total * step**2, 0.0
+        )
         if (has_cancelled & (step != 0) & (np.abs(step) > 1e-12 * np.abs(start))).any():
             # The sampled rows were not representative: repeat with the true means.
             return cls.from_rows(X, y, weights, has_intercept=has_intercept, shift=start + step)
@@ -115,6 +118,22 @@ class Moments(Immutable):
         if first is None:
             raise DataError("There are no rows to learn from: give at least one batch.")
         return reduce(cls.plus, parts, first)
+
+    def unshifted_gram(self, X: Matrix) -> Floats | None:
+        """Return the Gram matrix of the rows with that of the intercept last.
+
+        None if the products were summed after a shift, because then their rounding errors are not those of X.
+        """
+        if not self.has_intercept:
+            return self.gram
+        if _distant_means(X) is not None or (np.abs(self.mean_x) > 0.5 * _MAX_CANCELLED * self.std).any():
+            return None
+        gram = np.empty((self.width + 1, self.width + 1))
+        gram[:-1, :-1] = self.gram
+        _add_outer_product(gram[:-1, :-1], self.mean_x, self.total_weight)
+        gram[-1, :-1] = gram[:-1, -1] = self.total_weight * self.mean_x
+        gram[-1, -1] = self.total_weight
+        return gram
 
     def plus(self, other: Moments) -> Moments:
         """Return the moments of the rows of both (Chan, Golub and LeVeque)."""

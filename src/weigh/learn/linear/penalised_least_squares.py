@@ -310,8 +310,10 @@ class PenalisedLeastSquares:
                 f"{MAX_COVARIANCE_FEATURES:,} are supported. Give them a prior too."
             )
 
-    def _certify(self, problem: Problem, solution: Solution, tol: float) -> Solution:
-        return certify_least_squares(problem, solution, tol * null_objective(problem, False)[0])
+    def _certify(
+        self, problem: Problem, solution: Solution, tol: float, gram: Floats | None = None
+    ) -> Solution:
+        return certify_least_squares(problem, solution, tol * null_objective(problem, False)[0], gram)
 
     def _solve_without_penalty(self, fit: PenalisedFit, problem: Problem, tol: float) -> PenalisedFit:
         if self._full_moments is None and self._needs_conjugate_gradient:
@@ -325,7 +327,9 @@ class PenalisedLeastSquares:
         solution = Solution(plain.w, b, plain.squared_error / 2, plain.gap, 1, plain.method)
         if plain.rank == problem.X.width and problem.X.n_rows * problem.X.width <= MAX_SMALL_CELLS:
             solution = refine_squared(problem, solution)
-        solution = self._certify(problem, solution, tol)
+        is_of_rows = moments is not None and self._full_moments is None and problem.X is self._problem.X
+        gram = self.moments.unshifted_gram(problem.X) if is_of_rows else None
+        solution = self._certify(problem, solution, tol, gram)
         b = solution.b if self._full_moments is None else self._full_moments.intercept(solution.w)
         plain = replace(plain, w=solution.w, b=float(b), squared_error=2 * solution.objective)
         posterior = None

@@ -35,15 +35,17 @@ def can_refine(problem: Problem) -> bool:
     return n * d <= MAX_REFINED_CELLS and n * d * min(n, d) <= _MAX_WORK
 
 
-def certify_least_squares(problem: Problem, solution: Solution, max_gap: float) -> Solution:
+def certify_least_squares(
+    problem: Problem, solution: Solution, max_gap: float, gram: Floats | None = None
+) -> Solution:
     """Certify a solution of squared loss, and refine its weights if the gap is above `max_gap`."""
     is_free = (problem.l1 == 0) & (problem.l2 == 0)
     if is_free.any() and needs_conjugate_gradient(problem.X):
         return solution  # its gap is an estimate, which its method says
-    certified = certify_squared(problem, solution, max_gap)
+    certified = certify_squared(problem, solution, max_gap, gram)
     if certified.gap <= max_gap or not can_refine(problem):
         return certified
-    refined = certify_squared(problem, refine_squared(problem, certified), max_gap)
+    refined = certify_squared(problem, refine_squared(problem, certified), max_gap, gram)
     return min(certified, refined, key=lambda found: found.gap)
 
 

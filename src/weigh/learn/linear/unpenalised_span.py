@@ -18,6 +18,7 @@ from weigh.learn.linear.problem import MAX_DENSE_CELLS
 
 _MAX_ERROR = 0.5  # of a decomposition, relative to what it decomposes
 _MIN_INDEPENDENCE = 1e-3  # of directions of unit norm: less is not told from rounding
+_N_FURTHER_ROUNDINGS = 8  # of roots of weights, and of means that were subtracted and added again
 _EXACT = 2.0**-90  # a residual relative to its terms that counts as an exact dependency
 _ORTHOGONAL = 1e-3  # the share of a residual along the kept columns that is small enough
 _MAX_REFINEMENTS = 50
@@ -38,11 +39,14 @@ class UnpenalisedSpan:
     directions: Floats | None
 
     @classmethod
-    def decompose(cls, U: Matrix, t: Floats) -> UnpenalisedSpan:
-        """Decompose the Gram matrix or, where it loses too many digits, the columns themselves."""
+    def decompose(cls, U: Matrix, t: Floats, gram: Floats | None = None) -> UnpenalisedSpan:
+        """Decompose the Gram matrix or, where it loses too many digits, the columns themselves.
+
+        `gram` is Uᵀ diag(t) U if it is already known, from sums of products that were not shifted.
+        """
         if not U.width:
             return cls(np.zeros((0, 0)), np.zeros(0, np.int64), 0.0, np.zeros((U.n_rows, 0)))
-        span = cls._from_gram(U, t)
+        span = cls._from_gram(U, t, gram)
         if span is not None:
             return span
         if U.n_rows * U.width > MAX_DENSE_CELLS:
@@ -50,9 +54,9 @@ class UnpenalisedSpan:
         return cls._from_columns(U.dense_columns(np.arange(U.width)), t)
 
     @classmethod
-    def _from_gram(cls, U: Matrix, t: Floats) -> UnpenalisedSpan | None:
+    def _from_gram(cls, U: Matrix, t: Floats, known: Floats | None) -> UnpenalisedSpan | None:
         has_unit_weights = bool((t == 1).all())
-        gram = U.weighted_gram(None if has_unit_weights else t)
+        gram = U.weighted_gram(None if has_unit_weights else t) if known is None else known
         norms = np.sqrt(np.diagonal(gram))
         if not norms.all() or not np.isfinite(gram).all():
             return None
@@ -60,8 +64,8 @@ class UnpenalisedSpan:
         if lower is None:
             return None
         inverse = algebra.triangular_inverse(lower).T
-        n_terms = U.width + U.n_rows
-        if not has_unit_weights:
+        n_terms = U.width + U.n_rows + (0 if known is None else _N_FURTHER_ROUNDINGS)
+        if known is None and not has_unit_weights:
             n_terms = U.width + min(U.n_rows, BLOCK_ROWS) + U.n_rows // BLOCK_ROWS
         error = 2 * n_terms * EPS * float(np.square(np.abs(inverse).sum(axis=0)).sum())
         if error > _MAX_ERROR:
