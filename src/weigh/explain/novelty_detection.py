@@ -178,6 +178,11 @@ class NoveltyDetector:
         self._finders, self._not_examined = make_finders(self._inputs, self._unit.value, FALSE_ALARM_RATE)
 
     @property
+    def is_examining(self) -> bool:
+        """Whether the model keeps enough to examine any column."""
+        return bool(self._finders)
+
+    @property
     def false_alarm_rate(self) -> float | None:
         """The share of rows like the training rows that is flagged, or None if it is not known."""
         if not self._finders or not self._unit.is_known:
@@ -227,5 +232,5 @@ class NoveltyDetector:
             shifts,
             self.false_alarm_rate,
             self._not_examined,
-            is_examined=bool(self._finders),
+            is_examined=self.is_examining,
         )

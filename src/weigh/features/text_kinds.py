@@ -102,7 +102,13 @@ class Text(BagOfWordsKind):
         """Return the settings of the native code."""
         shortest, low, high = (min(n, MAX_NATIVE_LENGTH) for n in (self.min_length, *self.ngrams))
         return _core.TokenSettings(
-            TOKEN_UNITS[self.chars], self.lowercase, self.strip_accents, shortest, low, high, self.folded_stop_words
+            TOKEN_UNITS[self.chars],
+            self.lowercase,
+            self.strip_accents,
+            shortest,
+            low,
+            high,
+            self.folded_stop_words,
         )
 
     @property

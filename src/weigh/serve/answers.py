@@ -13,6 +13,7 @@ from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.model.base import Model
 from weigh.model.decision import UNSURE, Decision, log_softmax
+from weigh.serve.descriptions import describe
 from weigh.serve.spans import TextHighlighter
 from weigh.source.chunk import Chunk
 
@@ -100,6 +101,11 @@ class Predictor:
         return names if len(set(names)) == len(names) else [repr(label) for label in classes]
 
     @cached_property
+    def description(self) -> dict[str, Any]:
+        """The facts of the model for clients."""
+        return describe(self.model)
+
+    @cached_property
     def _predictive(self) -> Predictor:
         return Predictor(self.model.predictive())
 
@@ -160,9 +166,7 @@ class Predictor:
         if not options.std:
             return Predictions("prediction", self.model.predict(rows).tolist(), unfamiliar=unfamiliar)
         predicted, deviations = self.model.predict(rows, return_std=True)
-        return Predictions(
-            "prediction", predicted.tolist(), std=deviations.tolist(), unfamiliar=unfamiliar
-        )
+        return Predictions("prediction", predicted.tolist(), std=deviations.tolist(), unfamiliar=unfamiliar)
 
     def find_unfamiliar(self, rows: Any) -> list[list[dict[str, Any]]]:
         """Return for each row the reasons why it is unlike the training rows."""
@@ -174,6 +178,19 @@ class Predictor:
                 for row in range(chunk.n_rows)
             ]
         return found
+
+    def examine(self, rows: Any) -> list[dict[str, Any]] | None:
+        """Return why the first row is unlike the training rows; None if the model keeps too little to tell."""
+        if not self._can_examine:
+            return None
+        return self.find_unfamiliar(rows)[0]
+
+    @cached_property
+    def _can_examine(self) -> bool:
+        try:
+            return bool(self._detector.is_examining)
+        except errors.WeighError:
+            return False
 
     def explain(self, rows: Any, options: ExplainOptions = ExplainOptions()) -> list[dict[str, Any]]:
         """Return the evidence for rows in any form that the model reads."""

@@ -80,11 +80,6 @@ PREDICT_OPTIONS = {
     "check": FLAG,
     "std": FLAG,
 }
-# Of answers that are tables: the columns to copy from the request, and the number of reasons.
-TABLE_OPTIONS = {
-    "keep": Option("'all'", lambda value: value if value == "all" else None),
-    "reasons": Option("a number of at least 1", _read_count),
-}
 EXPLAIN_OPTIONS = {
     "id": ID,
     "worked": Option("true, false, 'text' or 'latex'", _read_worked),
@@ -93,11 +88,10 @@ EXPLAIN_OPTIONS = {
     "most": Option("a number of at least 1", _read_count),
     "spans": FLAG,
 }
+CHANGE_OPTIONS = {"id": ID}
 
 
-def read_options(
-    body: Mapping[str, Any], query_string: bytes, known: Mapping[str, Option]
-) -> dict[str, Any]:
+def read_options(body: Mapping[str, Any], query_string: bytes, known: Mapping[str, Option]) -> dict[str, Any]:
     """Return the options of a body and of a query by name, or raise the problem 422."""
     given = dict(body)
     if query_string:

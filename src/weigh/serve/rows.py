@@ -15,7 +15,8 @@ from weigh.model.base import BaseModel
 from weigh.serve.limits import Limits
 from weigh.serve.media_types import ARROW, CSV, JSON, JSON_LINES
 from weigh.serve.problems import Problem
-from weigh.source.chunk import Chunk, DictionaryColumn, TextColumn
+from weigh.source.base import Source
+from weigh.source.chunk import Chunk, DictionaryColumn, TextColumn, to_pylist
 
 MAX_IGNORED_NAMES = 20
 _SCALARS = frozenset({str, int, float, bool, type(None)})
@@ -38,6 +39,17 @@ class Batch:
 def read_batch(body: bytes, media_type: str, model: BaseModel, limits: Limits) -> Batch:
     """Return the rows of a body, or raise a problem that says what is wrong with it."""
     return _READERS[media_type](body, model, limits)
+
+
+def read_labelled_rows(
+    body: bytes, media_type: str, model: BaseModel, limits: Limits
+) -> tuple[list[Any], dict[str, Any]]:
+    """Return rows with their labels as JSON values, and the options of the body."""
+    if media_type == CSV:
+        return _list_csv_rows(body, model, limits), {}
+    if media_type == ARROW:
+        return _read_arrow_table(body, limits).to_pylist(), {}
+    return load_rows(body, media_type, limits)
 
 
 def load_rows(body: bytes, media_type: str, limits: Limits) -> tuple[list[Any], dict[str, Any]]:
@@ -161,12 +173,7 @@ def _nesting_problem(limits: Limits) -> Problem:
 
 def _read_csv(body: bytes, model: BaseModel, limits: Limits) -> Batch:
     """Return the rows of CSV as a source, read as the training file of the model was."""
-    from weigh.source.files.open_files import open as open_file
-
-    if not body.strip():
-        raise Problem(422, "There are no rows.")
-    file, path = _spool(body)
-    source = open_file(path, format="csv", like=model)
+    file, source = _open_csv(body, model)
     n_rows = 0
     for chunk in source.chunks():
         n_rows += chunk.n_rows
@@ -174,6 +181,30 @@ def _read_csv(body: bytes, model: BaseModel, limits: Limits) -> Batch:
     _check_number(n_rows, limits)
     ignored = model.schema.extra_columns(source)[:MAX_IGNORED_NAMES]
     return Batch(source, n_rows, {}, tuple(ignored), file)
+
+
+def _open_csv(body: bytes, model: BaseModel, label: str | None = None) -> tuple[BinaryIO, Source]:
+    from weigh.source.files.open_files import open as open_file
+
+    if not body.strip():
+        raise Problem(422, "There are no rows.")
+    file, path = _spool(body)
+    return file, open_file(path, label, format="csv", like=model)
+
+
+def _list_csv_rows(body: bytes, model: BaseModel, limits: Limits) -> list[dict[str, Any]]:
+    """Return the rows of CSV with the types that they have in training files."""
+    file, source = _open_csv(body, model, model.label)
+    rows: list[dict[str, Any]] = []
+    with file:
+        for chunk in source.chunks(model.schema.kinds_to_read(source)):
+            _check_chunk(chunk, limits)
+            labels = {} if model.label is None else {model.label: chunk.labels}
+            columns = {name: to_pylist(column) for name, column in {**chunk.columns, **labels}.items()}
+            rows += [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+            _check_number(len(rows), limits)
+    # NaN is a missing number, which JSON does not have.
+    return [{name: None if cell != cell else cell for name, cell in row.items()} for row in rows]
 
 
 def _spool(body: bytes) -> tuple[BinaryIO, str]:
@@ -202,13 +233,7 @@ def _check_chunk(chunk: Chunk, limits: Limits) -> None:
 
 
 def _read_arrow(body: bytes, model: BaseModel, limits: Limits) -> Batch:
-    from weigh.serve.arrow import read_table
-
-    table = read_table(body)
-    _check_number(table.num_rows, limits)
-    longest = max(map(_longest_text, table.columns), default=0)
-    _check_length(longest, limits)
-    schema = model.schema
+    table, schema = _read_arrow_table(body, limits), model.schema
     if not schema.named:
         return Batch(table, table.num_rows)
     ignored = [
@@ -219,6 +244,15 @@ def _read_arrow(body: bytes, model: BaseModel, limits: Limits) -> Batch:
     if len(ignored) == table.num_columns:
         raise errors.unknown_column_error(ignored[0], schema.names, "The model")
     return Batch(table.drop_columns(ignored), table.num_rows, {}, tuple(ignored[:MAX_IGNORED_NAMES]))
+
+
+def _read_arrow_table(body: bytes, limits: Limits) -> Any:
+    from weigh.serve.arrow import read_table
+
+    table = read_table(body)
+    _check_number(table.num_rows, limits)
+    _check_length(max(map(_longest_text, table.columns), default=0), limits)
+    return table
 
 
 def _longest_text(column: Any) -> int:
