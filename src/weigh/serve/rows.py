@@ -150,7 +150,7 @@ def _check_length(length: int, limits: Limits) -> None:
 
 def _load_json(text: bytes, limits: Limits, what: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return _DECODER.decode(text.decode().removeprefix("\ufeff"))
     except RecursionError:
         raise _nesting_problem(limits) from None
     except UnicodeDecodeError:
@@ -165,6 +165,9 @@ def _load_json(text: bytes, limits: Limits, what: str) -> Any:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number of JSON, use null for a missing value")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _nesting_problem(limits: Limits) -> Problem:
