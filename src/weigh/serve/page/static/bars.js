@@ -76,7 +76,9 @@ export class Bars {
     const { unit } = explanation;
     const { arranged, others } = arrange(explanation.evidence, unit, this.showsAll);
     const finite = [...arranged.map((row) => row[unit]), ...(previous?.values() ?? [])].filter(Number.isFinite);
-    const scale = Math.max(...finite.map(Math.abs), 1e-300);
+    const [low, high] = [Math.min(0, ...finite), Math.max(0, ...finite)];
+    const scale = Math.max(high - low, 1e-300);
+    this.placeAxis(low, high, scale);
     this.showHeads(explanation);
     const tops = this.positions();
     const kept = new Map();
@@ -93,6 +95,14 @@ export class Bars {
     this.move(tops);
     this.more.hidden = !(others.length || (this.showsAll && explanation.evidence.length > MAX_ROWS + 2));
     this.more.textContent = this.showsAll ? "Show fewer" : `Show all ${explanation.evidence.length.toLocaleString("en")}`;
+  }
+
+  /** Put the axis where the bars on both sides have room. */
+  placeAxis(low, high, scale) {
+    // Lengths are set through the object model, because the page's policy forbids inline styles.
+    this.node.style.setProperty("--zero", (-low / scale).toFixed(4));
+    this.node.classList.toggle("has-against", low < -0.15 * scale);
+    this.node.classList.toggle("has-for", high > 0.15 * scale);
   }
 
   showHeads({ unit, verdict, runner_up, total }) {
@@ -132,7 +142,6 @@ export class Bars {
     line.number.classList.toggle("against", amount < 0);
     const share = Math.max(-1, Math.min(1, amount / scale));
     line.bar.classList.toggle("negative", share < 0);
-    // Lengths are set through the object model, because the page's policy forbids inline styles.
     line.bar.style.setProperty("--size", Math.abs(share));
     this.grow(line, share);
     line.was.hidden = before === undefined;

@@ -60,7 +60,7 @@ function describeChange({ feature, now, to, threshold, becomes }, column) {
   const isThreshold = side && threshold !== null && threshold !== undefined;
   const goal = isThreshold ? `${side} ${formatNumber(threshold)}` : formatValue(to, column);
   return [
-    element("b", {}, formatName(feature)), now === "" ? " " : ` from ${formatValue(now, column)} `, isThreshold ? "" : "to ",
+    element("b", {}, formatName(feature)), now === "" ? " " : ` from ${formatValue(now, column)} `, "to ",
     element("b", {}, goal), " → ", becomesMark(becomes),
   ];
 }
