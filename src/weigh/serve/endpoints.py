@@ -1,34 +1,96 @@
-"""The handlers of the API, and the table that finds them by path and method."""
+"""The handlers of the API."""
 
 from __future__ import annotations
 
+import asyncio
+import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
-from starlette.routing import BaseRoute, Match
-
-from weigh import errors
-from weigh.serve.catalog import describe_model
+from weigh.model.decision import UNSURE
+from weigh.serve.answers import Predictions, Predictor, count_answers
+from weigh.serve.catalog import ServedModel
+from weigh.serve.descriptions import count_rows
 from weigh.serve.limits import read_body
-from weigh.serve.problems import Problem, to_problem, unknown_path, wrong_method
-from weigh.serve.reply import Receive, Reply, Scope, Send
-from weigh.serve.rows import Batch, parse_json_body
+from weigh.serve.media_types import ARROW, CSV, JSON, JSON_LINES, accepted_type, content_type
+from weigh.serve.metrics import MEDIA_TYPE as METRICS_TYPE
+from weigh.serve.metrics import Metrics
+from weigh.serve.options import (
+    CHANGE_OPTIONS,
+    EXPLAIN_OPTIONS,
+    PREDICT_OPTIONS,
+    Option,
+    explain_options,
+    predict_options,
+    read_options,
+)
+from weigh.serve.problems import Problem
+from weigh.serve.reply import Receive, Reply, Scope, encode_json
+from weigh.serve.rows import Batch, read_batch, read_labelled_rows
 from weigh.serve.service import Service
+from weigh.serve.tables import format_csv
+
+# Smaller bodies are answered in less time than it takes to pass them to a thread and back.
+MAX_BYTES_IN_LOOP = 8_192
+MAX_EXPLAINED_BYTES_IN_LOOP = 1_024
+
+BODY_TYPES = (JSON, JSON_LINES, CSV, ARROW)
+PREDICTION_TYPES = (JSON, JSON_LINES, CSV, ARROW)
+EXPLANATION_TYPES = (JSON, JSON_LINES)
+
+# Reports are documents of their own with inline scripts; in a sandbox they reach neither this server nor others.
+REPORT_POLICY = (
+    "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; frame-ancestors 'self'"
+)
+
+Result = TypeVar("Result")
 
 
 class Call(NamedTuple):
-    """A request to the API: the service, the model that its path names, and how its body is read."""
+    """A request to the API: the service, the name of the model in its address, and how its body is read."""
 
     service: Service
     model: str
     scope: Scope
     receive: Receive
 
-    async def read_batch(self) -> Batch:
-        """Return the rows and the options of the body."""
+    @property
+    def served(self) -> ServedModel:
+        """The model that the address names."""
         served = self.service.catalog.get(self.model)
-        body = await read_body(self.scope, self.receive, self.service.limits)
-        return parse_json_body(body, served.model.schema, self.service.limits)
+        self.scope["weigh.model"] = served.name
+        return served
+
+    async def read_body(self) -> bytes:
+        """Return the body."""
+        return await read_body(self.scope, self.receive, self.service.limits)
+
+    def read_options(self, batch: Batch, known: Mapping[str, Option]) -> dict[str, Any]:
+        """Return the options of the body and of the address."""
+        return read_options(batch.options, self.scope["query_string"], known)
+
+
+class Counted(NamedTuple):
+    """What metrics say of predictions: rows, verdicts, and why the first row is unlike the training rows.
+
+    `reasons` is None if the row was not examined.
+    """
+
+    n_rows: int
+    verdicts: dict[str, int]
+    reasons: list[dict[str, Any]] | None
+
+    def add_to(self, metrics: Metrics, model: str, predictor: Predictor) -> None:
+        """Add the counts; only the event loop does, so that none is lost."""
+        for verdict, number in self.verdicts.items():
+            if verdict == UNSURE and UNSURE not in predictor.class_names:
+                metrics.add("weigh_unsure_total", number, model=model)
+            else:
+                metrics.add("weigh_predictions_total", number, model=model, verdict=verdict)
+        if self.reasons is not None:
+            metrics.add("weigh_examined_rows_total", 1, model=model)
+            metrics.add("weigh_unfamiliar_rows_total", int(bool(self.reasons)), model=model)
 
 
 Handler: TypeAlias = Callable[[Call], Awaitable[Reply]]
@@ -36,81 +98,162 @@ Handler: TypeAlias = Callable[[Call], Awaitable[Reply]]
 
 async def list_models(call: Call) -> Reply:
     """Answer with the descriptions of all models."""
-    return Reply.of_json({"models": [describe_model(served) for served in call.service.catalog]})
+    catalog = call.service.catalog
+    return await asyncio.to_thread(
+        lambda: Reply.of_json({"models": [served.describe() for served in catalog]})
+    )
 
 
 async def get_model(call: Call) -> Reply:
     """Answer with the description of a model."""
-    return Reply.of_json(describe_model(call.service.catalog.get(call.model)))
+    served = call.served
+    return await asyncio.to_thread(lambda: Reply.of_json(served.describe()))
+
+
+async def get_report(call: Call) -> Reply:
+    """Answer with the report that was written beside the model."""
+    path = call.served.report_path
+    if path is None:
+        raise Problem(404, "There is no report beside this model; weigh report writes one.")
+    body = await asyncio.to_thread(path.read_bytes)
+    headers = ((b"content-security-policy", REPORT_POLICY.encode()), (b"x-frame-options", b"SAMEORIGIN"))
+    return Reply(body, 200, "text/html; charset=utf-8", headers)
 
 
 async def predict(call: Call) -> Reply:
     """Answer with the predictions for rows."""
-    batch = await call.read_batch()
-    served = call.service.catalog.get(call.model)
-    return Reply.of_json({"predictions": served.predictor.predict(batch.rows)})
+    predictor, metrics = call.served.predictor, call.service.metrics
+    media_type = content_type(call.scope, BODY_TYPES)
+    answer_type = accepted_type(call.scope, PREDICTION_TYPES)
+    body = await call.read_body()
+
+    def answer() -> tuple[Reply, Counted]:
+        batch = read_batch(body, media_type, predictor.model, call.service.limits)
+        options = call.read_options(batch, PREDICT_OPTIONS)
+        predictions = predictor.predict(batch.rows, predict_options(options, predictor))
+        may_examine = isinstance(batch.rows, list) and metrics.may_examine()
+        reasons = predictor.examine(batch.rows[:1]) if may_examine else None
+        counted = Counted(batch.n_rows, count_answers(predictions, predictor), reasons)
+        return _format_predictions(predictions, answer_type, _common_fields(batch, options)), counted
+
+    reply, counted = await _run(answer, is_short=len(body) <= MAX_BYTES_IN_LOOP and media_type == JSON)
+    call.scope["weigh.rows"] = counted.n_rows
+    counted.add_to(metrics, call.model, predictor)
+    return reply
 
 
 async def explain(call: Call) -> Reply:
     """Answer with the evidence for rows."""
-    batch = await call.read_batch()
-    served = call.service.catalog.get(call.model)
-    return Reply.of_json({"explanations": served.predictor.explain(batch.rows)})
+    predictor = call.served.predictor
+    media_type = content_type(call.scope, BODY_TYPES)
+    answer_type = accepted_type(call.scope, EXPLANATION_TYPES)
+    body = await call.read_body()
+    limits = call.service.limits
+
+    def answer() -> Reply:
+        batch = read_batch(body, media_type, predictor.model, limits)
+        if batch.n_rows > limits.explained_rows:
+            detail = f"There are {batch.n_rows:,} rows; a request explains {limits.explained_rows:,} at most."
+            raise Problem(413, detail)
+        call.scope["weigh.rows"] = batch.n_rows
+        options = call.read_options(batch, EXPLAIN_OPTIONS)
+        answers = predictor.explain(batch.rows, explain_options(options))
+        if answer_type == JSON_LINES:
+            return Reply(_join_lines(answers), 200, JSON_LINES)
+        return Reply.of_json({"explanations": answers, **_common_fields(batch, options)})
+
+    return await _run(answer, is_short=len(body) <= MAX_EXPLAINED_BYTES_IN_LOOP and media_type == JSON)
 
 
-async def report_health(call: Call) -> Reply:
-    """Answer that the server is alive."""
-    return Reply.of_json({"status": "ok"})
+async def learn(call: Call) -> Reply:
+    """Add labelled rows to the model."""
+    return await _change(call, "learn")
 
 
-Methods: TypeAlias = Mapping[str, Handler]
-PATHS: dict[str, Methods] = {
-    "/v1/models": {"GET": list_models},
-    "/health/live": {"GET": report_health},
-    "/health/ready": {"GET": report_health},
-}
-MODEL_ACTIONS: dict[str, Methods] = {
-    "": {"GET": get_model},
-    "predict": {"POST": predict},
-    "explain": {"POST": explain},
-}
-MODEL_PREFIX = "/v1/models/"
+async def forget(call: Call) -> Reply:
+    """Remove labelled rows from the model."""
+    return await _change(call, "forget")
 
 
-class ApiRoute(BaseRoute):
-    """All addresses of the API in one route, found by looking up a table."""
+async def _change(call: Call, operation: str) -> Reply:
+    from weigh.serve.feedback import Change
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    served = call.served
+    feedback = served.require_feedback()
+    media_type = content_type(call.scope, BODY_TYPES)
+    accepted_type(call.scope, (JSON,))
+    body = await call.read_body()
+    limits = call.service.limits
 
-    def matches(self, scope: Scope) -> tuple[Match, dict[str, Any]]:
-        """Return whether an address belongs to the API."""
-        path = scope["path"]
-        is_own = scope["type"] == "http" and (path in PATHS or path.startswith("/v1/"))
-        return (Match.FULL if is_own else Match.NONE), {}
+    def read() -> tuple[list[Any], dict[str, Any]]:
+        rows, fields = read_labelled_rows(body, media_type, served.model, limits)
+        return rows, read_options(fields, call.scope["query_string"], CHANGE_OPTIONS)
 
-    async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        try:
-            methods, model = _find_methods(scope["path"])
-            method = "GET" if scope["method"] == "HEAD" else scope["method"]
-            if method not in methods:
-                raise wrong_method(methods)
-            reply = await methods[method](Call(self._service, model, scope, receive))
-        except Problem as problem:
-            reply = problem.to_reply()
-        except errors.WeighError as error:
-            reply = to_problem(error).to_reply()
-        await reply.send(send)
+    rows, options = await _run(read, is_short=len(body) <= MAX_BYTES_IN_LOOP and media_type == JSON)
+    call.scope["weigh.rows"] = len(rows)
+    change_id = options.get("id") or uuid.uuid4().hex
+    outcome = await feedback.submit(Change(change_id, operation, rows, call.scope.get("weigh.token")))
+    if outcome.error is not None:
+        raise outcome.error
+    call.service.metrics.add(
+        "weigh_feedback_rows_total", outcome.rows, model=served.name, operation=operation
+    )
+    model = {"rows": count_rows(feedback.model())}
+    return Reply.of_json(
+        {"rows": outcome.rows, "repeated": outcome.repeated, "id": change_id, "model": model}
+    )
 
 
-def _find_methods(path: str) -> tuple[Methods, str]:
-    """Return the handlers of an address by method, and the name of the model in it."""
-    if path.startswith(MODEL_PREFIX):
-        name, slash, action = path.removeprefix(MODEL_PREFIX).partition("/")
-        methods = MODEL_ACTIONS.get(action) if name and bool(action) == bool(slash) else None
-    else:
-        name, methods = "", PATHS.get(path)
-    if methods is None:
-        raise unknown_path()
-    return methods, name
+async def report_live(call: Call) -> Reply:
+    """Answer that the process is alive."""
+    del call
+    return Reply.of_json({"status": "alive"})
+
+
+async def report_ready(call: Call) -> Reply:
+    """Answer whether requests are accepted."""
+    if not call.service.is_ready:
+        raise Problem(503, "The server is starting or stopping.")
+    return Reply.of_json({"status": "ready"})
+
+
+async def get_metrics(call: Call) -> Reply:
+    """Answer with the counts of all processes of the server."""
+    text = await asyncio.to_thread(call.service.metrics.format)
+    return Reply(text.encode(), 200, METRICS_TYPE)
+
+
+async def get_openapi(call: Call) -> Reply:
+    """Answer with the OpenAPI document."""
+    # Imported here because few clients ask for it.
+    from weigh.serve.openapi import openapi_document
+
+    return Reply.of_json(openapi_document(call.service.limits))
+
+
+async def _run(work: Callable[[], Result], *, is_short: bool) -> Result:
+    """Do work in the event loop if it is short, otherwise in a thread."""
+    return work() if is_short else await asyncio.to_thread(work)
+
+
+def _common_fields(batch: Batch, options: Mapping[str, Any]) -> dict[str, Any]:
+    fields: dict[str, Any] = {"id": options["id"]} if "id" in options else {}
+    if batch.ignored_columns:
+        fields["ignored_columns"] = list(batch.ignored_columns)
+    return fields
+
+
+def _format_predictions(predictions: Predictions, media_type: str, fields: Mapping[str, Any]) -> Reply:
+    if media_type == JSON:
+        return Reply.of_json({"predictions": predictions.to_json(), **fields})
+    if media_type == JSON_LINES:
+        return Reply(_join_lines(predictions.to_json()), 200, JSON_LINES)
+    if media_type == CSV:
+        return Reply(format_csv(predictions.columns()), 200, f"{CSV}; charset=utf-8")
+    from weigh.serve.arrow import write_table
+
+    return Reply(write_table(predictions.columns()), 200, ARROW)
+
+
+def _join_lines(answers: list[dict[str, Any]]) -> bytes:
+    return b"".join(encode_json(answer) + b"\n" for answer in answers)

@@ -25,7 +25,8 @@ class Limits:
     text_length : characters of a cell (413)
     nesting : of lists and objects in JSON (400)
     header_bytes : of all header fields and the address (431)
-    body_seconds : in which the whole body must arrive (408)
+    body_seconds : in which the whole request must arrive (408)
+    connections : to one process of `weigh serve` (503)
     requests : answered at the same time by one process (503)
     requests_per_client : of them, for one token or one address (429)
     """
@@ -37,6 +38,7 @@ class Limits:
     nesting: int = 16
     header_bytes: int = 16_384
     body_seconds: float = 20.0
+    connections: int = 2_000
     requests: int = 256
     requests_per_client: int = 128
 
@@ -89,9 +91,7 @@ class LimitRequests:
             detail = f"The server is answering {limits.requests:,} requests already; try again in a second."
             return Problem(503, detail, [RETRY_AFTER])
         if self._by_client[_client_of(scope)] >= limits.requests_per_client:
-            detail = (
-                f"This client has {limits.requests_per_client:,} unanswered requests already; wait for answers."
-            )
+            detail = f"This client has {limits.requests_per_client:,} unanswered requests already; wait for answers."
             return Problem(429, detail, [RETRY_AFTER])
         return None
 
@@ -103,7 +103,9 @@ def _client_of(scope: Scope) -> str:
 
 async def read_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
     """Return the body of a request, or raise the problem 413 or 408."""
-    too_large = Problem(413, f"The body is larger than {limits.body_bytes:,} bytes; send fewer rows at a time.")
+    too_large = Problem(
+        413, f"The body is larger than {limits.body_bytes:,} bytes; send fewer rows at a time."
+    )
     for name, value in scope["headers"]:
         if name == b"content-length" and value.isdigit() and int(value[:20]) > limits.body_bytes:
             raise too_large

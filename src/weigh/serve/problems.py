@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from http import HTTPStatus
 from typing import Any
@@ -17,9 +18,14 @@ MEDIA_TYPE = "application/problem+json"
 _STATUSES: tuple[tuple[type[errors.WeighError], int], ...] = (
     (errors.Unsupported, 409),
     (errors.MergeError, 409),
+    (errors.SourceError, 422),
     (errors.FileError, 503),
 )
 _UNPROCESSABLE = 422
+_FILE_PROBLEM = "The server cannot read or write its files now, so nothing was changed; its log says why."
+
+# Bodies that are read like files have such a name, or that of a temporary file.
+_BODY_PATH = re.compile(r"/proc/self/fd/\d+|\S*/weigh-\w+\.csv")
 
 # Advice that a client of the API can follow; the other steps are for whoever trains the model.
 _STEPS = {"missing value": "Use null for missing values; in CSV leave the field empty."}
@@ -54,7 +60,11 @@ def to_problem(error: errors.WeighError) -> Problem:
     fields = {"error": type(error).__name__}
     if error.suggestion:
         fields["suggestion"] = error.suggestion
-    return Problem(status, error.render(_write_advice), **fields)
+    if status == 503:
+        # Paths of the server are not the client's business.
+        return Problem(status, _FILE_PROBLEM, **fields)
+    detail = _BODY_PATH.sub("the body", error.render(_write_advice))
+    return Problem(status, detail[:1].upper() + detail[1:], **fields)
 
 
 def _write_advice(advice: Setting | Step) -> str:
