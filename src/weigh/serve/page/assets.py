@@ -1,4 +1,4 @@
-"""The page's files, with the headers under which browsers may use them."""
+"""The page's files, with the headers for browsers to keep them."""
 
 from __future__ import annotations
 
@@ -16,27 +16,17 @@ MEDIA_TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-# The page loads nothing but its own files and asks nobody but its own server.
-POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
-    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
-)
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-}
 
 
 class Asset:
-    """A file of the page in memory; browsers ask each time whether it has changed."""
+    """A file of the page in memory; browsers ask each time whether it has changed.
+
+    The security headers of all answers (`weigh.serve.access`) let the page load its own files only.
+    """
 
     def __init__(self, name: str, content: bytes) -> None:
         self.content = content
         self.headers = {
-            **HEADERS,
             "Content-Type": MEDIA_TYPES[name[name.rindex(".") :]],
             "Cache-Control": "no-cache",
             "ETag": f'"{hashlib.sha256(content).hexdigest()[:32]}"',

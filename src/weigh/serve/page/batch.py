@@ -2,35 +2,25 @@
 
 from __future__ import annotations
 
-import csv
 import io
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any
 
-from weigh import errors
 from weigh.csv_writer import CsvWriter
 from weigh.model.base import Model
 from weigh.model.evidence.evidence import Evidence
 from weigh.serve.limits import Limits
-from weigh.serve.problems import Problem
-from weigh.serve.rows import batch_of_rows
+from weigh.serve.media_types import CSV
+from weigh.serve.rows import read_batch
+from weigh.source.base import Source
+from weigh.source.chunk import to_pylist
 from weigh.text import format_signed, truncate
 
 N_REASONS = 3
 MAX_CLASS_COLUMNS = 10  # with more classes only the verdict has its probability
 ROWS_AT_ONCE = 200  # explained between two parts of the answer
 MAX_REASON_WIDTH = 120
-DELIMITERS = ",;\t|"
-UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-
-
-@dataclass(frozen=True)
-class CsvTable:
-    """The names and the rows of cells of a CSV file."""
-
-    names: Sequence[str]
-    records: Sequence[Sequence[str]]
+BASES = ("class prior", "bias")
 
 
 class BatchAnswer:
@@ -38,25 +28,25 @@ class BatchAnswer:
 
     def __init__(self, model: Any, body: bytes, limits: Limits) -> None:
         self._model = model
-        self._table = parse_csv(body, limits)
+        self._batch = read_batch(body, CSV, model, limits)
         self._classes = list(model.classes) if isinstance(model, Model) else []
-        self._rows = batch_of_rows(_rows_for(model, self._table), model.schema, limits, {}).rows
+        self._names, self._records = _read_cells(self._batch.rows)
         # What the model cannot predict must be known before the answer begins.
-        model.predict(self._rows)
+        model.predict(self._batch.rows)
 
     @property
     def n_rows(self) -> int:
         """The number of rows."""
-        return len(self._table.records)
+        return len(self._records)
 
     def parts(self) -> Iterator[bytes]:
         """Yield the answer as CSV."""
-        yield _write_rows([[*self._table.names, *self._added_names]])
-        for start in range(0, self.n_rows, ROWS_AT_ONCE):
-            end = start + ROWS_AT_ONCE
-            explained = self._model.explain(self._rows[start:end])
-            pairs = zip(self._table.records[start:end], explained, strict=True)
-            yield _write_rows([*record, *self._added_cells(evidence)] for record, evidence in pairs)
+        yield _write_rows([[*self._names, *self._added_names]])
+        records = iter(self._records)
+        for chunk in self._model.chunks(self._batch.rows):
+            for start in range(0, chunk.n_rows, ROWS_AT_ONCE):
+                explained = self._model.explain(chunk.slice(start, min(start + ROWS_AT_ONCE, chunk.n_rows)))
+                yield _write_rows([*next(records), *self._added_cells(evidence)] for evidence in explained)
 
     @property
     def _has_probabilities(self) -> bool:
@@ -84,7 +74,7 @@ class BatchAnswer:
 
 def _format_reasons(evidence: Evidence) -> list[str]:
     """Return the strongest contributions without the class prior or bias, as text."""
-    strongest = [row for row in evidence.strongest(N_REASONS + 1) if row.feature not in ("class prior", "bias")]
+    strongest = [row for row in evidence.strongest(N_REASONS + 1) if row.feature not in BASES]
     reasons = [
         f"{truncate(row.title, MAX_REASON_WIDTH)} ({format_signed(row.nats, 3)})"
         for row in strongest[:N_REASONS]
@@ -92,62 +82,21 @@ def _format_reasons(evidence: Evidence) -> list[str]:
     return [*reasons, *[""] * (N_REASONS - len(reasons))]
 
 
-def _write_rows(rows: Any) -> bytes:
+def _read_cells(source: Source) -> tuple[list[str], list[tuple[Any, ...]]]:
+    """Return the names of all columns of a file and its cells as they are written."""
+    label = [] if source.label is None else [source.label]
+    names = [*source.names, *label]
+    texts = source.without_markers().with_storage(dict.fromkeys(names, "string"))
+    records: list[tuple[Any, ...]] = []
+    for chunk in texts.chunks():
+        columns = {**chunk.columns, **dict.fromkeys(label, chunk.labels)}
+        records += zip(*(to_pylist(columns[name], name) for name in names), strict=True)
+    return names, records
+
+
+def _write_rows(rows: Iterable[Iterable[Any]]) -> bytes:
     text = io.StringIO()
     writer = CsvWriter(text, raw=False)
     for row in rows:
         writer.write_row(row)
     return text.getvalue().encode("utf-8", "backslashreplace")
-
-
-def parse_csv(body: bytes, limits: Limits) -> CsvTable:
-    """Read a CSV file with a header line, separated by commas, semicolons, tabs or bars."""
-    text = _decode(body)
-    first_line = text.lstrip("\r\n").partition("\n")[0]
-    delimiter = max(DELIMITERS, key=first_line.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    names: list[str] = []
-    records: list[list[str]] = []
-    try:
-        for record in reader:
-            if not names:
-                names = record
-            elif record:
-                _check_width(record, names, reader.line_num)
-                records.append(record)
-            if len(records) > limits.rows:
-                raise Problem(413, f"The file has more than {limits.rows:,} rows; split it into smaller ones.")
-    except csv.Error as error:
-        raise Problem(422, f"Line {reader.line_num:,} of the file is not CSV: {error}.") from None
-    if not records:
-        raise Problem(422, "The file has no rows: it needs a header line with the columns, and a line per row.")
-    repeated = [name for name in dict.fromkeys(names) if names.count(name) > 1]
-    if repeated:
-        raise Problem(422, f"The file has several columns {errors.quote_names(repeated)}; rename them.")
-    return CsvTable(names, records)
-
-
-def _decode(body: bytes) -> str:
-    if body.startswith(UTF16_MARKS):
-        return body.decode("utf-16", "replace")
-    try:
-        return body.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        return body.decode("cp1252", "replace")
-
-
-def _check_width(record: Sequence[str], names: Sequence[str], line: int) -> None:
-    if len(record) != len(names):
-        raise Problem(
-            422, f"Line {line:,} of the file has {len(record):,} cells, but the header has {len(names):,}."
-        )
-
-
-def _rows_for(model: Any, table: CsvTable) -> list[dict[str, Any]]:
-    """Return the columns that the model reads, with empty cells as missing and levels of their own types."""
-    wanted = [(at, name) for at, name in enumerate(table.names) if name in set(model.schema.names)]
-    levels = {name: {str(level): level for level in model.levels.get(name, ())} for _, name in wanted}
-    return [
-        {name: levels[name].get(record[at], record[at]) if record[at] else None for at, name in wanted}
-        for record in table.records
-    ]

@@ -13,7 +13,7 @@ from starlette.routing import Route
 
 from weigh import errors
 from weigh.serve.limits import read_body
-from weigh.serve.page.assets import HEADERS, shell, static_files
+from weigh.serve.page.assets import shell, static_files
 from weigh.serve.page.batch import BatchAnswer
 from weigh.serve.page.mail import decode_mail
 from weigh.serve.problems import Problem, to_problem, unknown_path
@@ -48,14 +48,14 @@ async def _decode_mail(service: Service, request: Request) -> Response:
     body = await read_body(request.scope, request.receive, service.limits)
     # ASCII JSON, because a mail may hold lone surrogates.
     content = json.dumps(await run_in_threadpool(decode_mail, body))
-    return Response(content, media_type="application/json", headers=HEADERS)
+    return Response(content, media_type="application/json")
 
 
 async def _predict_file(service: Service, request: Request) -> Response:
-    model = service.catalog.get(request.path_params["name"]).model
+    served = service.catalog.get(request.path_params["name"])
     body = await read_body(request.scope, request.receive, service.limits)
-    answer = await run_in_threadpool(BatchAnswer, model, body, service.limits)
-    headers = {**HEADERS, "X-Rows": str(answer.n_rows), "Content-Disposition": "attachment"}
+    answer = await run_in_threadpool(BatchAnswer, served.predictor.model, body, service.limits)
+    headers = {"X-Rows": str(answer.n_rows), "Content-Disposition": "attachment"}
     return StreamingResponse(answer.parts(), media_type="text/csv; charset=utf-8", headers=headers)
 
 

@@ -2,6 +2,7 @@
 
 import { hasToken, request, root } from "./api.js";
 import { button, element, scrollBox, table } from "./dom.js";
+import { flagWords } from "./fields.js";
 import { formatName, formatNumber, formatPercent, formatQuantity } from "./format.js";
 import { shareOf } from "./verdict.js";
 
@@ -35,7 +36,8 @@ function describeColumn(column) {
     return column.levels.length > 6 ? `${formatQuantity(column.n_levels ?? column.levels.length, "value")}: ${shown} …` : shown;
   }
   if (Number.isFinite(column.minimum) && Number.isFinite(column.maximum)) return `${formatNumber(column.minimum, 3)} to ${formatNumber(column.maximum, 3)}`;
-  if (column.choices) return column.choices.map((word) => formatName(word, 30)).join(" / ");
+  if (column.choices) return flagWords(column).map((word) => formatName(word, 30)).join(" / ");
+  if (column.format) return `such as ${column.format}`;
   return "–";
 }
 
@@ -86,7 +88,7 @@ export class Card {
         model.label ? fact("predicts", formatName(model.label)) : null,
         model.calibration ? fact("calibration", describe(model.calibration)) : null,
         model.certificate ? fact("certificate", describe(model.certificate)) : null,
-        model.digest ? fact("SHA-256", element("code", {}, model.digest)) : null,
+        model.digest ? fact("digest", element("code", {}, model.digest)) : null,
       ),
       model.classes ? scrollBox("Classes", this.classes) : null,
       element("details", { open: columns.length <= 12 }, element("summary", {}, "Columns"),

@@ -1,6 +1,6 @@
 // "This is wrong": teach the model the right class of the row, and take it back.
 
-import { hasToken, modelPath, postChange } from "./api.js";
+import { modelPath, postChange } from "./api.js";
 import { announce, button, element, uniqueId } from "./dom.js";
 import { formatName } from "./format.js";
 
@@ -8,13 +8,9 @@ const MAX_RADIOS = 8; // more classes are chosen from a menu
 
 /** Return the sentence why the model cannot be corrected here, or null if it can. */
 export function reasonAgainst(model) {
-  if (model.label === null || model.label === undefined) return "The model cannot be corrected here, because it does not name its label column.";
-  if (!model.can_learn) return model.feedback?.reason ?? "This model cannot be corrected here: it does not learn from single rows.";
-  if (!model.feedback) return "Corrections are switched off: the server was started without a folder for feedback.";
-  if (model.feedback.reason) return model.feedback.reason;
-  if (model.scopes && !model.scopes.includes("learn")) {
-    return hasToken() ? "Your token may read, but not correct the model." : "Correcting the model needs a token with the scope learn.";
-  }
+  if (!model.can_learn) return model.cannot_learn;
+  if (!model.scopes.includes("learn")) return "This token may read, but not correct the model: it does not have the scope learn.";
+  if (model.label === null) return "The model does not name its label column, so a right class cannot be sent to it.";
   return null;
 }
 

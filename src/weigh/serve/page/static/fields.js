@@ -68,7 +68,7 @@ function tokensField(column, changed) {
 }
 
 function flagField(column, changed) {
-  const [off, on] = column.choices ?? ["no", "yes"];
+  const [off, on] = flagWords(column);
   const box = element("input", { type: "checkbox", class: "switch", id: uniqueId("field") });
   const state = element("span", { class: "switch-state", "aria-hidden": "true" });
   const set = (value) => {
@@ -95,21 +95,25 @@ function flagField(column, changed) {
   };
 }
 
+/** The words for the two states of a flag: those of the training rows, if it had words. */
+export function flagWords({ choices }) {
+  return choices && typeof choices[0] === "string" ? choices : ["no", "yes"];
+}
+
 function dateField(column, changed) {
-  const input = element("input", { type: "date", id: uniqueId("field") });
-  const hasRange = column.minimum && column.maximum;
+  const hasTime = column.format?.includes(":") ?? false;
+  const input = element("input", { type: hasTime ? "datetime-local" : "date", id: uniqueId("field") });
   const set = (value) => {
     input.value = value ?? "";
     markMissing(node, input.value === "");
   };
-  const hint = hasRange ? `${column.minimum} to ${column.maximum} in training` : "";
-  const node = frame(column, input, hint, () => { set(null); changed(column); });
+  const node = frame(column, input, "", () => { set(null); changed(column); });
   input.addEventListener("input", () => {
     markMissing(node, input.value === "");
     changed(column);
   });
   set(null);
-  const day = () => new Date(Date.now() - Math.random() * 3e10).toISOString().slice(0, 10);
+  const day = () => new Date(Date.now() - Math.random() * 3e10).toISOString().slice(0, hasTime ? 16 : 10);
   return { column, node, set, focus: () => input.focus(), get: () => input.value || null, example: day };
 }
 
@@ -216,7 +220,8 @@ function numberField(column, changed) {
     input.value = value ?? "";
     show();
   };
-  const hint = hasRange ? `${formatNumber(minimum, 3)} to ${formatNumber(maximum, 3)} in training` : "";
+  const unit = column.unit ? ` ${formatName(column.unit, 20)}` : "";
+  const hint = hasRange ? `${formatNumber(minimum, 3)} to ${formatNumber(maximum, 3)}${unit} in training` : unit;
   const controls = slider ? element("div", { class: "number" }, slider, input) : input;
   const node = frame(column, input, hint, () => { set(null); changed(column); });
   input.replaceWith(controls);

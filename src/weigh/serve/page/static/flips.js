@@ -1,6 +1,7 @@
 // What would change the verdict: single values, and the smallest set of features to leave out.
 
 import { button, element } from "./dom.js";
+import { flagWords } from "./fields.js";
 import { titleOf } from "./bars.js";
 import { formatName, formatNumber } from "./format.js";
 
@@ -21,7 +22,7 @@ export function numberBeyond(threshold, to, distance) {
 function valuesOfChange(change, form) {
   const field = form.fields.get(change.feature);
   if (!field) return null;
-  if (field.column.kind === "flag") return { [change.feature]: change.to === "1" || change.to === field.column.choices?.[1] };
+  if (field.column.kind === "flag") return { [change.feature]: change.to === "1" || change.to === flagWords(field.column)[1] };
   if (change.threshold === null || change.threshold === undefined) return { [change.feature]: change.to };
   const now = field.get();
   return { [change.feature]: numberBeyond(change.threshold, change.to, change.threshold - now) };
@@ -66,7 +67,7 @@ function describeChange({ feature, now, to, threshold, becomes }, column) {
 }
 
 function formatValue(value, column) {
-  if (column?.kind === "flag" && (value === "0" || value === "1")) return formatName((column.choices ?? ["no", "yes"])[value]);
+  if (column?.kind === "flag" && (value === "0" || value === "1")) return formatName(flagWords(column)[value]);
   return formatName(value);
 }
 

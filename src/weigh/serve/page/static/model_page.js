@@ -19,7 +19,7 @@ const VIEWS = { try: "Try it", file: "A whole file", about: "About the model" };
 
 export class ModelPage {
   constructor(model) {
-    this.model = prepare(model);
+    this.model = { ...model, classes: model.classes ?? null };
     this.pinned = null;
     this.answer = null;
     this.sequence = 0;
@@ -141,12 +141,12 @@ export class ModelPage {
       const { signal } = this.controller;
       const rows = [this.fullRow(row)];
       const [{ predictions }, { explanations }] = await Promise.all([
-        postJson(modelPath(this.model.name, "predict"), { rows, check: true }, signal),
+        postJson(modelPath(this.model.name, "predict"), { rows, check: this.model.can_check, std: this.model.has_std ?? false }, signal),
         postJson(modelPath(this.model.name, "explain"), { rows }, signal),
       ]);
       if (sequence !== this.sequence) return;
       this.show(row, predictions[0], normalise(explanations[0]));
-      if (this.model.classes) this.flipTimer = setTimeout(() => this.askFlip(rows, sequence, signal), FLIP_DELAY);
+      if (this.model.can_flip) this.flipTimer = setTimeout(() => this.askFlip(rows, sequence, signal), FLIP_DELAY);
     } catch (problem) {
       if (problem.name !== "AbortError" && sequence === this.sequence) this.fail(problem);
     }
@@ -221,17 +221,9 @@ export class ModelPage {
   }
 }
 
-/** Leave out the parts of dates, which are no columns of a row. */
-function prepare(model) {
-  const dates = model.columns.filter((column) => column.kind === "date").map((column) => `${column.name}: `);
-  const columns = model.columns.filter((column) => !dates.some((prefix) => column.name.startsWith(prefix)));
-  return { ...model, columns, classes: model.classes ?? null };
-}
-
-/** Name the unit of the evidence, and turn the API's words for infinities into numbers. */
+/** Turn the API's words for infinities into numbers. */
 function normalise(explanation) {
-  const keys = Object.keys(explanation.evidence[0] ?? {});
-  const unit = explanation.unit ?? keys.find((key) => key !== "feature" && key !== "value") ?? "nats";
+  const { unit } = explanation;
   const evidence = explanation.evidence.map((row) => ({ ...row, [unit]: toNumber(row[unit]) }));
   return { ...explanation, unit, evidence, total: toNumber(explanation.total) };
 }

@@ -4,6 +4,7 @@ import { element, uniqueId } from "./dom.js";
 import { formatName, formatNumber, formatPercent } from "./format.js";
 
 const MAX_CLASSES = 6;
+const NORMAL_95 = 1.96; // standard deviations
 
 /** Return the number that the API gives for a class; its keys are the classes as text. */
 export function shareOf(shares, label) {
@@ -82,9 +83,11 @@ export class Verdict {
 
   showNotes(prediction, explanation) {
     const notes = [];
-    const interval = prediction.interval;
-    if (interval) notes.push(`95 % of such values lie between ${formatNumber(interval[0])} and ${formatNumber(interval[1])}.`);
-    for (const reason of prediction.unfamiliar?.reasons ?? prediction.unfamiliar ?? []) notes.push(formatName(reason, 300));
+    if (Number.isFinite(prediction.std)) {
+      const [low, high] = [-1, 1].map((side) => formatNumber(explanation.total + side * NORMAL_95 * prediction.std));
+      notes.push(`The true value is between ${low} and ${high} with a probability of about 95 %.`);
+    }
+    for (const reason of prediction.unfamiliar ?? []) notes.push(`Unlike the training rows: ${formatName(reason.text, 300)}`);
     this.notes.replaceChildren(...notes.map((note) => element("li", { dir: "auto" }, note)));
     this.notes.hidden = notes.length === 0;
   }

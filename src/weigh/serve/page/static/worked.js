@@ -36,13 +36,16 @@ export class Worked {
     if (!this.node.open || this.shown === this.explanation) return;
     const { explanation } = this;
     this.shown = explanation;
-    let text;
+    const text = this.model.can_work ? await this.request() : sumAsText(explanation);
+    if (this.shown === explanation) this.text.textContent = text;
+  }
+
+  async request() {
     try {
       const { explanations } = await postJson(modelPath(this.model.name, "explain"), { rows: [this.row], worked: true });
-      text = explanations[0].worked ?? sumAsText(explanation);
+      return explanations[0].worked;
     } catch (problem) {
-      text = problem.status === 409 ? sumAsText(explanation) : problem.message;
+      return problem.message;
     }
-    if (this.shown === explanation) this.text.textContent = text;
   }
 }
