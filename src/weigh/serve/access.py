@@ -55,9 +55,9 @@ class Token(NamedTuple):
 class TokenFile:
     """Tokens from a file, which is read again when it changes.
 
-    A line is `NAME SCOPES TOKEN`: scopes are `read`, `learn` or `read,learn`, and the token is at least 16
-    characters long or `sha256:` and its hash in hexadecimal digits. Empty lines and lines that begin with # are
-    skipped. If a changed file cannot be read, the tokens stay as they were, and `log` gets a line.
+    A line is `NAME SCOPES TOKEN`: scopes are `read`, `learn` or `read,learn`, and the token has at least 16
+    characters, or is `sha256:` and its hash in hexadecimal digits. Empty lines and lines that begin with #
+    are skipped. If a changed file cannot be read, the tokens stay as they were, and `log` gets a line.
     """
 
     def __init__(self, path: str | os.PathLike[str], log: Callable[[str], None] | None = None) -> None:
@@ -158,7 +158,7 @@ class Access:
 
 
 class CheckAccess:
-    """ASGI middleware that refuses other hosts, other origins and missing tokens, and adds security headers."""
+    """ASGI middleware that checks hosts, origins and tokens, and adds security headers."""
 
     def __init__(self, app: Any, access: Access) -> None:
         self._app, self._tokens = app, access.tokens
@@ -202,8 +202,8 @@ class CheckAccess:
     def _check_host(self, host: bytes) -> None:
         name = _host_name(host)
         if name not in self._hosts and not _is_ip_address(name):
-            detail = f"This server is not called {errors.one_line_repr(name, 80)}; start it with --allow-host NAME."
-            raise Problem(403, detail)
+            shown = errors.one_line_repr(name, 80)
+            raise Problem(403, f"This server is not called {shown}; --allow-host NAME allows a name.")
         if len(self._known_hosts) < MAX_TOKENS:
             self._known_hosts.add(host)
 

@@ -179,8 +179,12 @@ class Predictor:
             ]
         return found
 
+    def prepare(self) -> None:
+        """Import and compute what the first requests would otherwise wait for."""
+        _ = self.description, self._can_examine
+
     def examine(self, rows: Any) -> list[dict[str, Any]] | None:
-        """Return why the first row is unlike the training rows; None if the model keeps too little to tell."""
+        """Return why the first row is unlike the training rows; None if the model cannot tell."""
         if not self._can_examine:
             return None
         return self.find_unfamiliar(rows)[0]

@@ -40,12 +40,12 @@ def create_app(
 
     Parameters
     ----------
-    models : a model, the path of a model file or of a folder of them, a list of these, or a mapping from names
-        to models or paths
+    models : a model, the path of a model file or of a folder of them, a list of these, or a mapping from
+        names to models or paths
     feedback : folder in which what the models learn and forget is kept; None refuses both
     limits : see `Limits`
-    access : who may use the service, see `Access`; by default everybody who reaches it under the name localhost
-        or an IP address
+    access : who may use the service, see `Access`; by default everybody who reaches it under the name
+        localhost or an IP address
     rebase : whether to carry feedback over from model files that have been replaced
     log : where requests and events are logged; by default nowhere
     metrics_folder : folder that the processes of a server share to sum their counts
@@ -92,10 +92,12 @@ def _feedback_opener(feedback: str | os.PathLike[str] | None, rebase: bool) -> A
 
 async def _watch_files(service: Service) -> None:
     """Load changed models, and share the counts, once a second."""
+    work = service.catalog.prepare
     while True:
-        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         try:
-            await asyncio.to_thread(service.catalog.refresh)
+            await asyncio.to_thread(work)
             await asyncio.to_thread(service.metrics.publish)
         except Exception as error:
             service.log.failure("watching files", error)
+        await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+        work = service.catalog.refresh

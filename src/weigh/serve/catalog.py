@@ -46,13 +46,14 @@ class ServedModel:
     feedback: Any = None  # a FeedbackStore
 
     @cached_property
-    def _base_predictor(self) -> Predictor:
+    def base_predictor(self) -> Predictor:
+        """What answers for the model of the file."""
         return Predictor(self.model)
 
     @property
     def predictor(self) -> Predictor:
         """What answers for the model with all its feedback."""
-        base = self._base_predictor
+        base = self.base_predictor
         if self.feedback is None:
             return base
         model = self.feedback.model()
@@ -154,6 +155,11 @@ class ModelCatalog:
             for folder in self._folders:
                 self._add_files(folder, strict=False)
 
+    def prepare(self) -> None:
+        """Import and compute what the first requests would otherwise wait for."""
+        for served in self:
+            served.base_predictor.prepare()
+
     async def close(self) -> None:
         """Write the feedback that waits, and take no more."""
         for served in self:
@@ -199,6 +205,7 @@ class ModelCatalog:
                     self._note_failure(path.stem, signature, str(error).rstrip("."))
 
     def _replace(self, served: ServedModel) -> None:
+        served.base_predictor.prepare()
         # Requests keep the model that they began with. Readers see the old mapping or the new one.
         self._models = {**self._models, served.name: served}
 
@@ -212,12 +219,12 @@ def _list_sources(models: Any) -> tuple[dict[str, BaseModel | Path], list[Path]]
     if isinstance(models, str | os.PathLike | BaseModel):
         models = [models]
     if isinstance(models, Mapping):
-        pairs = [(str(name), model) for name, model in models.items()]
-    else:
-        pairs = [("", getattr(model, "model_", model)) for model in models]
+        models = models.items()
+    pairs = [model if isinstance(model, tuple) else ("", model) for model in models]
     sources: dict[str, BaseModel | Path] = {}
     folders = []
-    for name, model in pairs:
+    for name, given in pairs:
+        model = getattr(given, "model_", given)
         if not isinstance(model, BaseModel | str | os.PathLike):
             raise errors.parameter_error("create_app", "models", "models, or paths of model files", model)
         source = model if isinstance(model, BaseModel) else Path(model)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import uuid
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from weigh.model.decision import UNSURE
 from weigh.serve.access import SCOPES
@@ -39,13 +39,14 @@ BODY_TYPES = (JSON, JSON_LINES, CSV, ARROW)
 PREDICTION_TYPES = (JSON, JSON_LINES, CSV, ARROW)
 EXPLANATION_TYPES = (JSON, JSON_LINES)
 
-# Reports are documents of their own with inline scripts; in a sandbox they reach neither this server nor others.
+# Reports have inline scripts; in a sandbox they reach neither this server nor others.
 REPORT_POLICY = (
     "sandbox allow-scripts allow-downloads; default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; "
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:; frame-ancestors 'self'"
 )
 
 Result = TypeVar("Result")
+Operation: TypeAlias = Literal["learn", "forget"]
 
 
 class Call(NamedTuple):
@@ -128,7 +129,8 @@ async def get_report(call: Call) -> Reply:
 
 async def predict(call: Call) -> Reply:
     """Answer with the predictions for rows."""
-    predictor, metrics = call.served.predictor, call.service.metrics
+    served, metrics = call.served, call.service.metrics
+    predictor = served.predictor
     media_type = content_type(call.scope, BODY_TYPES)
     answer_type = accepted_type(call.scope, PREDICTION_TYPES)
     body = await call.read_body()
@@ -138,7 +140,7 @@ async def predict(call: Call) -> Reply:
         options = call.read_options(batch, PREDICT_OPTIONS)
         predictions = predictor.predict(batch.rows, predict_options(options, predictor))
         may_examine = isinstance(batch.rows, list) and metrics.may_examine()
-        reasons = predictor.examine(batch.rows[:1]) if may_examine else None
+        reasons = served.base_predictor.examine(batch.rows[:1]) if may_examine else None
         counted = Counted(batch.n_rows, count_answers(predictions, predictor), reasons)
         return _format_predictions(predictions, answer_type, _common_fields(batch, options)), counted
 
@@ -181,8 +183,9 @@ async def forget(call: Call) -> Reply:
     return await _change(call, "forget")
 
 
-async def _change(call: Call, operation: str) -> Reply:
-    from weigh.serve.feedback import Change
+async def _change(call: Call, operation: Operation) -> Reply:
+    # Imported here because predictions need no journal.
+    from weigh.serve.feedback.change import Change
 
     served = call.served
     feedback = served.require_feedback()

@@ -9,7 +9,9 @@ from typing import Any
 from weigh import errors
 from weigh.model.base import BaseModel
 from weigh.model.count_model import CountModel
-from weigh.serve.feedback import Change, FeedbackStore, GroupCommitter, Outcome, TooManyChanges
+from weigh.serve.feedback.change import Change, Outcome
+from weigh.serve.feedback.group_commit import GroupCommitter, TooManyChanges
+from weigh.serve.feedback.store import FeedbackStore
 from weigh.serve.limits import RETRY_AFTER
 from weigh.serve.problems import Problem
 

@@ -91,7 +91,7 @@ class LimitRequests:
             detail = f"The server is answering {limits.requests:,} requests already; try again in a second."
             return Problem(503, detail, [RETRY_AFTER])
         if self._by_client[_client_of(scope)] >= limits.requests_per_client:
-            detail = f"This client has {limits.requests_per_client:,} unanswered requests already; wait for answers."
+            detail = f"This client waits for {limits.requests_per_client:,} answers already; wait for some."
             return Problem(429, detail, [RETRY_AFTER])
         return None
 
@@ -124,8 +124,8 @@ async def read_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
                 if not message.get("more_body", False):
                     return parts[0] if len(parts) == 1 else b"".join(parts)
     except TimeoutError:
-        detail = f"The body did not arrive within {limits.body_seconds:g} seconds."
-        raise Problem(408, detail, [(b"connection", b"close")]) from None
+        late = f"The body did not arrive within {limits.body_seconds:g} seconds."
+        raise Problem(408, late, [(b"connection", b"close")]) from None
 
 
 class ClientDisconnected(Exception):

@@ -19,9 +19,9 @@ MAX_FRAMES = 8
 class ServerLog:
     """Writes lines to a stream.
 
-    Requests are logged with the endpoint, the model, the status, the number of rows, the time and the name of
-    the token: not with their address, their rows or their answers. Errors are logged with their type and their
-    place in the code, because their messages may quote rows.
+    Requests are logged with the endpoint, the model, the status, the number of rows, the time and the name
+    of the token: not with their address, their rows or their answers. Unforeseen errors are logged with their
+    type and their place in the code, because their messages may quote rows.
     """
 
     def __init__(self, format: str = TEXT, stream: TextIO | None = None) -> None:

@@ -25,7 +25,7 @@ _HELP = {
     "weigh_request_seconds": "Time from the first byte of a request to its answer.",
     "weigh_predictions_total": "Predicted rows by model and verdict; 'unsure' has its own metric.",
     "weigh_unsure_total": "Predicted rows with the verdict 'unsure'.",
-    "weigh_examined_rows_total": "Rows compared with the training rows: one of a request, at most 20 a second.",
+    "weigh_examined_rows_total": "Rows compared with training rows: one per request, at most 20 a second.",
     "weigh_unfamiliar_rows_total": "Rows among the examined ones that are unlike the training rows.",
     "weigh_feedback_rows_total": "Rows learned or forgotten.",
 }

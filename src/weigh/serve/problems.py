@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from http import HTTPStatus
 from typing import Any
 
@@ -34,12 +34,18 @@ _STEPS = {"missing value": "Use null for missing values; in CSV leave the field 
 class Problem(Exception):
     """A refusal: its status, one sentence for the client, and further fields and headers of the answer."""
 
-    def __init__(self, status: int, detail: str, headers: Iterable[Header] = (), **fields: Any) -> None:
+    def __init__(
+        self,
+        status: int,
+        detail: str,
+        headers: Iterable[Header] = (),
+        fields: Mapping[str, Any] | None = None,
+    ) -> None:
         super().__init__(detail)
         self.status = status
         self.detail = detail
         self.headers = tuple(headers)
-        self.fields = fields
+        self.fields = fields or {}
 
     def to_reply(self) -> Reply:
         """Return the answer of the API."""
@@ -62,9 +68,9 @@ def to_problem(error: errors.WeighError) -> Problem:
         fields["suggestion"] = error.suggestion
     if status == 503:
         # Paths of the server are not the client's business.
-        return Problem(status, _FILE_PROBLEM, **fields)
+        return Problem(status, _FILE_PROBLEM, fields=fields)
     detail = _BODY_PATH.sub("the body", error.render(_write_advice))
-    return Problem(status, detail[:1].upper() + detail[1:], **fields)
+    return Problem(status, detail[:1].upper() + detail[1:], fields=fields)
 
 
 def _write_advice(advice: Setting | Step) -> str:

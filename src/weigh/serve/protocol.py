@@ -5,11 +5,20 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from weigh.serve.access import SECURITY_HEADERS
 from weigh.serve.limits import Limits
 from weigh.serve.problems import Problem
+
+
+class BoundedConfig(uvicorn.Config):  # type: ignore[misc]
+    """The configuration of a server with limits."""
+
+    def __init__(self, limits: Limits, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(*arguments, **keywords)
+        self.limits = limits
 
 
 class BoundedProtocol(HttpToolsProtocol):  # type: ignore[misc]
@@ -18,10 +27,9 @@ class BoundedProtocol(HttpToolsProtocol):  # type: ignore[misc]
     The application bounds the time of a body, but sees a request only when its header fields are complete.
     """
 
-    limits = Limits()
-
-    def __init__(self, *arguments: Any, **keywords: Any) -> None:
-        super().__init__(*arguments, **keywords)
+    def __init__(self, config: BoundedConfig, *arguments: Any, **keywords: Any) -> None:
+        super().__init__(config, *arguments, **keywords)
+        self.limits = config.limits
         self._began: float | None = None  # when the request began that is still incomplete
         self._header_bytes: int | None = 0  # received so far; None while a body is read
         self._timer: asyncio.TimerHandle | None = None

@@ -42,7 +42,7 @@ class Reply(NamedTuple):
 
 
 def encode_json(value: Any) -> bytes:
-    """Encode a value as JSON; numbers that JSON does not have are converted as `weigh.result.to_json` does."""
+    """Encode a value as JSON; NaN becomes null, and infinities "inf" and "-inf"."""
     try:
         return _encode_strictly(value)
     except ValueError:

@@ -59,10 +59,9 @@ class ApiRoute(BaseRoute):
         except Problem as problem:
             reply = problem.to_reply()
         except errors.WeighError as error:
-            problem = to_problem(error)
-            if problem.status >= 500:
+            reply = to_problem(error).to_reply()
+            if reply.status >= 500:
                 self._service.log.event(str(error))
-            reply = problem.to_reply()
         await reply.send(send)
 
 

@@ -101,8 +101,8 @@ def _order_cells(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> list[l
     absent = [name for name in names if not any(name in row for row in rows)]
     if absent:
         raise errors.ColumnError(
-            f"The rows lack the column {errors.quote_names(absent)}; the model was trained on columns without "
-            "names, which are x0, x1 and so on."
+            f"The rows lack the column {errors.quote_names(absent)}; the model was trained on columns "
+            "without names, which are x0, x1 and so on."
         )
     return [[row.get(name) for name in names] for row in rows]
 

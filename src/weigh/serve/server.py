@@ -23,7 +23,7 @@ from weigh.serve.access import Access, TokenFile, is_loopback
 from weigh.serve.app import create_app
 from weigh.serve.limits import Limits
 from weigh.serve.logs import ServerLog
-from weigh.serve.protocol import BoundedProtocol
+from weigh.serve.protocol import BoundedConfig, BoundedProtocol
 
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 15
@@ -36,7 +36,7 @@ MAX_LISTED_CLASSES = 4
 class ServerSettings:
     """What a server process needs to know; see `create_app` for the first fields."""
 
-    models: dict[str, str] | list[str]
+    models: Sequence[tuple[str, str]]  # names, empty for that of the file, and paths
     feedback: str | None = None
     rebase: bool = False
     host: str = "127.0.0.1"
@@ -103,8 +103,8 @@ def serve(settings: ServerSettings, show: Callable[[StartFacts], None]) -> None:
     """Serve models until SIGTERM or SIGINT; `show` gets what the server says when it listens."""
     if settings.token_file is None and not is_loopback(settings.host):
         raise errors.ParameterError(
-            f"{settings.host} can be reached from other machines, and without tokens everybody there could use "
-            "the models. Give a file of tokens (--token-file), or listen on 127.0.0.1."
+            f"{settings.host} can be reached from other machines, and without tokens everybody there could "
+            "use the models. Give a file of tokens (--token-file), or listen on 127.0.0.1."
         )
     with _metrics_folder() as folder, contextlib.closing(_listen(settings)) as listener:
         settings = replace(settings, metrics_folder=folder, port=listener.getsockname()[1])
@@ -120,10 +120,8 @@ def serve(settings: ServerSettings, show: Callable[[StartFacts], None]) -> None:
 
 
 def _server_config(settings: ServerSettings, app: Any) -> uvicorn.Config:
-    protocol = type("Protocol", (BoundedProtocol,), {"limits": settings.limits})
-    # Found by its name in the processes that are started for it.
-    protocol.__module__, protocol.__qualname__ = __name__, "Protocol"
-    return uvicorn.Config(
+    return BoundedConfig(
+        settings.limits,
         app,
         factory=settings.workers > 1,
         workers=settings.workers,
@@ -165,8 +163,8 @@ def _listen(settings: ServerSettings) -> socket.socket:
     except (OSError, OverflowError) as error:
         reason = error_reason(error) if isinstance(error, OSError) else str(error)
         raise errors.ParameterError(
-            f"The server cannot listen on {settings.host}, port {settings.port}: {reason}. Choose another with "
-            "--port or --host, or stop the program that uses it."
+            f"The server cannot listen on {settings.host}, port {settings.port}: {reason}. Choose another "
+            "with --port or --host, or stop the program that uses it."
         ) from error
     listener.set_inheritable(True)
     return listener

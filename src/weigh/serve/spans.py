@@ -25,7 +25,7 @@ class TextHighlighter:
         ]
 
     def find_spans(self, chunk: Chunk, row: int, evidence: Sequence[EvidenceRow]) -> list[dict[str, Any]]:
-        """Return where the words that contribute occur, with offsets in UTF-16 code units as in JavaScript."""
+        """Return where the words that contribute occur; offsets are UTF-16 code units, as in JavaScript."""
         if not self._columns:
             return []
         return [
