@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
 
@@ -174,7 +174,7 @@ class Predictor:
         for chunk in self._detector.model.chunks(rows):
             reasons = self._detector.find_reasons(chunk)
             found += [
-                [{**reason.to_dict(), "text": str(reason)} for reason in reasons.get(row, ())]
+                [{**asdict(reason), "text": str(reason)} for reason in reasons.get(row, ())]
                 for row in range(chunk.n_rows)
             ]
         return found
