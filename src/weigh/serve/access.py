@@ -29,8 +29,8 @@ _HASH = re.compile(r"sha256:([0-9a-f]{64})")
 
 # Only scripts, styles and pictures of this server; no frames, no plug-ins, no forms to elsewhere.
 CONTENT_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
-    "connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _COMMON_HEADERS: tuple[Header, ...] = (
     (b"x-content-type-options", b"nosniff"),
@@ -203,6 +203,7 @@ class CheckAccess:
         if self._tokens is not None and needed is not None:
             token = self._find_token(self._tokens, headers.get(b"authorization", b""))
             scope["weigh.token"] = token.name
+            scope["weigh.scopes"] = token.scopes
             if needed not in token.scopes:
                 raise Problem(403, f"This token does not have the scope '{needed}'.")
 
@@ -231,7 +232,7 @@ def required_scope(path: str) -> str | None:
     """Return the scope that an address needs; health, the page's own files and the API document need none."""
     if path.startswith("/v1/"):
         return LEARN if path.endswith(("/learn", "/forget")) else READ
-    return READ if path == "/metrics" else None
+    return READ if path == "/metrics" or path.startswith("/page/") else None
 
 
 def _check_origin(headers: Mapping[bytes, bytes], host: bytes) -> None:

@@ -103,7 +103,7 @@ class Predictor:
     @cached_property
     def description(self) -> dict[str, Any]:
         """The facts of the model for clients."""
-        return describe(self.model)
+        return {**describe(self.model), "can_check": self._can_examine}
 
     @cached_property
     def _predictive(self) -> Predictor:

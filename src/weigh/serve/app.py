@@ -17,6 +17,7 @@ from weigh.serve.catalog import ModelCatalog
 from weigh.serve.limits import LimitRequests, Limits
 from weigh.serve.logs import NONE, ServerLog
 from weigh.serve.metrics import Metrics
+from weigh.serve.page import page_routes
 from weigh.serve.requests import RecordRequests
 from weigh.serve.routes import ApiRoute
 from weigh.serve.service import Service
@@ -67,7 +68,7 @@ def create_app(
         service.metrics.publish()
 
     app = Starlette(
-        routes=[ApiRoute(service)],
+        routes=[ApiRoute(service), *page_routes(service)],
         middleware=[
             Middleware(RecordRequests, service=service),
             Middleware(CheckAccess, access=service.access),

@@ -17,11 +17,16 @@ from weigh.atomic_files import error_reason
 from weigh.model.base import BaseModel
 from weigh.model.file.loading import load
 from weigh.serve.answers import Predictor
-from weigh.serve.problems import Problem
+from weigh.serve.problems import Problem, to_problem
 
 SUFFIX = ".weigh"
 REPORT_SUFFIX = ".html"
 MAX_LOAD_ATTEMPTS = 3
+NO_FEEDBACK = "This server was started without a folder for feedback, so it does not learn."
+STALE = (
+    "The model file was replaced after the feedback began, so the server does not learn until it is started "
+    "with --rebase."
+)
 
 # What identifies the content of a file without reading it.
 Signature: TypeAlias = tuple[int, int, int]
@@ -62,8 +67,18 @@ class ServedModel:
     def require_feedback(self) -> Any:
         """Return the feedback, or raise the problem 409 if there is none."""
         if self.feedback is None:
-            raise Problem(409, "This server was started without a folder for feedback, so it does not learn.")
+            raise Problem(409, NO_FEEDBACK)
         return self.feedback
+
+    @property
+    def reason_not_to_learn(self) -> str | None:
+        """The sentence that says why the model cannot be taught here; None if it can."""
+        if self.feedback is None:
+            return NO_FEEDBACK
+        error = getattr(self.feedback, "error", None)
+        if error is not None:
+            return to_problem(error).detail
+        return STALE if self.feedback.is_stale else None
 
     @property
     def report_path(self) -> Path | None:
@@ -74,6 +89,7 @@ class ServedModel:
     def describe(self) -> dict[str, Any]:
         """Return what clients need to know, as plain values."""
         facts = self.predictor.description
+        reason = self.reason_not_to_learn
         state = None
         if self.feedback is not None and not hasattr(self.feedback, "error"):
             state = "stale" if self.feedback.is_stale else "current"
@@ -82,7 +98,8 @@ class ServedModel:
             **facts,
             "digest": f"sha256:{self.digest}",
             "loaded_at": self.loaded_at,
-            "can_learn": state == "current",
+            "can_learn": reason is None,
+            "cannot_learn": reason,
             "feedback": state,
             "report": None if self.report_path is None else f"/v1/models/{self.name}/report",
         }

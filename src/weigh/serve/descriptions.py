@@ -25,6 +25,8 @@ def describe(model: BaseModel) -> dict[str, Any]:
     facts: dict[str, Any] = {"type": model.type_name, "label": model.label, "named": model.schema.named}
     if isinstance(model, Model):
         facts |= {"classes": to_json(list(model.classes)), "has_probabilities": model.has_probabilities}
+    else:
+        facts["has_std"] = has_deviations(model)
     columns = list(describe_columns(model))
     facts["columns"] = columns[:MAX_COLUMNS]
     facts["n_columns"] = len(columns)
@@ -38,6 +40,14 @@ def describe(model: BaseModel) -> dict[str, Any]:
     calibration = getattr(model, "calibration", None)
     facts["calibration"] = None if calibration is None else str(calibration)
     return facts
+
+
+def has_deviations(model: Any) -> bool:
+    """Whether a regression has predictive standard deviations."""
+    try:
+        return model.training_posterior is not None
+    except errors.WeighError:
+        return False
 
 
 def count_rows(model: CountModel) -> dict[str, Any]:

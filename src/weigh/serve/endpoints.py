@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from weigh.model.decision import UNSURE
+from weigh.serve.access import SCOPES
 from weigh.serve.answers import Predictions, Predictor, count_answers
 from weigh.serve.catalog import ServedModel
 from weigh.serve.descriptions import count_rows
@@ -63,6 +64,11 @@ class Call(NamedTuple):
         self.scope["weigh.model"] = served.name
         return served
 
+    @property
+    def scopes(self) -> list[str]:
+        """What the client may do."""
+        return sorted(self.scope.get("weigh.scopes", SCOPES))
+
     async def read_body(self) -> bytes:
         """Return the body."""
         return await read_body(self.scope, self.receive, self.service.limits)
@@ -99,16 +105,16 @@ Handler: TypeAlias = Callable[[Call], Awaitable[Reply]]
 
 async def list_models(call: Call) -> Reply:
     """Answer with the descriptions of all models."""
-    catalog = call.service.catalog
+    catalog, scopes = call.service.catalog, call.scopes
     return await asyncio.to_thread(
-        lambda: Reply.of_json({"models": [served.describe() for served in catalog]})
+        lambda: Reply.of_json({"models": [{**served.describe(), "scopes": scopes} for served in catalog]})
     )
 
 
 async def get_model(call: Call) -> Reply:
     """Answer with the description of a model."""
-    served = call.served
-    return await asyncio.to_thread(lambda: Reply.of_json(served.describe()))
+    served, scopes = call.served, call.scopes
+    return await asyncio.to_thread(lambda: Reply.of_json({**served.describe(), "scopes": scopes}))
 
 
 async def get_report(call: Call) -> Reply:
