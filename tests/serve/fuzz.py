@@ -1,4 +1,4 @@
-"""Requests made from the OpenAPI document and from arbitrary JSON; `python -m tests.serve.fuzz --requests 10000`."""
+"""Fuzzed requests: `python -m tests.serve.fuzz --requests 10000` sends many, the tests a few."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ class Problem(Exception):
 
 
 def to_problem(error: Advised) -> Problem:
-    """Return the problem for an error of the library, or a warning that filters made one, with its advice in the terms of the API."""
+    """Return the problem for an error of the library, or for a warning that filters made an error."""
     status = next((status for kind, status in _STATUSES if isinstance(error, kind)), _UNPROCESSABLE)
     fields = {"error": type(error).__name__}
     if error.suggestion:
