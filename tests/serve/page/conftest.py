@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import socket
 import threading
@@ -15,7 +16,7 @@ from urllib.parse import quote
 import pytest
 import uvicorn
 
-from tests.serve.page.models import served
+from tests.serve.page.models import LEAVING, served
 from weigh.serve import create_app
 
 DESKTOP = {"width": 1280, "height": 900}
@@ -93,6 +94,25 @@ class Visit:
         self.page.wait_for_function(
             "verdict => document.querySelector('.verdict-word').textContent === verdict", arg=verdict
         )
+
+
+def probability(page: Any) -> float:
+    """Return the probability of the verdict that a page shows, in percent."""
+    return float(re.sub(r"[^\d.]", "", page.locator(".verdict-measure").inner_text()))
+
+
+def open_customer(each: Visit) -> Any:
+    """Open the page of a table and fill in a customer who leaves."""
+    page = each.open("churn")
+    page.get_by_label("plan", exact=True).select_option(LEAVING["plan"])
+    for name in ("months", "calls"):
+        page.get_by_label(name, exact=True).fill(str(LEAVING[name]))
+    # A flag begins as missing, and the first click switches it on.
+    flag = page.get_by_label("pays automatically", exact=True)
+    flag.check()
+    flag.uncheck()
+    each.wait_for_verdict("leaves")
+    return page
 
 
 @pytest.fixture
