@@ -32,15 +32,22 @@ CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
-SECURITY_HEADERS: tuple[Header, ...] = (
-    (b"content-security-policy", CONTENT_POLICY.encode()),
+_COMMON_HEADERS: tuple[Header, ...] = (
     (b"x-content-type-options", b"nosniff"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+DATA_HEADERS: tuple[Header, ...] = (
+    *_COMMON_HEADERS,
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+)
+PAGE_HEADERS: tuple[Header, ...] = (
+    *_COMMON_HEADERS,
+    (b"content-security-policy", CONTENT_POLICY.encode()),
     (b"x-frame-options", b"DENY"),
     (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-opener-policy", b"same-origin"),
-    (b"cross-origin-resource-policy", b"same-origin"),
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
-    (b"cache-control", b"no-store"),
 )
 
 
@@ -173,9 +180,10 @@ class CheckAccess:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = message["headers"] = list(message.get("headers", ()))
-                names = {name for name, _ in given}
-                given += [header for header in SECURITY_HEADERS if header[0] not in names]
+                given = dict(message.get("headers", ()))
+                is_page = given.get(b"content-type", b"").startswith(b"text/html")
+                added = PAGE_HEADERS if is_page else DATA_HEADERS
+                message["headers"] = [*message.get("headers", ()), *(h for h in added if h[0] not in given)]
             await send(message)
 
         try:
@@ -186,7 +194,7 @@ class CheckAccess:
             await self._app(scope, receive, send_with_headers)
 
     def _check(self, scope: Scope) -> None:
-        headers = dict(scope["headers"])
+        headers = scope["weigh.headers"] = dict(scope["headers"])
         host = headers.get(b"host", b"")
         if host not in self._known_hosts:
             self._check_host(host)

@@ -136,11 +136,11 @@ async def predict(call: Call) -> Reply:
     body = await call.read_body()
 
     def answer() -> tuple[Reply, Counted]:
-        batch = read_batch(body, media_type, predictor.model, call.service.limits)
-        options = call.read_options(batch, PREDICT_OPTIONS)
-        predictions = predictor.predict(batch.rows, predict_options(options, predictor))
-        may_examine = isinstance(batch.rows, list) and metrics.may_examine()
-        reasons = served.base_predictor.examine(batch.rows[:1]) if may_examine else None
+        with read_batch(body, media_type, predictor.model, call.service.limits) as batch:
+            options = call.read_options(batch, PREDICT_OPTIONS)
+            predictions = predictor.predict(batch.rows, predict_options(options, predictor))
+            may_examine = isinstance(batch.rows, list) and metrics.may_examine()
+            reasons = served.base_predictor.examine(batch.rows[:1]) if may_examine else None
         counted = Counted(batch.n_rows, count_answers(predictions, predictor), reasons)
         return _format_predictions(predictions, answer_type, _common_fields(batch, options)), counted
 
@@ -159,13 +159,13 @@ async def explain(call: Call) -> Reply:
     limits = call.service.limits
 
     def answer() -> Reply:
-        batch = read_batch(body, media_type, predictor.model, limits)
-        if batch.n_rows > limits.explained_rows:
-            detail = f"There are {batch.n_rows:,} rows; a request explains {limits.explained_rows:,} at most."
-            raise Problem(413, detail)
-        call.scope["weigh.rows"] = batch.n_rows
-        options = call.read_options(batch, EXPLAIN_OPTIONS)
-        answers = predictor.explain(batch.rows, explain_options(options))
+        with read_batch(body, media_type, predictor.model, limits) as batch:
+            if batch.n_rows > limits.explained_rows:
+                most = limits.explained_rows
+                raise Problem(413, f"There are {batch.n_rows:,} rows; a request explains {most:,} at most.")
+            call.scope["weigh.rows"] = batch.n_rows
+            options = call.read_options(batch, EXPLAIN_OPTIONS)
+            answers = predictor.explain(batch.rows, explain_options(options))
         if answer_type == JSON_LINES:
             return Reply(_join_lines(answers), 200, JSON_LINES)
         return Reply.of_json({"explanations": answers, **_common_fields(batch, options)})

@@ -106,9 +106,9 @@ async def read_body(scope: Scope, receive: Receive, limits: Limits) -> bytes:
     too_large = Problem(
         413, f"The body is larger than {limits.body_bytes:,} bytes; send fewer rows at a time."
     )
-    for name, value in scope["headers"]:
-        if name == b"content-length" and value.isdigit() and int(value[:20]) > limits.body_bytes:
-            raise too_large
+    length = scope["weigh.headers"].get(b"content-length", b"")
+    if length.isdigit() and int(length[:20]) > limits.body_bytes:
+        raise too_large
     parts: list[bytes] = []
     size = 0
     try:

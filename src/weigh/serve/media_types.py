@@ -52,4 +52,5 @@ def _split(value: str) -> tuple[str, str]:
 
 
 def _header(scope: Scope, name: bytes) -> str:
-    return next((value.decode("latin-1") for key, value in scope["headers"] if key == name), "")
+    value: bytes = scope["weigh.headers"].get(name, b"")
+    return value.decode("latin-1")

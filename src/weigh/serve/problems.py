@@ -70,7 +70,9 @@ def to_problem(error: errors.WeighError) -> Problem:
         # Paths of the server are not the client's business.
         return Problem(status, _FILE_PROBLEM, fields=fields)
     detail = _BODY_PATH.sub("the body", error.render(_write_advice))
-    return Problem(status, detail[:1].upper() + detail[1:], fields=fields)
+    if detail.startswith("the body"):
+        detail = f"T{detail[1:]}"
+    return Problem(status, detail, fields=fields)
 
 
 def _write_advice(advice: Setting | Step) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from weigh.serve.access import SECURITY_HEADERS
+from weigh.serve.access import DATA_HEADERS
 from weigh.serve.limits import Limits
 from weigh.serve.problems import Problem
 
@@ -95,7 +95,7 @@ class BoundedProtocol(HttpToolsProtocol):  # type: ignore[misc]
             (b"content-type", reply.media_type.encode()),
             (b"content-length", b"%d" % len(reply.body)),
             (b"connection", b"close"),
-            *SECURITY_HEADERS,
+            *DATA_HEADERS,
         ]
         lines = b"".join(name + b": " + value + b"\r\n" for name, value in headers)
         self.transport.write(STATUS_LINE[reply.status] + lines + b"\r\n" + reply.body)

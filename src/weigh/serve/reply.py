@@ -41,6 +41,9 @@ class Reply(NamedTuple):
         await send({"type": "http.response.body", "body": self.body})
 
 
+_ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
+
+
 def encode_json(value: Any) -> bytes:
     """Encode a value as JSON; NaN becomes null, and infinities "inf" and "-inf"."""
     try:
@@ -51,4 +54,4 @@ def encode_json(value: Any) -> bytes:
 
 def _encode_strictly(value: Any) -> bytes:
     # Lone surrogates of names have no UTF-8, so that all other characters are escaped with them.
-    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode()
+    return _ENCODER.encode(value).encode()

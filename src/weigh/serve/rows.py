@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import tempfile
@@ -26,14 +27,21 @@ _SCALARS = frozenset({str, int, float, bool, type(None)})
 class Batch:
     """The rows of a request, in a form that models read, and the options beside them.
 
-    `file` holds the text of rows that are read when they are predicted.
+    `files` hold the text of rows that are read when they are predicted, until the batch is closed.
     """
 
     rows: Any
     n_rows: int
     options: Mapping[str, Any] = field(default_factory=dict)
     ignored_columns: tuple[str, ...] = ()
-    file: BinaryIO | None = None
+    files: contextlib.ExitStack | None = None
+
+    def __enter__(self) -> Batch:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self.files is not None:
+            self.files.close()
 
 
 def read_batch(body: bytes, media_type: str, model: BaseModel, limits: Limits) -> Batch:
@@ -150,7 +158,7 @@ def _check_length(length: int, limits: Limits) -> None:
 
 def _load_json(text: bytes, limits: Limits, what: str) -> Any:
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return _DECODER.decode(text.decode().removeprefix("\ufeff"))
     except RecursionError:
         raise _nesting_problem(limits) from None
     except UnicodeDecodeError:
@@ -167,36 +175,42 @@ def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number of JSON, use null for a missing value")
 
 
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
+
+
 def _nesting_problem(limits: Limits) -> Problem:
     return Problem(400, f"The body nests lists and objects more than {limits.nesting} levels deep.")
 
 
 def _read_csv(body: bytes, model: BaseModel, limits: Limits) -> Batch:
     """Return the rows of CSV as a source, read as the training file of the model was."""
-    file, source = _open_csv(body, model)
-    n_rows = 0
-    for chunk in source.chunks():
-        n_rows += chunk.n_rows
-        _check_chunk(chunk, limits)
-    _check_number(n_rows, limits)
-    ignored = model.schema.extra_columns(source)[:MAX_IGNORED_NAMES]
-    return Batch(source, n_rows, {}, tuple(ignored), file)
+    with contextlib.ExitStack() as stack:
+        source = _open_csv(body, model, stack)
+        n_rows = 0
+        for chunk in source.chunks():
+            n_rows += chunk.n_rows
+            _check_chunk(chunk, limits)
+        _check_number(n_rows, limits)
+        ignored = model.schema.extra_columns(source)[:MAX_IGNORED_NAMES]
+        return Batch(source, n_rows, {}, tuple(ignored), stack.pop_all())
 
 
-def _open_csv(body: bytes, model: BaseModel, label: str | None = None) -> tuple[BinaryIO, Source]:
+def _open_csv(body: bytes, model: BaseModel, stack: contextlib.ExitStack, label: str | None = None) -> Source:
+    """Return a body as a source, which the stack closes."""
     from weigh.source.files.open_files import open as open_file
 
     if not body.strip():
         raise Problem(422, "There are no rows.")
     file, path = _spool(body)
-    return file, open_file(path, label, format="csv", like=model)
+    stack.enter_context(file)
+    return open_file(path, label, format="csv", like=model)
 
 
 def _list_csv_rows(body: bytes, model: BaseModel, limits: Limits) -> list[dict[str, Any]]:
     """Return the rows of CSV with the types that they have in training files."""
-    file, source = _open_csv(body, model, model.label)
     rows: list[dict[str, Any]] = []
-    with file:
+    with contextlib.ExitStack() as stack:
+        source = _open_csv(body, model, stack, model.label)
         for chunk in source.chunks(model.schema.kinds_to_read(source)):
             _check_chunk(chunk, limits)
             labels = {} if model.label is None else {model.label: chunk.labels}

@@ -132,6 +132,7 @@ def _server_config(settings: ServerSettings, app: Any) -> uvicorn.Config:
         log_level="error",
         access_log=False,
         server_header=False,
+        proxy_headers=False,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         timeout_worker_healthcheck=HEALTH_SECONDS,
