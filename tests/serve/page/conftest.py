@@ -69,14 +69,15 @@ class Visit:
         self.address = address
         self.context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **settings})
         self.context.set_default_timeout(8_000)
+        # Requests that the page's policy blocks do not come this far.
+        self.context.route(lambda url: not url.startswith((address, "blob:", "data:")), self._block)
         self.page = self.context.new_page()
         self.page.on("console", lambda message: self.problems.append(message.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("request", self._record_request)
 
-    def _record_request(self, request: Any) -> None:
-        if not request.url.startswith((self.address, "blob:", "data:")):
-            self.elsewhere.append(request.url)
+    def _block(self, route: Any) -> None:
+        self.elsewhere.append(route.request.url)
+        route.abort()
 
     def open(self, model: str = "", view: str = "") -> Any:
         """Open the page of a model, or the list of models."""

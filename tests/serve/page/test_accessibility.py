@@ -104,6 +104,7 @@ def test_a_phone_does_not_scroll_sideways(visit: Visits, model: str) -> None:
 def test_the_verdict_stays_in_sight_on_a_phone(visit: Visits) -> None:
     each = visit(viewport=PHONE)
     page = open_customer(each)
+    page.locator(".flips li").first.wait_for()
     page.evaluate("scrollTo(0, document.body.scrollHeight)")
     dock = page.locator(".dock")
     dock.wait_for(state="visible")
@@ -135,7 +136,10 @@ def test_nothing_moves_for_those_who_ask_for_less_motion(visit: Visits) -> None:
             """() => {
               window.moved = 0;
               const { animate } = Element.prototype;
-              Element.prototype.animate = function (...all) { window.moved += 1; return animate.apply(this, all); };
+              Element.prototype.animate = function (...all) {
+                window.moved += 1;
+                return animate.apply(this, all);
+              };
             }"""
         )
         page.get_by_label("months", exact=True).fill("9")

@@ -15,6 +15,7 @@ from tests.report import tables
 from tests.serve.page.conftest import Visit
 from tests.serve.page.models import served
 
+pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.WeighWarning")
 Visits = Callable[..., Visit]
 CUSTOMERS = """\
 id;plan;months;calls;pays automatically;signed

@@ -12,7 +12,6 @@ from tests.serve.page.conftest import PHONE, Visit
 from tests.serve.page.models import served
 
 Visits = Callable[..., Visit]
-ELEMENTS = "main script, main img, main iframe, main b:not([class]):not(.flips b), main u, main i"
 
 
 def hostile_name() -> str:
@@ -74,8 +73,9 @@ def test_the_policy_blocks_injected_markup(visit: Visits) -> None:
     page = each.open("tickets")
     page.evaluate(
         """() => {
-          document.body.insertAdjacentHTML("beforeend", "<img src='http://elsewhere.invalid/x.png' onerror='document.title=1'>");
-          document.body.insertAdjacentHTML("beforeend", "<p style='color: red' onclick='document.title=1'>p</p>");
+          const write = (markup) => document.body.insertAdjacentHTML("beforeend", markup);
+          write("<img src='http://elsewhere.invalid/x.png' onerror='document.title=1'>");
+          write("<p style='color: red' onclick='document.title=1'>p</p>");
           document.querySelector("p[onclick]").click();
         }"""
     )

@@ -34,9 +34,7 @@ def test_the_page_shows_the_prediction_and_evidence_of_the_library(visit: Visits
     assert shown == {row.title: format_like_page(row.nats) for row in evidence.table}
     assert page.locator(".bars tfoot td.n").inner_text() == format_like_page(evidence.total)
     assert page.get_by_role("table", name="Evidence for leaves against stays").is_visible()
-    page.wait_for_function(
-        "() => document.getElementById('live').textContent.startsWith('Verdict: leaves, probability ')"
-    )
+    page.locator("#live", has_text="Verdict: leaves, probability ").wait_for(state="attached")
 
 
 def format_like_page(nats: float) -> str:
@@ -80,9 +78,8 @@ def test_applying_the_listed_changes_flips_the_verdict(visit: Visits) -> None:
 def test_removing_the_listed_words_flips_the_verdict_of_a_text(visit: Visits) -> None:
     each = visit()
     page = each.open("tickets")
-    page.get_by_label("body", exact=True).fill(
-        "My login \U0001f992 failed, the invoice is lost; Password reset please"
-    )
+    text = "My login \U0001f992 failed, the invoice is lost; Password reset please"
+    page.get_by_label("body", exact=True).fill(text)
     each.wait_for_verdict("access")
     page.locator(".flips").get_by_role("button", name="Apply").click()
     page.wait_for_function("() => document.querySelector('.verdict-word').textContent !== 'access'")
