@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shutil
 import socket
 import threading
@@ -15,7 +16,7 @@ from urllib.parse import quote
 import pytest
 import uvicorn
 
-from tests.serve.page.models import served
+from tests.serve.page.models import LEAVING, served
 from weigh.serve import create_app
 
 DESKTOP = {"width": 1280, "height": 900}
@@ -68,14 +69,15 @@ class Visit:
         self.address = address
         self.context = browser.new_context(**{"viewport": DESKTOP, "reduced_motion": "reduce", **settings})
         self.context.set_default_timeout(8_000)
+        # Requests that the page's policy blocks do not come this far.
+        self.context.route(lambda url: not url.startswith((address, "blob:", "data:")), self._block)
         self.page = self.context.new_page()
         self.page.on("console", lambda message: self.problems.append(message.text))
         self.page.on("pageerror", lambda error: self.problems.append(str(error)))
-        self.page.on("request", self._record_request)
 
-    def _record_request(self, request: Any) -> None:
-        if not request.url.startswith((self.address, "blob:", "data:")):
-            self.elsewhere.append(request.url)
+    def _block(self, route: Any) -> None:
+        self.elsewhere.append(route.request.url)
+        route.abort()
 
     def open(self, model: str = "", view: str = "") -> Any:
         """Open the page of a model, or the list of models."""
@@ -93,6 +95,25 @@ class Visit:
         self.page.wait_for_function(
             "verdict => document.querySelector('.verdict-word').textContent === verdict", arg=verdict
         )
+
+
+def probability(page: Any) -> float:
+    """Return the probability of the verdict that a page shows, in percent."""
+    return float(re.sub(r"[^\d.]", "", page.locator(".verdict-measure").inner_text()))
+
+
+def open_customer(each: Visit) -> Any:
+    """Open the page of a table and fill in a customer who leaves."""
+    page = each.open("churn")
+    page.get_by_label("plan", exact=True).select_option(LEAVING["plan"])
+    for name in ("months", "calls"):
+        page.get_by_label(name, exact=True).fill(str(LEAVING[name]))
+    # A flag begins as missing, and the first click switches it on.
+    flag = page.get_by_label("pays automatically", exact=True)
+    flag.check()
+    flag.uncheck()
+    each.wait_for_verdict("leaves")
+    return page
 
 
 @pytest.fixture

@@ -16,8 +16,10 @@ TEAMS = {
     "returns": ["parcel", "broken", "exchange", "delivery"],
 }
 COMMON = ["please", "help", "thanks", "today", "the", "my", "was", "again"]
-# Their words hardly speak for one team, so that a few corrections change the verdict.
-UNDECIDED = "please help, the account and the invoice"
+# Its words hardly speak for one team, so that one correction changes the verdict.
+UNDECIDED = "please help me today"
+
+LEAVING = {"plan": "basic", "months": 3, "calls": 5, "pays automatically": "no"}
 
 
 def tickets(n: int = 90) -> dict[str, list[str]]:

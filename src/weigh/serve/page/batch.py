@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -13,7 +14,7 @@ from weigh.serve.limits import Limits
 from weigh.serve.media_types import CSV
 from weigh.serve.rows import read_batch
 from weigh.source.base import Source
-from weigh.source.chunk import to_pylist
+from weigh.source.chunk import Chunk, to_pylist
 from weigh.text import format_signed, truncate
 
 N_REASONS = 3
@@ -30,9 +31,12 @@ class BatchAnswer:
         self._model = model
         self._batch = read_batch(body, CSV, model, limits)
         self._classes = list(model.classes) if isinstance(model, Model) else []
-        self._names, self._records = _read_cells(self._batch.rows)
-        # What the model cannot predict must be known before the answer begins.
-        model.predict(self._batch.rows)
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(self._batch)
+            self._names, self._records = _read_cells(self._batch.rows)
+            # What the model cannot predict must be known before the answer begins.
+            model.predict(self._batch.rows)
+            stack.pop_all()
 
     @property
     def n_rows(self) -> int:
@@ -41,12 +45,17 @@ class BatchAnswer:
 
     def parts(self) -> Iterator[bytes]:
         """Yield the answer as CSV."""
-        yield _write_rows([[*self._names, *self._added_names]])
-        records = iter(self._records)
+        with self._batch:
+            yield _write_rows([[*self._names, *self._added_names]])
+            records = iter(self._records)
+            for part in self._chunks():
+                explained = self._model.explain(part)
+                yield _write_rows([*next(records), *self._added_cells(evidence)] for evidence in explained)
+
+    def _chunks(self) -> Iterator[Chunk]:
         for chunk in self._model.chunks(self._batch.rows):
             for start in range(0, chunk.n_rows, ROWS_AT_ONCE):
-                explained = self._model.explain(chunk.slice(start, min(start + ROWS_AT_ONCE, chunk.n_rows)))
-                yield _write_rows([*next(records), *self._added_cells(evidence)] for evidence in explained)
+                yield chunk.slice(start, min(start + ROWS_AT_ONCE, chunk.n_rows))
 
     @property
     def _has_probabilities(self) -> bool:

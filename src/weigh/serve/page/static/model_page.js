@@ -62,7 +62,11 @@ export class ModelPage {
     window.addEventListener("hashchange", () => this.showView(true));
     this.showView(false);
     // On a phone the verdict may be far from the slider that changes it.
-    new IntersectionObserver(([seen]) => { this.isVerdictSeen = seen.isIntersecting; this.showDock(); }).observe(this.verdict.node);
+    const observer = new IntersectionObserver((seen) => {
+      this.isVerdictSeen = seen.at(-1).isIntersecting;
+      this.showDock();
+    });
+    observer.observe(this.verdict.node);
   }
 
   subtitle() {
