@@ -48,7 +48,11 @@ def customers(n: int = 400) -> dict[str, list[Any]]:
 def mails() -> dict[str, list[str]]:
     """Tickets with a subject."""
     table = tickets()
-    return {"subject": [body.split()[0] for body in table["body"]], "text": table["body"], "team": table["team"]}
+    return {
+        "subject": [body.split()[0] for body in table["body"]],
+        "text": table["body"],
+        "team": table["team"],
+    }
 
 
 @functools.cache
