@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+import os
+import shutil
 from pathlib import Path
 
 import pytest
 
 import weigh
+from tests.journal.crashing_writer import CALLS, Countdown
 from tests.serve.feedback.samples import BASE, BASE_ROWS, COLUMNS, forget, learn, make_row, open_store, train
 from weigh.errors import MergeError, Unsupported
 from weigh.model.count_model import CountModel
@@ -110,3 +114,41 @@ def test_a_base_with_other_columns_is_refused(tmp_path: Path) -> None:
         "changed. Serve the old file again, or move the folder away to begin without its feedback."
     )
     assert open_store(tmp_path).model().to_bytes() == train([FIRST]).to_bytes()
+
+
+def rebase_and_die(folder: Path, step: int) -> bool:
+    """Carry the feedback over in another process, which dies at a system call; returns whether it lived."""
+    child = os.fork()
+    if not child:
+        countdown = Countdown(step, lambda: os._exit(9))
+        for name in CALLS:
+            setattr(os, name, countdown.wrap(name))
+        open_new(folder, rebase=True)
+        os._exit(0)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::weigh.errors.CutJournal")
+def test_a_process_that_dies_while_rebasing_loses_and_repeats_nothing(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "begun")
+    learn(store, "a", FIRST)
+    store.compact()
+    learn(store, "b", SECOND)
+    old, rebased = train([FIRST, SECOND]).to_bytes(), train_new(FIRST, SECOND).to_bytes()
+    found = []
+    for step in itertools.count(1):
+        folder = tmp_path / f"{step}"
+        shutil.copytree(tmp_path / "begun", folder)
+        lived = rebase_and_die(folder, step)
+        is_old = open_new(folder).is_stale
+        found.append(is_old)
+        assert (open_store(folder) if is_old else open_new(folder)).model().to_bytes() == (
+            old if is_old else rebased
+        )
+        assert open_new(folder, rebase=True).model().to_bytes() == rebased
+        if lived:
+            break
+    assert sorted(found, reverse=True) == found
+    assert found.count(True) > 10
+    assert found.count(False) > 10
