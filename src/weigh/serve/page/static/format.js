@@ -49,6 +49,11 @@ export function formatName(name, length = 80) {
   return shown.join("").replace(INVISIBLE, (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
 }
 
+/** Join names as in a sentence: "a, b or c". */
+export function joinAlternatives(names) {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
+}
+
 /** Return the verdict, its measure and the runner-up of an explanation as one sentence. */
 export function verdictSentence(explanation) {
   if (explanation.unit === "predicted") return `Predicted: ${formatNumber(explanation.total)}`;
