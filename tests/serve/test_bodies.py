@@ -97,6 +97,7 @@ def test_explanations_do_not_depend_on_the_format(client: Client, media_type: st
     assert [json.loads(line) for line in as_lines.text.splitlines()] == answer.json()["explanations"]
 
 
+@pytest.mark.filterwarnings("ignore::weigh.errors.ExtraColumns")
 @pytest.mark.parametrize("media_type", [JSON, LINES, CSV, ARROW])
 def test_columns_that_the_model_does_not_have_are_ignored_and_named(client: Client, media_type: str) -> None:
     rows = [{**row, "id": 7, "label": "spam"} for row in ROWS]

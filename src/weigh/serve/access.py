@@ -73,6 +73,7 @@ class TokenFile:
         self._signature = self._read_signature()
         self._tokens = self._read()
         self._next_look = 0.0
+        self._problem = ""
 
     def find(self, secret: bytes) -> Token | None:
         """Return the token with this secret; the time that it takes does not depend on the secret."""
@@ -100,10 +101,12 @@ class TokenFile:
             self._signature = signature
             self._tokens = self._read()
         except errors.WeighError as error:
-            if self._signature is not None:
-                self.log(f"the tokens stay as they were, because {str(error).rstrip('.')}")
-            self._signature = None
+            problem = f"the tokens stay as they were, because {str(error).rstrip('.')}"
+            if problem != self._problem:
+                self.log(problem)
+            self._problem = problem
         else:
+            self._problem = ""
             self.log(f"read {len(self._tokens):,} tokens from {self.path}")
 
     def _read_signature(self) -> tuple[int, int, int] | None:

@@ -47,7 +47,8 @@ def create_app(
     access : who may use the service, see `Access`; by default everybody who reaches it under the name
         localhost or an IP address
     rebase : whether to carry feedback over from model files that have been replaced
-    log : where requests and events are logged; by default nowhere
+    log : where requests, events and errors are logged; by default requests are not, and the others go to
+        standard error
     metrics_folder : folder that the processes of a server share to sum their counts
     handles_sighup : whether to look for changed files on SIGHUP, besides looking every second
     """

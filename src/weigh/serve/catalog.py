@@ -216,6 +216,7 @@ class ModelCatalog:
 
 def _list_sources(models: Any) -> tuple[dict[str, BaseModel | Path], list[Path]]:
     """Return models and files by name, and folders."""
+    models = getattr(models, "model_", models)
     if isinstance(models, str | os.PathLike | BaseModel):
         models = [models]
     if isinstance(models, Mapping):

@@ -17,6 +17,7 @@ from weigh.result import to_json
 
 MAX_LEVELS = 500
 MAX_COLUMNS = 2_000
+NARROW_CELL = 0.002  # of its numbers
 _DATE_FORMATS = {"ymd": "2024-12-31", "dmy": "31/12/2024", "mdy": "12/31/2024"}
 
 
@@ -104,10 +105,16 @@ def _number_ranges(model: BaseModel) -> dict[str, tuple[float, float]]:
         else:
             continue
         if len(low):
-            ranges[part.part.names[0]] = _round_inwards(float(np.min(low)), float(np.max(high)))
+            first, last = int(np.argmin(low)), int(np.argmax(high))
+            ends = _end(float(low[first]), float(high[first])), _end(float(high[last]), float(low[last]))
+            ranges[part.part.names[0]] = ends
     return ranges
 
 
-def _round_inwards(low: float, high: float) -> tuple[float, float]:
-    """Return bounds without the digits that come from the width of cells, which is about 0.1 %."""
-    return float(f"{low:.4g}"), float(f"{high:.4g}")
+def _end(outer: float, inner: float) -> float:
+    """Return an end of a range from the bounds of its last cell, of which one is closer to zero.
+
+    Numbers with few digits, such as whole ones, are that bound of a narrow cell.
+    """
+    nearer = min(outer, inner, key=abs)
+    return nearer if abs(outer - inner) <= NARROW_CELL * abs(nearer) else outer

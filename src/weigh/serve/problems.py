@@ -9,13 +9,13 @@ from http import HTTPStatus
 from typing import Any
 
 from weigh import errors
-from weigh.advice import Setting, Step
+from weigh.advice import Advised, Setting, Step
 from weigh.serve.reply import Header, Reply
 
 MEDIA_TYPE = "application/problem+json"
 
 # The first type that an error is an instance of decides; all other errors of the library are about the rows.
-_STATUSES: tuple[tuple[type[errors.WeighError], int], ...] = (
+_STATUSES: tuple[tuple[type[Advised], int], ...] = (
     (errors.Unsupported, 409),
     (errors.MergeError, 409),
     (errors.SourceError, 422),
@@ -60,8 +60,8 @@ class Problem(Exception):
         return Reply(json.dumps(document).encode(), self.status, MEDIA_TYPE, self.headers)
 
 
-def to_problem(error: errors.WeighError) -> Problem:
-    """Return the problem for an error of the library, with its advice in the terms of the API."""
+def to_problem(error: Advised) -> Problem:
+    """Return the problem for an error of the library, or for a warning that filters made an error."""
     status = next((status for kind, status in _STATUSES if isinstance(error, kind)), _UNPROCESSABLE)
     fields = {"error": type(error).__name__}
     if error.suggestion:

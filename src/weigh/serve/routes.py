@@ -58,7 +58,7 @@ class ApiRoute(BaseRoute):
             reply = await handler(Call(self._service, model, scope, receive))
         except Problem as problem:
             reply = problem.to_reply()
-        except errors.WeighError as error:
+        except (errors.WeighError, errors.WeighWarning) as error:  # a warning, if filters make it an error
             reply = to_problem(error).to_reply()
             if reply.status >= 500:
                 self._service.log.event(str(error))

@@ -17,7 +17,6 @@ from starlette.applications import Starlette
 from uvicorn.supervisors.multiprocess import Multiprocess
 
 from weigh import errors
-from weigh.atomic_files import error_reason
 from weigh.result import Facts
 from weigh.serve.access import Access, TokenFile, is_loopback
 from weigh.serve.app import create_app
@@ -162,7 +161,8 @@ def _listen(settings: ServerSettings) -> socket.socket:
     try:
         listener = socket.create_server((settings.host, settings.port), family=family, backlog=BACKLOG)
     except (OSError, OverflowError) as error:
-        reason = error_reason(error) if isinstance(error, OSError) else str(error)
+        number = getattr(error, "errno", None)
+        reason = os.strerror(number) if number and number > 0 else errors.first_line(error)
         raise errors.ParameterError(
             f"The server cannot listen on {settings.host}, port {settings.port}: {reason}. Choose another "
             "with --port or --host, or stop the program that uses it."

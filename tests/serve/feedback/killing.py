@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import random
 import subprocess
@@ -62,7 +63,7 @@ class Client(threading.Thread):
             self.failure = failure
         finally:
             self.process.kill()
-            self.process.wait()
+            self._close()
 
     def _start(self) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -73,6 +74,11 @@ class Client(threading.Thread):
             text=True,
             cwd=ROOT,
         )
+
+    def _close(self) -> None:
+        """Wait for the process, which was killed."""
+        with contextlib.suppress(BrokenPipeError):
+            self.process.communicate()
 
     def _next_change(self) -> Change | None:
         """Return the next change; None if it must wait for answers."""
@@ -91,7 +97,7 @@ class Client(threading.Thread):
         changes = [change for change in group if change is not None]
         answers = self._exchange(changes)
         while answers is None:
-            self.process.wait()
+            self._close()
             self.process = self._start()
             answers = self._exchange(changes)
         for change, (rows, repeated, error) in zip(changes, answers, strict=True):

@@ -46,7 +46,7 @@ def carry_over(
     try:
         base.check_mergeable(old_base)
     except errors.MergeError as error:
-        raise _not_carried_over(folder, str(error)) from error
+        raise _not_carried_over(folder, str(error.args[0])) from error
     # The new base may have functions of derived columns, which are not in files.
     counts = replay(base.with_counts(state.counts), records, folder).counts
     try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -46,6 +47,16 @@ def read_signature(path: str) -> FileSignature:
     except OSError as error:
         raise errors.ModelFileError(f"{path} cannot be read: {error_reason(error)}.") from error
     return FileSignature(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+
+
+@contextlib.contextmanager
+def advise_restoring() -> Iterator[None]:
+    """Say what to do if the journal of a folder of feedback is damaged or lost."""
+    try:
+        yield
+    except (errors.DamagedJournal, errors.LostPlace) as error:
+        error.hint = RESTORE_ADVICE
+        raise
 
 
 def create_folder(folder: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Iterator, Sequence
@@ -23,6 +24,7 @@ from weigh.serve.feedback.snapshot import (
     STATE_FILE,
     FileSignature,
     Snapshot,
+    advise_restoring,
     create_folder,
     read_base,
     read_signature,
@@ -115,7 +117,7 @@ class FeedbackStore:
         A change is applied as a whole or refused as a whole, independently of the others.
         """
         checked: list[Checked] = [_check(change, self._base) for change in changes]
-        with self._journal.transaction() as transaction:
+        with self._transaction() as transaction:
             if self._is_stale_now():
                 return [Outcome(0, error=self._stale_error()) for _ in changes]
             decided = decide(checked, transaction.mark, self._model_now)
@@ -130,14 +132,14 @@ class FeedbackStore:
 
     def compact(self) -> None:
         """Write a snapshot of the model, and drop the rows from the journal; ids stay known."""
-        with self._journal.transaction() as transaction:
+        with self._transaction() as transaction:
             if self._is_stale_now():
                 raise self._stale_error()
             self._compact(transaction)
 
     def history(self, who: str | None = None) -> list[dict[str, Any]]:
         """Return who said what and when, of one client or of all."""
-        with self._journal.transaction() as transaction:
+        with self._transaction() as transaction:
             return [each for each in self._applied_entries(transaction) if who in (None, each["who"])]
 
     def erase(self, who: str) -> int:
@@ -145,7 +147,7 @@ class FeedbackStore:
 
         The rows also leave the journal, which is compacted unless the feedback is stale.
         """
-        with self._journal.transaction() as transaction:
+        with self._transaction() as transaction:
             entries = list(self._applied_entries(transaction))
             if not self._is_stale_now():
                 self._compact(transaction)
@@ -153,10 +155,15 @@ class FeedbackStore:
             self._history.rewrite(remaining)
             return len(entries) - len(remaining)
 
+    @contextlib.contextmanager
+    def _transaction(self) -> Iterator[WriteTransaction]:
+        with advise_restoring(), self._journal.transaction() as transaction:
+            yield transaction
+
     def _create(self) -> None:
         """Begin the feedback unless it exists; opening a transaction also checks the journal."""
         create_folder(self.folder)
-        with self._journal.transaction() as transaction:
+        with self._transaction() as transaction:
             if os.path.exists(self._state_path):
                 return
             if transaction.position != JOURNAL_START:
@@ -166,7 +173,7 @@ class FeedbackStore:
 
     def _rebase(self) -> None:
         """Carry the feedback over to the served model; its own counts are those beyond the old base."""
-        with self._journal.transaction() as transaction:
+        with self._transaction() as transaction:
             old = read_state(self.folder)
             if old.base_digest == self._digest:
                 return  # another process has done it
@@ -244,14 +251,11 @@ class FeedbackStore:
         current = None
         if known is not None and known.state_file == state_file:
             current = _Tail(known.base_digest, known.counted, []), known.position
-        try:
+        with advise_restoring():
             tail, position = self._journal.state(self._load, _collect, current)
             counted = tail.counted
             if counted is not None:
                 counted = replay(counted, tail.records, self._journal.path)
-        except errors.JournalError as error:
-            error.hint = RESTORE_ADVICE
-            raise
         return FeedbackState(journal_file, state_file, tail.base_digest, position, counted)
 
     def _load(self) -> tuple[_Tail, Position]:

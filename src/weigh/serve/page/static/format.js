@@ -18,6 +18,7 @@ export function formatNumber(value, digits = 4) {
 /** Format a number with its sign and two decimals, or more digits if it is small or large. */
 export function formatSigned(value) {
   if (value === 0) return "0";
+  if (Number.isNaN(value)) return "–";
   const sign = value > 0 ? "+" : MINUS;
   const size = Math.abs(value);
   if (!Number.isFinite(size)) return `${sign}∞`;
