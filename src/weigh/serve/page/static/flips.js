@@ -130,6 +130,11 @@ export class Flips {
     this.note.hidden = !this.note.textContent;
   }
 
+  /** Do not apply changes that were found for another row. */
+  expire() {
+    for (const each of this.list.querySelectorAll("button")) each.disabled = true;
+  }
+
   nameOf(row) {
     const { name, value, isWord } = titleOf(row, this.form.texts);
     if (isWord || value === "") return `${name} ${value}`.trim();

@@ -126,6 +126,7 @@ export class ModelPage {
 
   schedule() {
     clearTimeout(this.timer);
+    this.flips.expire();
     this.timer = setTimeout(() => this.ask(), DELAY);
   }
 
@@ -176,7 +177,10 @@ export class ModelPage {
     this.worked.update(this.fullRow(row), explanation);
     this.compare.hidden = false;
     this.reset.hidden = this.pinned === null || this.isPinned(row);
-    if (this.correction) this.correction.node.hidden = false;
+    if (this.correction) {
+      this.correction.node.hidden = false;
+      this.correction.follow(this.fullRow(row));
+    }
     this.showDock();
     announce(verdictSentence(explanation));
   }
