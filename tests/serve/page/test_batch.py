@@ -103,15 +103,15 @@ def test_a_chosen_file_is_shown_and_downloaded(visit: Visits, tmp_path: Path, sc
     assert Path(download.value.path()).read_text().splitlines()[2].startswith("'=1+1,plus,50,0,yes,")
 
 
-def test_a_dropped_file_is_predicted(visit: Visits) -> None:
-    page = visit().open("churn", "#file")
+def test_a_file_dropped_anywhere_is_predicted(visit: Visits) -> None:
+    page = visit().open("churn")
     page.evaluate(
         """text => {
           const transfer = new DataTransfer();
           transfer.items.add(new File([text], "dropped.csv", { type: "text/csv" }));
           for (const name of ["dragenter", "dragover", "drop"]) {
             const event = new DragEvent(name, { bubbles: true, cancelable: true, dataTransfer: transfer });
-            document.querySelector(".drop").dispatchEvent(event);
+            document.querySelector("#view-try h2").dispatchEvent(event);
           }
         }""",
         CUSTOMERS,

@@ -154,3 +154,15 @@ def test_many_classes_are_chosen_from_a_menu(visit: Visits) -> None:
     assert options.count() == len(set(tables.kinds()["kind"])) - 1
     page.get_by_role("button", name="Cancel").click()
     assert page.evaluate("document.activeElement.textContent") == "This is wrong"
+
+
+def test_a_question_about_another_row_is_withdrawn(visit: Visits) -> None:
+    each = visit()
+    page = each.open("tickets")
+    page.get_by_label("body", exact=True).fill("password reset")
+    each.wait_for_verdict("access")
+    page.get_by_role("button", name="This is wrong").click()
+    page.get_by_label("body", exact=True).fill("invoice refund")
+    each.wait_for_verdict("billing")
+    page.get_by_role("button", name="This is wrong").wait_for()
+    assert page.get_by_role("button", name="Teach the model").count() == 0

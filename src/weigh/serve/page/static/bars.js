@@ -29,6 +29,12 @@ function arrange(rows, unit, showsAll) {
   return { arranged: [...features.slice(0, limit), ...rest, ...base.map((row) => ({ ...row, isBase: true }))], others };
 }
 
+/** Return a function that draws infinite numbers a little longer than the longest finite one. */
+function clipInfinite(amounts) {
+  const longest = Math.max(...amounts.filter(Number.isFinite).map(Math.abs), 0) || 1;
+  return (amount) => (Number.isFinite(amount) ? amount : (Math.sign(amount) || 0) * 1.2 * longest);
+}
+
 function sum(rows, unit) {
   return rows.reduce((total, row) => total + row[unit], 0);
 }
@@ -75,8 +81,9 @@ export class Bars {
     this.previous = previous;
     const { unit } = explanation;
     const { arranged, others } = arrange(explanation.evidence, unit, this.showsAll);
-    const finite = [...arranged.map((row) => row[unit]), ...(previous?.values() ?? [])].filter(Number.isFinite);
-    const [low, high] = [Math.min(0, ...finite), Math.max(0, ...finite)];
+    const amounts = [...arranged.map((row) => row[unit]), ...(previous?.values() ?? [])];
+    const clip = clipInfinite(amounts);
+    const [low, high] = [Math.min(0, ...amounts.map(clip)), Math.max(0, ...amounts.map(clip))];
     const scale = Math.max(high - low, 1e-300);
     this.placeAxis(low, high, scale);
     this.showHeads(explanation);
@@ -87,7 +94,9 @@ export class Bars {
         const key = row.isRest ? "" : row.feature;
         const line = (!kept.has(key) && this.rows.get(key)) || this.createRow();
         kept.set(key, line);
-        this.fill(line, row, row[unit], scale, previous?.get(row.feature));
+        const before = previous?.get(row.feature);
+        this.fill(line, row, row[unit]);
+        this.drawBar(line, clip(row[unit]) / scale, before === undefined ? null : clip(before) / scale);
         return line.node;
       }),
     );
@@ -130,7 +139,7 @@ export class Bars {
     return { node, name, value, bar, was, number, share: 0 };
   }
 
-  fill(line, row, amount, scale, before) {
+  fill(line, row, amount) {
     const { name, value, isWord } = titleOf(row, this.texts);
     line.node.feature = row.feature;
     line.node.classList.toggle("base", Boolean(row.isBase || row.isRest));
@@ -140,12 +149,14 @@ export class Bars {
     line.number.textContent = formatSigned(amount);
     line.number.classList.toggle("for", amount > 0);
     line.number.classList.toggle("against", amount < 0);
-    const share = Math.max(-1, Math.min(1, amount / scale));
+  }
+
+  drawBar(line, share, before) {
     line.bar.classList.toggle("negative", share < 0);
     line.bar.style.setProperty("--size", Math.abs(share));
     this.grow(line, share);
-    line.was.hidden = before === undefined;
-    if (before !== undefined) line.was.style.setProperty("--at", Math.max(-1, Math.min(1, before / scale)));
+    line.was.hidden = before === null;
+    if (before !== null) line.was.style.setProperty("--at", before);
   }
 
   grow(line, share) {

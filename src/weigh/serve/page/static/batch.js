@@ -37,18 +37,23 @@ export class Batch {
     this.input.addEventListener("change", () => {
       if (this.input.files.length) this.predict(this.input.files[0]);
     });
-    for (const name of ["dragenter", "dragover"]) {
-      this.zone.addEventListener(name, (event) => {
-        event.preventDefault();
-        this.zone.classList.add("over");
-      });
-    }
+    this.zone.addEventListener("dragenter", () => this.zone.classList.add("over"));
     this.zone.addEventListener("dragleave", () => this.zone.classList.remove("over"));
-    this.zone.addEventListener("drop", (event) => {
-      event.preventDefault();
-      this.zone.classList.remove("over");
-      if (event.dataTransfer.files.length) this.predict(event.dataTransfer.files[0]);
+    // A file that is dropped beside the zone would otherwise replace the page.
+    document.addEventListener("dragover", (event) => {
+      if (event.dataTransfer.types.includes("Files")) event.preventDefault();
     });
+    document.addEventListener("drop", (event) => {
+      if (event.dataTransfer.types.includes("Files")) this.drop(event);
+    });
+  }
+
+  drop(event) {
+    event.preventDefault();
+    this.zone.classList.remove("over");
+    if (!event.dataTransfer.files.length) return;
+    location.hash = "#file";
+    this.predict(event.dataTransfer.files[0]);
   }
 
   async predict(file) {

@@ -52,7 +52,7 @@ function classTable(model, rows) {
 
 /** A link to the report; with a token, which links cannot carry, a button that downloads it. */
 function reportLink(model) {
-  if (!model.report) return element("p", { class: "note" }, "There is no report beside the model. weigh report writes one.");
+  if (!model.report) return element("p", { class: "note" }, "There is no report beside the model; ", element("code", {}, "weigh report"), " writes one.");
   const address = new URL(model.report.replace(/^\//, ""), root);
   if (!hasToken()) return element("p", {}, element("a", { href: address, class: "primary" }, "Open the report"));
   const status = element("span", { class: "note" });
@@ -80,7 +80,7 @@ export class Card {
       { class: "card model-card", "aria-labelledby": "card-title" },
       element("h2", { id: "card-title", tabindex: "-1" }, "About the model"),
       reportLink(model),
-      element(
+      element("div", { class: "pair" }, element(
         "dl",
         {},
         fact("name", formatName(model.name)),
@@ -90,7 +90,7 @@ export class Card {
         model.certificate ? fact("certificate", describe(model.certificate)) : null,
         model.digest ? fact("digest", element("code", {}, model.digest)) : null,
       ),
-      model.classes ? scrollBox("Classes", this.classes) : null,
+      model.classes ? scrollBox("Classes", this.classes) : null),
       element("details", { open: columns.length <= 12 }, element("summary", {}, "Columns"),
         scrollBox("Columns", table(more, ["column", "kind", "in training"], columns))),
     );

@@ -59,6 +59,11 @@ export class Correction {
     choice.focus();
   }
 
+  /** Withdraw the question about another row. */
+  follow(row) {
+    if (this.node.querySelector("form") && JSON.stringify(row) !== JSON.stringify(this.row)) this.showButton();
+  }
+
   close() {
     this.showButton();
     this.open?.focus();

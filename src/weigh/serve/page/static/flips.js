@@ -18,8 +18,24 @@ export function numberBeyond(threshold, to, distance) {
   return (rounded - threshold) * side > 0 ? rounded : threshold + side * Math.abs(threshold || 1) * 1e-6;
 }
 
+const DAYS = ": days since 1970"; // the part of a date that is a number
+const DAY = 86_400_000; // milliseconds
+
+function dateOfDay(day) {
+  const date = new Date(day * DAY);
+  return Number.isNaN(date.getTime()) ? null : date.toISOString().slice(0, 10);
+}
+
+/** Return the date of a change of the days of a date; null for other changes. */
+function dateOfChange({ feature, to, threshold }) {
+  if (!feature.endsWith(DAYS) || threshold === null || threshold === undefined) return null;
+  return dateOfDay(to.startsWith("above") ? Math.floor(threshold) + 1 : to.startsWith("below") ? Math.ceil(threshold) - 1 : Math.floor(threshold));
+}
+
 /** Return the new values of columns for a change of one value; null if no field can make it. */
 function valuesOfChange(change, form) {
+  const date = dateOfChange(change);
+  if (date !== null) return { [change.feature.slice(0, -DAYS.length)]: date };
   const field = form.fields.get(change.feature);
   if (!field) return null;
   if (field.column.kind === "flag") return { [change.feature]: change.to === "1" || change.to === flagWords(field.column)[1] };
@@ -56,7 +72,14 @@ function removeSpans(text, spans) {
 }
 
 /** Describe a change of one value; flags have their own words for 0 and 1. */
-function describeChange({ feature, now, to, threshold, becomes }, column) {
+function describeChange(change, column) {
+  const { feature, now, to, threshold, becomes } = change;
+  const date = dateOfChange(change);
+  if (date !== null) {
+    const side = to.startsWith("above") ? "or later" : "or earlier";
+    const name = element("b", {}, formatName(feature.slice(0, -DAYS.length)));
+    return [name, ` from ${dateOfDay(Number(now)) ?? now} to `, element("b", {}, `${date} ${side}`), " → ", becomesMark(becomes)];
+  }
   const side = to.match(/^(above|below|at most)/)?.[0];
   const isThreshold = side && threshold !== null && threshold !== undefined;
   const goal = isThreshold ? `${side} ${formatNumber(threshold)}` : formatValue(to, column);
@@ -105,6 +128,11 @@ export class Flips {
     this.list.hidden = items.length === 0;
     this.note.textContent = this.sentence(flip, changes, items.length);
     this.note.hidden = !this.note.textContent;
+  }
+
+  /** Do not apply changes that were found for another row. */
+  expire() {
+    for (const each of this.list.querySelectorAll("button")) each.disabled = true;
   }
 
   nameOf(row) {

@@ -18,6 +18,7 @@ export function formatNumber(value, digits = 4) {
 /** Format a number with its sign and two decimals, or more digits if it is small or large. */
 export function formatSigned(value) {
   if (value === 0) return "0";
+  if (Number.isNaN(value)) return "–";
   const sign = value > 0 ? "+" : MINUS;
   const size = Math.abs(value);
   if (!Number.isFinite(size)) return `${sign}∞`;
@@ -47,6 +48,11 @@ export function formatName(name, length = 80) {
   const letters = Array.from(String(name ?? "–"));
   const shown = letters.length <= length ? letters : [...letters.slice(0, length - 1), "…"];
   return shown.join("").replace(INVISIBLE, (char) => `\\u{${char.codePointAt(0).toString(16)}}`);
+}
+
+/** Join names as in a sentence: "a, b or c". */
+export function joinAlternatives(names) {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`;
 }
 
 /** Return the verdict, its measure and the runner-up of an explanation as one sentence. */

@@ -8,7 +8,7 @@ import { Correction } from "./correction.js";
 import { announce, button, element } from "./dom.js";
 import { Flips } from "./flips.js";
 import { Form } from "./form.js";
-import { formatName, formatQuantity, verdictSentence } from "./format.js";
+import { formatName, formatQuantity, joinAlternatives, verdictSentence } from "./format.js";
 import { Verdict, headline } from "./verdict.js";
 import { Words } from "./words.js";
 import { Worked } from "./worked.js";
@@ -74,7 +74,7 @@ export class ModelPage {
     const total = rows ? Object.values(rows).reduce((sum, count) => sum + count, 0) : null;
     const trained = total === null ? "" : ` Trained on ${formatQuantity(total, "row")}.`;
     if (!classes) return `Predicts ${formatName(label ?? "a number")}.${trained}`;
-    const names = classes.length <= 5 ? `: ${classes.map((each) => formatName(each, 40)).join(" or ")}` : `, one of ${classes.length.toLocaleString("en")} classes`;
+    const names = classes.length <= 5 ? `: ${joinAlternatives(classes.map((each) => formatName(each, 40)))}` : `, one of ${classes.length.toLocaleString("en")} classes`;
     return `Predicts ${formatName(label ?? "the class")}${names}.${trained}`;
   }
 
@@ -126,6 +126,7 @@ export class ModelPage {
 
   schedule() {
     clearTimeout(this.timer);
+    this.flips.expire();
     this.timer = setTimeout(() => this.ask(), DELAY);
   }
 
@@ -176,7 +177,10 @@ export class ModelPage {
     this.worked.update(this.fullRow(row), explanation);
     this.compare.hidden = false;
     this.reset.hidden = this.pinned === null || this.isPinned(row);
-    if (this.correction) this.correction.node.hidden = false;
+    if (this.correction) {
+      this.correction.node.hidden = false;
+      this.correction.follow(this.fullRow(row));
+    }
     this.showDock();
     announce(verdictSentence(explanation));
   }

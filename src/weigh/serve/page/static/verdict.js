@@ -44,7 +44,7 @@ export class Verdict {
   /** Say that there is nothing to judge yet. */
   wait(sentence = "Fill in a value to see the prediction.") {
     this.node.classList.add("waiting");
-    this.word.textContent = "–";
+    this.word.textContent = "";
     this.measure.textContent = sentence;
     this.before.hidden = this.classes.hidden = this.notes.hidden = true;
   }

@@ -9,7 +9,8 @@ function sumAsText({ evidence, unit, total }) {
   const lines = evidence.map((row) => [row.value ? `${row.feature} = ${row.value}` : row.feature, formatSigned(row[unit])]);
   lines.push(["total", unit === "predicted" ? formatNumber(total, 6) : formatSigned(total)]);
   const width = Math.min(60, Math.max(...lines.map(([name]) => name.length)));
-  return lines.map(([name, number]) => `${name.padEnd(width)}  ${number.padStart(12)}`).join("\n");
+  const sum = lines.map(([name, number]) => `${name.padEnd(width)}  ${number.padStart(12)}`).join("\n");
+  return `This model has weights, not counts, so its calculation is a sum:\n\n${sum}`;
 }
 
 export class Worked {
