@@ -19,7 +19,7 @@ from weigh.serve.logs import NONE, ServerLog
 from weigh.serve.metrics import Metrics
 from weigh.serve.page import page_routes
 from weigh.serve.requests import RecordRequests
-from weigh.serve.routes import ApiRoute
+from weigh.serve.routes import ApiRoute, answer_unknown_path
 from weigh.serve.service import Service
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -78,6 +78,7 @@ def create_app(
         lifespan=run,
     )
     app.router.redirect_slashes = False
+    app.router.default = answer_unknown_path
     app.state.service = service
     return app
 
