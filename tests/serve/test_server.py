@@ -102,10 +102,9 @@ def test_a_client_that_reads_no_answers_is_disconnected(server: RunningServer) -
         connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         connection.settimeout(1)
         with contextlib.suppress(TimeoutError, ConnectionError):
-            for _ in range(2_000):
+            for _ in range(500):
                 connection.sendall(request)
         connection.settimeout(30)
-        time.sleep(4)
         wait_until(lambda: not can_send(connection, request))
 
 
