@@ -14,14 +14,14 @@ from weigh.serve.routes import MODEL_PATHS, PATHS
 @pytest.mark.filterwarnings("ignore")
 def test_requests_made_from_the_document_cause_no_server_error(tmp_path: Path) -> None:
     counts: Counter[int] = Counter()
-    fuzz.fuzz_operations(fuzz.make_client(str(tmp_path)), 100, counts)
+    fuzz.fuzz_operations(fuzz.make_client(str(tmp_path)), 60, counts)
     assert counts[200]
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_arbitrary_bodies_cause_no_server_error(tmp_path: Path) -> None:
     counts: Counter[int] = Counter()
-    fuzz.fuzz_bodies(fuzz.make_client(str(tmp_path)), 150, counts)
+    fuzz.fuzz_bodies(fuzz.make_client(str(tmp_path)), 100, counts)
     assert counts[422]
 
 

@@ -235,9 +235,9 @@ async def get_metrics(call: Call) -> Reply:
 async def get_openapi(call: Call) -> Reply:
     """Answer with the OpenAPI document."""
     # Imported here because few clients ask for it.
-    from weigh.serve.openapi import openapi_document
+    from weigh.serve.openapi import openapi_reply
 
-    return Reply.of_json(openapi_document(call.service.limits))
+    return openapi_reply(call.service.limits)
 
 
 async def _run(work: Callable[[], Result], *, is_short: bool) -> Result:

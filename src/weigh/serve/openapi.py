@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from weigh import __version__
@@ -10,6 +11,7 @@ from weigh.serve.limits import Limits
 from weigh.serve.media_types import ARROW, CSV, JSON, JSON_LINES
 from weigh.serve.metrics import MEDIA_TYPE as METRICS_TYPE
 from weigh.serve.problems import MEDIA_TYPE as PROBLEM_TYPE
+from weigh.serve.reply import Reply
 
 Schema = dict[str, Any]
 
@@ -44,6 +46,12 @@ _PROBLEMS = {
     503: "The server is busy, starting or stopping.",
 }
 _GET_PROBLEMS = (401, 403, 429, 431, 503)
+
+
+@lru_cache(maxsize=4)
+def openapi_reply(limits: Limits) -> Reply:
+    """Return the answer with the document."""
+    return Reply.of_json(openapi_document(limits))
 
 
 def openapi_document(limits: Limits) -> dict[str, Any]:

@@ -77,6 +77,8 @@ class BoundedProtocol(HttpToolsProtocol):  # type: ignore[misc]
         """Look at the connection again when its request may be late."""
         patience, now = self.limits.body_seconds, self.loop.time()
         if self._is_stuck(now, patience):
+            if self.cycle is not None:
+                self.cycle.disconnected = True
             self.transport.abort()
             return
         late = now if self._began is None else self._began
