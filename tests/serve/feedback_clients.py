@@ -27,8 +27,8 @@ from weigh.serve.feedback import FeedbackStore
 
 N_CLIENTS = 8
 FORGOTTEN_SHARE = 0.2
-START_SECONDS = 3.0
-TIMEOUT = 120.0  # seconds until a call must have been answered, however often it is sent
+MAX_WAIT = 10.0  # seconds until the next kill, however few answers there are
+TIMEOUT = 300.0  # seconds until a call must have been answered, however often it is sent
 
 
 class Server:
@@ -37,16 +37,36 @@ class Server:
     def __init__(self, folder: Path) -> None:
         folder.mkdir(parents=True)
         self.model_path, self.feedback_path = folder / "mails.weigh", folder / "feedback"
+        self.log_path = folder / "server.log"
         BASE.save(self.model_path)
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         self.n_worker_kills = self.n_server_kills = 0
+        self._seen: dict[int, float] = {}
         self._process = self._start()
+        self.start_seconds = self.wait_until_ready()
+
+    def wait_until_ready(self) -> float:
+        """Wait until the server answers; returns how many seconds that took."""
+        start = time.monotonic()
+        while time.monotonic() < start + TIMEOUT:
+            with contextlib.suppress(httpx.TransportError):
+                httpx.get(f"http://127.0.0.1:{self.port}/health/ready", timeout=5.0, trust_env=False)
+                self._seen.update(dict.fromkeys(self._workers(), 0.0))
+                return time.monotonic() - start
+            time.sleep(0.1)
+        raise TimeoutError(f"the server did not start within {TIMEOUT:g} s; see {self.log_path}")
 
     def kill_worker(self, rng: random.Random) -> None:
-        """Kill a worker, which the server replaces."""
-        workers = self._workers()
+        """Kill a worker that has started, which the server replaces.
+
+        If one is killed while it starts, the server notices that only after its timeout for hung workers.
+        """
+        now = time.monotonic()
+        workers = [
+            each for each in self._workers() if now - self._seen.setdefault(each, now) > self.start_seconds
+        ]
         if workers:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(rng.choice(workers), signal.SIGKILL)
@@ -65,12 +85,13 @@ class Server:
 
     def _start(self) -> subprocess.Popen[bytes]:
         options = ["--feedback", str(self.feedback_path), "--port", str(self.port)]
-        return subprocess.Popen(
-            [*WEIGH, "serve", str(self.model_path), *options, "--workers", "2", "--log", "none"],
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with self.log_path.open("ab") as log:
+            return subprocess.Popen(
+                [*WEIGH, "serve", str(self.model_path), *options, "--workers", "2"],
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
 
     def _workers(self) -> list[int]:
         process = self._process.pid
@@ -98,10 +119,14 @@ class Clients:
         for thread in self._threads:
             thread.start()
 
-    @property
-    def are_posting(self) -> bool:
-        """Whether some thread has not finished."""
-        return any(thread.is_alive() for thread in self._threads)
+    def wait_for_answers(self, n: int) -> bool:
+        """Wait for n further answers, or a while if there are none; returns whether clients still post."""
+        expected, deadline = self.n_answered + n, time.monotonic() + MAX_WAIT
+        while any(thread.is_alive() for thread in self._threads):
+            if self.n_answered >= expected or time.monotonic() > deadline:
+                return True
+            time.sleep(0.01)
+        return False
 
     def _run(self) -> None:
         try:
@@ -147,21 +172,21 @@ class Clients:
         raise TimeoutError(f"{operation} {body['id']} was not answered within {TIMEOUT:g} s")
 
 
-def post_and_kill(folder: Path, n: int, *, pause: float = 8.0, seed: int = 0) -> tuple[Server, Clients]:
-    """Post n changes, killing a worker after random pauses, and every fourth time the whole server."""
+def post_and_kill(folder: Path, n: int, *, every: int = 200, seed: int = 0) -> tuple[Server, Clients]:
+    """Post n changes; after `every` answers on average, kill a worker or the whole server."""
     rng = random.Random(seed)
     server = Server(folder)
     try:
         clients = Clients(server.port, n, seed)
         clients.start()
-        while clients.are_posting:
-            time.sleep(pause * rng.random())
-            if rng.random() < 0.2:
-                server.restart()
-                # A server needs seconds to start; one in three is killed meanwhile.
-                time.sleep(START_SECONDS * rng.choice([0.3, 1, 1]))
-            elif clients.are_posting:
+        while clients.wait_for_answers(rng.randint(1, 2 * every)):
+            time.sleep(0.1 * rng.random())
+            if rng.random() < 0.7:
                 server.kill_worker(rng)
+                continue
+            server.restart()
+            if rng.random() < 0.7:  # the others may be killed while they start
+                server.wait_until_ready()
     finally:
         server.stop()
     if clients.failures:

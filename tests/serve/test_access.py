@@ -198,3 +198,24 @@ def test_answers_have_security_headers_and_allow_no_other_origin() -> None:
     assert "unsafe" not in policy
     assert page.headers["x-frame-options"] == "DENY"
     assert OPEN.request("OPTIONS", "/v1/models").status_code == 405
+
+
+def test_a_mounted_application_needs_its_tokens_too(client: Client) -> None:
+    from starlette.applications import Starlette
+    from starlette.routing import Mount
+
+    inner = client.app
+    client.app = Starlette(routes=[Mount("/ml", app=inner)])
+    assert client.get("/ml/v1/models").status_code == 401
+    assert client.post("/ml/v1/models/m/learn", json=LABELLED, headers=bearer(READER)).status_code == 403
+    assert client.get("/ml/v1/models/m", headers=bearer(READER)).json()["name"] == "m"
+
+
+def test_a_model_may_be_called_learn(token_file: Path) -> None:
+    client = Client({"learn": OPEN.service.catalog.get("m").model}, access=Access(TokenFile(token_file)))
+    assert client.get("/v1/models/learn", headers=bearer(READER)).status_code == 200
+
+
+def test_several_host_headers_are_refused() -> None:
+    headers = [("host", "localhost"), ("host", "localhost")]
+    assert refusal(OPEN.get("/v1/models", headers=headers)) == (400, "The request has several headers Host.")

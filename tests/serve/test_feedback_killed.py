@@ -15,8 +15,8 @@ pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.CutJournal")
 
 @pytest.mark.slow
 def test_every_row_counts_exactly_once_over_http(tmp_path: Path) -> None:
-    server, clients = post_and_kill(tmp_path / "server", 400, pause=4.0)
-    assert clients.n_answered == 400
+    server, clients = post_and_kill(tmp_path / "server", 300, every=40)
+    assert clients.n_answered == 300
     assert server.n_worker_kills + server.n_server_kills >= 2
     rows = list(clients.learned.values())
     assert read_model(server).to_bytes() == train(rows).to_bytes()

@@ -118,6 +118,14 @@ REQUESTS: list[tuple[str, str, dict[str, Any], int, str]] = [
         "There is nothing at this address; /openapi.json lists what there is.",
     ),
     ("GET", "/v1/", {}, 404, "There is nothing at this address; /openapi.json lists what there is."),
+    ("GET", "/nothing", {}, 404, "There is nothing at this address; /openapi.json lists what there is."),
+    (
+        "POST",
+        PREDICT,
+        {"content": b"x", "headers": {"content-type": JSON, "content-encoding": "gzip"}},
+        415,
+        "The body must not be compressed; its Content-Encoding is 'gzip'.",
+    ),
     ("GET", PREDICT, {}, 405, "This address takes POST."),
     ("POST", "/v1/models", {}, 405, "This address takes GET."),
     (

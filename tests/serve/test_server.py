@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import signal
+import socket
 import subprocess
 import threading
 import time
@@ -83,6 +85,27 @@ def test_a_body_that_is_too_large_is_refused_before_it_is_sent(server: RunningSe
     with server.connect() as connection:
         connection.sendall(head.encode() + b"Content-Length: 99999999\r\nExpect: 100-continue\r\n\r\n")
         assert connection.recv(1000).startswith(b"HTTP/1.1 413 Request Entity Too Large\r\n")
+
+
+def can_send(connection: socket.socket, data: bytes) -> bool:
+    """Return whether a connection still takes data."""
+    try:
+        connection.sendall(data)
+    except ConnectionError:
+        return False
+    return True
+
+
+def test_a_client_that_reads_no_answers_is_disconnected(server: RunningServer) -> None:
+    request = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    with server.connect() as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        connection.settimeout(1)
+        with contextlib.suppress(TimeoutError, ConnectionError):
+            for _ in range(500):
+                connection.sendall(request)
+        connection.settimeout(30)
+        wait_until(lambda: not can_send(connection, request))
 
 
 @pytest.mark.parametrize(

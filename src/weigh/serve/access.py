@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from weigh import errors
 from weigh.atomic_files import error_reason
 from weigh.serve.problems import Problem
-from weigh.serve.reply import Header, Message, Receive, Scope, Send
+from weigh.serve.reply import Header, Message, Receive, Scope, Send, route_path
 
 READ, LEARN = "read", "learn"
 SCOPES = (READ, LEARN)
@@ -199,10 +199,12 @@ class CheckAccess:
     def _check(self, scope: Scope) -> None:
         headers = scope["weigh.headers"] = dict(scope["headers"])
         host = headers.get(b"host", b"")
+        if len(headers) < len(scope["headers"]) and _count_hosts(scope) > 1:
+            raise Problem(400, "The request has several headers Host.")
         if host not in self._known_hosts:
             self._check_host(host)
         _check_origin(headers, host)
-        needed = required_scope(scope["path"])
+        needed = required_scope(route_path(scope))
         if self._tokens is not None and needed is not None:
             token = self._find_token(self._tokens, headers.get(b"authorization", b""))
             scope["weigh.token"] = token.name
@@ -234,7 +236,9 @@ class CheckAccess:
 def required_scope(path: str) -> str | None:
     """Return the scope that an address needs; health, the page's own files and the API document need none."""
     if path.startswith("/v1/"):
-        return LEARN if path.endswith(("/learn", "/forget")) else READ
+        # A model itself may be called 'learn'.
+        is_change = path.endswith(("/learn", "/forget")) and path.count("/") > 3
+        return LEARN if is_change else READ
     return READ if path == "/metrics" or path.startswith("/page/") else None
 
 
@@ -251,6 +255,10 @@ def _check_origin(headers: Mapping[bytes, bytes], host: bytes) -> None:
         is_foreign |= place.removesuffix(default).lower() != host.removesuffix(default).lower()
     if is_foreign:
         raise Problem(403, "A page of another server made this request; only this server's own page may.")
+
+
+def _count_hosts(scope: Scope) -> int:
+    return sum(name == b"host" for name, _ in scope["headers"])
 
 
 def _host_name(host: bytes) -> str:

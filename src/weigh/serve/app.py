@@ -19,7 +19,7 @@ from weigh.serve.logs import NONE, ServerLog
 from weigh.serve.metrics import Metrics
 from weigh.serve.page import page_routes
 from weigh.serve.requests import RecordRequests
-from weigh.serve.routes import ApiRoute
+from weigh.serve.routes import ApiRoute, answer_unknown_path
 from weigh.serve.service import Service
 
 SECONDS_BETWEEN_LOOKS = 1.0
@@ -55,19 +55,6 @@ def create_app(
     log = log or ServerLog(NONE)
     catalog = ModelCatalog(models, _feedback_opener(feedback, rebase), log.event)
     service = Service(catalog, limits or Limits(), access or Access(), Metrics(metrics_folder), log)
-
-    @contextlib.asynccontextmanager
-    async def run(_: Starlette) -> AsyncIterator[None]:
-        if handles_sighup and hasattr(signal, "SIGHUP"):
-            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, service.refresh_soon)
-        watch = asyncio.create_task(_watch_files(service))
-        service.is_ready = True
-        yield
-        service.is_ready = False
-        watch.cancel()
-        await catalog.close()
-        service.metrics.publish()
-
     app = Starlette(
         routes=[ApiRoute(service), *page_routes(service)],
         middleware=[
@@ -75,11 +62,26 @@ def create_app(
             Middleware(CheckAccess, access=service.access),
             Middleware(LimitRequests, limits=service.limits),
         ],
-        lifespan=run,
+        lifespan=lambda _: _run(service, handles_sighup),
     )
     app.router.redirect_slashes = False
+    app.router.default = answer_unknown_path
     app.state.service = service
     return app
+
+
+@contextlib.asynccontextmanager
+async def _run(service: Service, handles_sighup: bool) -> AsyncIterator[None]:
+    """Watch the model files while the application runs, and finish the feedback at its end."""
+    if handles_sighup and hasattr(signal, "SIGHUP"):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, service.refresh_soon)
+    watch = asyncio.create_task(_watch_files(service))
+    service.is_ready = True
+    yield
+    service.is_ready = False
+    watch.cancel()
+    await service.catalog.close()
+    service.metrics.publish()
 
 
 def _feedback_opener(feedback: str | os.PathLike[str] | None, rebase: bool) -> Any:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 
 from weigh import errors
 from weigh.serve.problems import Problem
-from weigh.serve.reply import Receive, Scope, Send
+from weigh.serve.reply import Receive, Scope, Send, route_path
 
 RETRY_AFTER = (b"retry-after", b"1")
 
@@ -85,7 +85,7 @@ class LimitRequests:
             return Problem(
                 431, f"The header fields and the address are longer than {limits.header_bytes:,} bytes."
             )
-        if scope["path"].startswith("/health/"):
+        if route_path(scope).startswith("/health/"):
             return None
         if self._n_requests >= limits.requests:
             detail = f"The server is answering {limits.requests:,} requests already; try again in a second."

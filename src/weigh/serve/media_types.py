@@ -21,6 +21,9 @@ _ALIASES = {
 
 def content_type(scope: Scope, allowed: Sequence[str]) -> str:
     """Return the media type of a body, or raise the problem 415."""
+    encoding = _header(scope, b"content-encoding")
+    if encoding not in ("", "identity"):
+        raise Problem(415, f"The body must not be compressed; its Content-Encoding is {encoding[:80]!r}.")
     given = _header(scope, b"content-type")
     media_type, charset = _split(given)
     if media_type in allowed and charset in ("", "utf-8", "utf8"):

@@ -33,6 +33,7 @@ class BoundedProtocol(HttpToolsProtocol):  # type: ignore[misc]
         self._began: float | None = None  # when the request began that is still incomplete
         self._header_bytes: int | None = 0  # received so far; None while a body is read
         self._timer: asyncio.TimerHandle | None = None
+        self._unsent: tuple[int, float] | None = None  # bytes of answers that wait, and since when
 
     def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin a connection, or refuse it if there are too many."""
@@ -75,6 +76,9 @@ class BoundedProtocol(HttpToolsProtocol):  # type: ignore[misc]
     def _watch(self) -> None:
         """Look at the connection again when its request may be late."""
         patience, now = self.limits.body_seconds, self.loop.time()
+        if self._is_stuck(now, patience):
+            self.transport.abort()
+            return
         late = now if self._began is None else self._began
         if self._began is not None and now - late >= patience:
             if self._header_bytes is not None:
@@ -85,6 +89,15 @@ class BoundedProtocol(HttpToolsProtocol):  # type: ignore[misc]
                 self.transport.close()
                 return
         self._timer = self.loop.call_later(max(1.0, late + patience - now), self._watch)
+
+    def _is_stuck(self, now: float, patience: float) -> bool:
+        """Return whether the client has read nothing of its answers for too long."""
+        n_bytes = self.transport.get_write_buffer_size()
+        if not n_bytes:
+            self._unsent = None
+        elif self._unsent is None or n_bytes != self._unsent[0]:
+            self._unsent = n_bytes, now
+        return self._unsent is not None and now - self._unsent[1] >= patience
 
     def _refuse(self, problem: Problem) -> None:
         """Answer before the application could, and close the connection."""

@@ -41,6 +41,13 @@ class Reply(NamedTuple):
         await send({"type": "http.response.body", "body": self.body})
 
 
+def route_path(scope: Scope) -> str:
+    """Return the path of a request below the place where the application is mounted."""
+    path: str = scope["path"]
+    root = scope.get("root_path", "")
+    return path[len(root) :] if root and path.startswith(root) else path
+
+
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 

@@ -11,7 +11,7 @@ from weigh import errors
 from weigh.serve import endpoints
 from weigh.serve.endpoints import Call, Handler
 from weigh.serve.problems import Problem, to_problem, unknown_path, wrong_method
-from weigh.serve.reply import Receive, Scope, Send
+from weigh.serve.reply import Receive, Scope, Send, route_path
 from weigh.serve.service import Service
 
 Methods: TypeAlias = Mapping[str, Handler]
@@ -42,7 +42,7 @@ class ApiRoute(BaseRoute):
 
     def matches(self, scope: Scope) -> tuple[Match, dict[str, Any]]:
         """Return whether an address belongs to the API."""
-        path = scope["path"].removeprefix(scope.get("root_path", ""))
+        path = route_path(scope)
         if scope["type"] != "http" or not (path in PATHS or path.startswith("/v1/")):
             return Match.NONE, {}
         return Match.FULL, {"weigh.path": path}
@@ -63,6 +63,15 @@ class ApiRoute(BaseRoute):
             if reply.status >= 500:
                 self._service.log.event(str(error))
         await reply.send(send)
+
+
+async def answer_unknown_path(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer requests for addresses that neither the API nor the page has."""
+    del receive
+    if scope["type"] == "http":
+        await unknown_path().to_reply().send(send)
+    else:
+        await send({"type": "websocket.close", "code": 1000})
 
 
 def _find_methods(path: str) -> tuple[Methods, str]:

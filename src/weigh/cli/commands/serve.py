@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from weigh.cli.lazy_group import CommandWithExamples
 from weigh.cli.options import json_option
 from weigh.cli.output.text import print_json, print_text
+
+if TYPE_CHECKING:
+    from weigh.serve.limits import Limits
 
 SECTIONS = {
     "Examples": """
@@ -119,18 +122,7 @@ def command(
     _check_installed()
     if rebase and feedback is None:
         raise click.UsageError("--rebase carries feedback over; give its folder with --feedback DIR.")
-    from weigh.serve.limits import Limits
     from weigh.serve.server import ServerSettings, StartFacts, serve
-
-    given = {
-        "body_bytes": None if max_body is None else int(max_body * 2**20),
-        "rows": max_rows,
-        "requests": max_requests,
-        "requests_per_client": max_requests,
-        "body_seconds": timeout,
-    }
-    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    limits = Limits(**changed)
 
     def show(facts: StartFacts) -> None:
         if as_json:
@@ -138,12 +130,28 @@ def command(
         else:
             print_text(facts)
 
+    limits = _make_limits(max_body, max_rows, max_requests, timeout)
+    named = _name_models(models)
     serve(
-        ServerSettings(
-            _name_models(models), feedback, rebase, host, port, workers, token_file, hosts, limits, log_format
-        ),
+        ServerSettings(named, feedback, rebase, host, port, workers, token_file, hosts, limits, log_format),
         show,
     )
+
+
+def _make_limits(
+    max_body: float | None, max_rows: int | None, max_requests: int | None, timeout: float | None
+) -> Limits:
+    from weigh.serve.limits import Limits
+
+    given = {
+        "body_bytes": None if max_body is None else max(1, int(max_body * 2**20)),
+        "rows": max_rows,
+        "requests": max_requests,
+        "requests_per_client": max_requests,
+        "body_seconds": timeout,
+    }
+    changed: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    return Limits(**changed)
 
 
 def _check_installed() -> None:
