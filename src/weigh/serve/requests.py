@@ -30,7 +30,13 @@ class RecordRequests:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-            await send(message)
+            try:
+                await send(message)
+            except (OSError, RuntimeError) as error:
+                # The transport of a client that was disconnected meanwhile.
+                if "closed" in str(error):
+                    raise ClientDisconnected from error
+                raise
 
         try:
             await self._app(scope, receive, send_and_note)
