@@ -42,14 +42,14 @@ def running(app: Any) -> Iterator[str]:
         listener.close()
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a service with all models and feedback."""
     with running(create_app(served(), tmp_path_factory.mktemp("feedback"))) as place:
         yield place
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def browser() -> Iterator[Any]:
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if BROWSER_PATH is None:
@@ -131,7 +131,7 @@ def visit(browser: Any, address: str) -> Iterator[Callable[..., Visit]]:
         assert each.problems == each.elsewhere == []
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def screenshots() -> Path:
     """The folder for screenshots of pages."""
     folder = Path(__file__).resolve().parents[3] / "build" / "screenshots"
