@@ -12,7 +12,7 @@ from click.testing import CliRunner
 import weigh
 from tests.hostile import FORMULA_NAMES, HOSTILE_NAMES, LONE_SURROGATE, find_control_characters
 from weigh.cli.main import app
-from weigh.cli.output.text import CsvWriter
+from weigh.csv_writer import CsvWriter
 
 
 def field(cell: object, raw: bool = False) -> str:

@@ -49,6 +49,7 @@ COMMANDS = {
     "merge": "Merge models of different rows.",
     "verify": "Check a model against its training files.",
     "diff": "Show what changed between two models.",
+    "serve": "Serve models over HTTP, with a page.",
     "mail": "Filter mail: learn, judge, explain.",
     "spell": "Find confused words: weather, whether.",
 }

@@ -28,15 +28,6 @@ if TYPE_CHECKING:
 
 MAX_LISTED_CLASSES = 25
 
-# What a model that does not follow from counts would need instead.
-_REASONS = {
-    "perceptron": "its file has the weights and not the state of their training",
-    "voted": "its file has the hypotheses and not the state of their training",
-    "logistic": "its weights depend on all rows together",
-    "regression": "its weights depend on all rows together",
-    "threshold": "its cut depends on all rows together",
-}
-
 
 def update_options(command: Command) -> Command:
     """Add the arguments and options of the commands that add rows to a model, or remove them."""
@@ -81,18 +72,13 @@ def update_model(
 
 def load_count_model(path: str, verb: str) -> CountModel:
     """Load a model whose rows can be added and subtracted; a calibration is dropped with a note."""
-    from weigh.model.count_model import CountModel
+    from weigh.model.count_model import CountModel, not_from_counts_error
     from weigh.model.file.loading import load
 
     loaded = load(path)
     model: CountModel | Any = loaded.uncalibrated
     if not isinstance(model, CountModel):
-        reason = _REASONS.get(model.type_name, "it does not follow from counts")
-        raise errors.Unsupported(
-            f"{path} is a {model.type_name} model, which cannot {verb}: {reason}.",
-            hint="Train one that can, on the rows that it should know: weigh fit DATA... "
-            "--learner naive-bayes (or joint).",
-        )
+        raise not_from_counts_error(model, path, verb)
     if model is not loaded:
         show_note(
             f"The calibration of {path} is dropped, because it is valid only for the rows it was fitted to. "

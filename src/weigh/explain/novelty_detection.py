@@ -8,7 +8,7 @@ against training.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -178,6 +178,11 @@ class NoveltyDetector:
         self._finders, self._not_examined = make_finders(self._inputs, self._unit.value, FALSE_ALARM_RATE)
 
     @property
+    def is_examining(self) -> bool:
+        """Whether the model keeps enough to examine any column."""
+        return bool(self._finders)
+
+    @property
     def false_alarm_rate(self) -> float | None:
         """The share of rows like the training rows that is flagged, or None if it is not known."""
         if not self._finders or not self._unit.is_known:
@@ -189,14 +194,22 @@ class NoveltyDetector:
         blocks = self._inputs.encode(chunk)
         for counter, block in zip(self._counters, blocks, strict=True):
             counter.add(block)
-        reasons: dict[int, list[NoveltyReason]] = {}
-        for finder in self._finders:
-            for row, reason in finder.find(blocks):
-                reasons.setdefault(row, []).append(reason)
+        reasons = self._find_reasons(blocks)
         self.n_rows += chunk.n_rows
         self.n_flagged += len(reasons)
         for row in sorted(reasons):
             yield UnfamiliarRow(chunk.row_number(row), tuple(reasons[row]))
+
+    def find_reasons(self, chunk: Chunk) -> dict[int, list[NoveltyReason]]:
+        """Return the reasons for each flagged row of a chunk, without counting its columns."""
+        return self._find_reasons(self._inputs.encode(chunk))
+
+    def _find_reasons(self, blocks: Sequence[Any]) -> dict[int, list[NoveltyReason]]:
+        reasons: dict[int, list[NoveltyReason]] = {}
+        for finder in self._finders:
+            for row, reason in finder.find(blocks):
+                reasons.setdefault(row, []).append(reason)
+        return reasons
 
     def reasons_by_row(self, chunk: Chunk) -> list[list[str]]:
         """Return the reasons for each row of a chunk as text, and count its columns."""
@@ -219,5 +232,5 @@ class NoveltyDetector:
             shifts,
             self.false_alarm_rate,
             self._not_examined,
-            is_examined=bool(self._finders),
+            is_examined=self.is_examining,
         )

@@ -313,7 +313,7 @@ class Schema(Immutable):
         """Return the columns of a source that this schema does not read."""
         if not (self.named and source.named):
             return []
-        return [name for name in source.names if name not in self._accepted_names]
+        return [name for name in source.names if name not in self.accepted_names]
 
     def kinds_to_read(self, source: Source) -> Mapping[str, str]:
         """Return the kind of every column of a source; columns that this schema does not read are skipped."""
@@ -326,7 +326,8 @@ class Schema(Immutable):
         return [name for name, kind in pairs if self.made or not isinstance(kind, kd.Skip)]
 
     @cached_property
-    def _accepted_names(self) -> frozenset[str | None]:
+    def accepted_names(self) -> frozenset[str | None]:
+        """The names of the columns that rows may have, with that of the label."""
         return frozenset({*self.names, self.label})
 
     def with_blocks(self, chunk: Chunk) -> Chunk:

@@ -100,16 +100,26 @@ class Text(BagOfWordsKind):
 
     def to_native(self) -> _core.TokenSettings:
         """Return the settings of the native code."""
-        words = STOP_WORDS_ENGLISH if self.stop_words == "english" else self.stop_words
-        stops = [self._fold_word(word) for word in words]
         shortest, low, high = (min(n, MAX_NATIVE_LENGTH) for n in (self.min_length, *self.ngrams))
         return _core.TokenSettings(
-            TOKEN_UNITS[self.chars], self.lowercase, self.strip_accents, shortest, low, high, stops
+            TOKEN_UNITS[self.chars],
+            self.lowercase,
+            self.strip_accents,
+            shortest,
+            low,
+            high,
+            self.folded_stop_words,
         )
 
-    def _fold_word(self, word: str) -> bytes:
-        """Fold a stop word like the texts, so that it can match."""
-        return _core.fold(word.encode("utf-8", "surrogatepass"), self.lowercase, self.strip_accents)
+    @property
+    def folded_stop_words(self) -> list[bytes]:
+        """The stop words, folded like the texts, so that they can match."""
+        words = STOP_WORDS_ENGLISH if self.stop_words == "english" else self.stop_words
+        return [self.fold(word) for word in words]
+
+    def fold(self, text: str) -> bytes:
+        """Return a text as the tokeniser folds it, in UTF-8."""
+        return _core.fold(text.encode("utf-8", "surrogatepass"), self.lowercase, self.strip_accents)
 
     def to_json(self) -> dict[str, Any]:
         """Return the kind as plain data, with the Unicode version of the tokeniser."""

@@ -12,7 +12,7 @@ from weigh import errors
 from weigh.advice import Step
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
-from weigh.model.base import Model
+from weigh.model.base import BaseModel, Model
 from weigh.model.counts.bayes_counts import BayesCounts
 from weigh.model.counts.count_table import MAX_TOTAL_WEIGHT
 from weigh.model.distributions.prior_settings import ClassPrior
@@ -24,6 +24,16 @@ from weigh.text import format_count, format_percent
 
 UNCHANGED: Any = object()  # None is a valid prior, so an omitted argument needs its own sentinel
 MAX_LISTED_DIFFERENCES = 3
+
+# What a model that does not follow from counts would need instead.
+_REASONS = {
+    "perceptron": "its file has the weights and not the state of their training",
+    "voted": "its file has the hypotheses and not the state of their training",
+    "logistic": "its weights depend on all rows together",
+    "regression": "its weights depend on all rows together",
+    "threshold": "its cut depends on all rows together",
+    "calibrated": "its calibration is valid only for the rows it was fitted to",
+}
 
 
 def explicit_settings(**settings: Any) -> dict[str, Any]:
@@ -92,14 +102,16 @@ class CountModel(Model):
 
     def merge(self, other: Self) -> Self:
         """Return the model of the rows of both models."""
-        self._check_mergeable(other)
-        return self._with_more_counts(self.counts.plus(other.counts))
+        self.check_mergeable(other)
+        return self.plus_counts(other.counts)
 
     def learn(self, rows: Any, y: Any = None) -> Self:
         """Return the model that has also learned these rows."""
-        return self._with_more_counts(self._updated_counts(self._source(rows, y), 1))
+        return self.plus_counts(self._count_source(self._source(rows, y)))
 
-    def _with_more_counts(self, counts: BayesCounts) -> Self:
+    def plus_counts(self, added: BayesCounts) -> Self:
+        """Return the model that has also learned rows with these counts."""
+        counts = self.counts.plus(added)
         total = float(counts.rows.sum(dtype=np.float64))
         if total > MAX_TOTAL_WEIGHT:
             raise errors.MergeError(
@@ -110,7 +122,23 @@ class CountModel(Model):
 
     def forget(self, rows: Any, y: Any = None) -> Self:
         """Return the model without these rows, which it must have learned."""
-        return self.with_counts(self._subtract_rows(self._source(rows, y)).canonical())
+        return self.minus_counts(self._count_source(self._source(rows, y)))
+
+    def minus_counts(self, removed: BayesCounts) -> Self:
+        """Return the model without rows with these counts, which it must have learned."""
+        return self.with_counts(self._subtract(removed).canonical())
+
+    def count_batches(self, batches: Iterable[Any], *, is_repeated: bool = False) -> BayesCounts:
+        """Count batches of labelled rows, each read as `learn` reads it.
+
+        `is_repeated` says that the rows were counted before, so odd cells are not reported again.
+        """
+        self._check_has_rows()
+        is_training = None if is_repeated else False
+        sources = (self._source(rows, None) for rows in batches)
+        return self.count(
+            chunk for source in sources for chunk in self.schema.chunks(source, is_training=is_training)
+        )
 
     def left_out_scores(self, rows: Any, y: Any = None) -> Floats:
         """Return the leave-one-out scores [rows, classes] of rows that the model has learned.
@@ -121,7 +149,7 @@ class CountModel(Model):
         Shapes of numbers that are chosen from the rows are those of all rows, with bins and priors.
         """
         source = self._source(rows, y)
-        self._subtract_rows(source)
+        self._subtract(self._count_source(source))
         return np.concatenate([self.leave_one_out_chunk(chunk) for chunk in self.chunks(source)])
 
     def has_learned(self, rows: Any, y: Any = None) -> bool | None:
@@ -137,8 +165,8 @@ class CountModel(Model):
             return False
         return None if _has_negative_counts(row_counts.plus(self.counts, -1), row_counts) else True
 
-    def _subtract_rows(self, source: Source) -> BayesCounts:
-        counts = self._updated_counts(source, -1)
+    def _subtract(self, removed: BayesCounts) -> BayesCounts:
+        counts = self.counts.plus(removed, -1)
         if _has_negative_counts(counts, self.counts):
             raise errors.MergeError(
                 "These rows were not all learned by this model: subtracting them makes some counts negative. "
@@ -153,12 +181,16 @@ class CountModel(Model):
         source: Source = rows.with_missing(self.schema.missing).with_storage(self.storage)
         return source
 
-    def _updated_counts(self, source: Source, sign: int) -> BayesCounts:
+    def _count_source(self, source: Source) -> BayesCounts:
+        self._check_has_rows()
+        return self.count(self.schema.chunks(source))
+
+    def _check_has_rows(self) -> None:
         if not self.has_rows:
             raise errors.MergeError("A model from stated numbers has no rows; fit one from rows instead.")
-        return self.counts.plus(self.count(self.schema.chunks(source)), sign)
 
-    def _check_mergeable(self, other: Self) -> None:
+    def check_mergeable(self, other: Self) -> None:
+        """Raise MergeError if the counts of two models cannot be added."""
         if not isinstance(other, type(self)):
             raise errors.MergeError(
                 f"A {self.title} can merge only with another {self.title}, got {type(other).__name__}."
@@ -173,6 +205,16 @@ class CountModel(Model):
                     "Train the second with the columns of the first: columns=first.schema.",
                 ),
             )
+
+
+def not_from_counts_error(model: BaseModel, subject: str, verb: str) -> errors.Unsupported:
+    """Return the error for a model that cannot do what `verb` says, such as "learn more rows"."""
+    reason = _REASONS.get(model.type_name, "it does not follow from counts")
+    return errors.Unsupported(
+        f"{subject} is a {model.type_name} model, which cannot {verb}: {reason}.",
+        hint="Train one that can, on the rows that it should know: weigh fit DATA... "
+        "--learner naive-bayes (or joint).",
+    )
 
 
 def _has_negative_counts(difference: BayesCounts, minuend: BayesCounts) -> bool:

@@ -11,7 +11,8 @@ import click
 
 from weigh.cli.lazy_group import CommandWithExamples
 from weigh.cli.notation import to_command_line
-from weigh.cli.output.text import CsvWriter, print_text
+from weigh.cli.output.text import print_text
+from weigh.csv_writer import CsvWriter
 
 MAILS = {
     "CS373": [0, 0, 0, 0, 1],

@@ -10,7 +10,8 @@ from typing import Any, Protocol, TextIO
 import click
 
 from weigh.cli.options import open_output
-from weigh.cli.output.text import CsvWriter, to_json_text
+from weigh.cli.output.text import to_json_text
+from weigh.csv_writer import CsvWriter
 
 MAX_CACHED_FIELDS = 10_000
 

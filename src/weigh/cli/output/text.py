@@ -1,4 +1,4 @@
-"""Text, JSON and CSV with escaped names; errors, notes and stages; the state of the standard streams."""
+"""Text and JSON with escaped names; errors, notes and stages; the state of the standard streams."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import codecs
 import io
 import json
 import os
-import re
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TextIO
 
@@ -69,46 +68,6 @@ def format_location(what: str, path: str, note: str = "") -> str:
 def to_json_text(value: object, indent: int | None = None) -> str:
     """Return JSON whose strings show printable characters as they are and escape all others."""
     return escape_lines(json.dumps(value, ensure_ascii=False, indent=indent), json.dumps)
-
-
-# A cell that a spreadsheet may run as a formula: one that begins with a sign (full-width ones too), perhaps
-# after spaces and quotes, which some programs drop. A number or a sign alone is no formula.
-_FORMULA = re.compile(r"[\t\r\n]|[\s'\"]*[=+\-@＝＋－＠]")
-_NUMBER_OR_SIGN = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:inf|nan)?")
-# Spreadsheets in some countries divide lines at semicolons or tabs, where a formula could begin.
-_QUOTED = re.compile('[",;\t\r\n]')
-
-
-class CsvWriter:
-    r"""Writes rows of CSV.
-
-    A single quote is put before names that a spreadsheet would run as formulas, such as =1+1, and control
-    characters are written as escapes such as \x1b. `raw` writes all names unchanged, except that control
-    characters never reach a terminal.
-    """
-
-    def __init__(self, file: TextIO, raw: bool, delimiter: str = ",") -> None:
-        self._file, self._escapes_formulas, self._delimiter = file, not raw, delimiter
-        self._escapes_controls = not raw or file.isatty()
-
-    def field(self, cell: Any) -> str:
-        """Return a cell as it is written."""
-        text = "" if cell is None else str(cell)
-        if self._escapes_formulas and _FORMULA.match(text) and not _NUMBER_OR_SIGN.fullmatch(text):
-            text = "'" + text
-        if self._escapes_controls:
-            text = escape_control_characters(text)
-        if _QUOTED.search(text):
-            text = '"' + text.replace('"', '""') + '"'
-        return text
-
-    def write_row(self, cells: Iterable[Any]) -> None:
-        """Write a row."""
-        self.write_fields([map(self.field, cells)])
-
-    def write_fields(self, rows: Iterable[Iterable[str]]) -> None:
-        """Write rows of numbers, and of cells that `field` returned."""
-        self._file.writelines([self._delimiter.join(row) + "\n" for row in rows])
 
 
 def output_error(cause: OSError) -> CliError:

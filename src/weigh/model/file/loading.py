@@ -40,7 +40,11 @@ def load(
     numbers are always checked; `check=False` leaves out the digest of the data, which takes about 1 ms per
     megabyte.
     """
-    stored = store.read(path, check)
+    return build_model(store.read(path, check), derived)
+
+
+def build_model(stored: store.FileContent, derived: Mapping[str, Callable[..., Any]] | None = None) -> Any:
+    """Build the model that a file contains, as `load` does."""
     if stored.meta.get("model") == SPELLER_TYPE:
         raise errors.ModelFileError(
             f"{stored.path} contains a speller, not a model.",

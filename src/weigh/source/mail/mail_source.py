@@ -78,13 +78,13 @@ class MailSource(TextSource):
 
     def _chunk(self, batch: _LabelledBatch, first_row: int, kinds: ColumnKinds | None) -> Chunk:
         code, messages = batch
-        rows = [_message_row(raw) for raw in messages]
+        rows = [message_row(raw) for raw in messages]
         columns: dict[str, Any] = {
             self.label_column: self.encode_labels(np.full(len(rows), code, dtype=np.int32), self.classes)
         }
-        for j, name in enumerate(_COLUMN_KINDS):
+        for name in _COLUMN_KINDS:
             column = np.empty(len(rows), dtype=object)
-            column[:] = [row[j] for row in rows]
+            column[:] = [row[name] for row in rows]
             columns[name] = column
         return self.make_chunk(columns, first_row, kinds)
 
@@ -96,17 +96,16 @@ def _list_classes(path: Path) -> list[str]:
         raise unreadable_error(path, error) from error
 
 
-def _message_row(raw: RawMessage) -> tuple[Any, ...]:
-    """Return the values of a message in column order; absent headers are None."""
+def message_row(raw: RawMessage) -> dict[str, Any]:
+    """Return the values of a message by column, in column order; absent headers are None."""
     message = read(raw.content)
-    hosts = [link.host for link in message.links if link.host]
-    return (
-        *map(message.header, _HEADERS),
-        message.text,
-        hosts,
-        list(message.flags),
-        size_category(raw.length),
-    )
+    return {
+        **{name: message.header(name) for name in _HEADERS},
+        "text": message.text,
+        "hosts": [link.host for link in message.links if link.host],
+        "flags": list(message.flags),
+        "size": size_category(raw.length),
+    }
 
 
 def size_category(length: int) -> str:
