@@ -27,7 +27,7 @@ from weigh.serve.protocol import BoundedConfig, BoundedProtocol
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 15
 DRAIN_SECONDS = 30
-HEALTH_SECONDS = 30
+HEALTH_SECONDS = 10
 MAX_LISTED_CLASSES = 4
 
 
