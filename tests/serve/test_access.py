@@ -11,7 +11,8 @@ import pytest
 import weigh
 from tests.serve.client import Client, refusal
 from weigh import errors
-from weigh.serve import Access, TokenFile, access
+from weigh.serve import Access, TokenFile
+from weigh.serve.http import access
 
 READER, TEACHER, BOTH = "reader-0123456789abcdef", "teacher-0123456789abcdef", "both-0123456789abcdef"
 TABLE = {"text": ["cheap pills", "lunch at noon"] * 5, "label": ["spam", "ham"] * 5}

@@ -6,7 +6,7 @@ __getattr__, __dir__, __all__ = lazy_names(
     __name__,
     {
         "app": ("create_app",),
-        "access": ("Access", "TokenFile"),
-        "limits": ("Limits",),
+        "http.access": ("Access", "TokenFile"),
+        "http.limits": ("Limits",),
     },
 )

@@ -12,13 +12,13 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 
-from weigh.serve.access import Access, CheckAccess
 from weigh.serve.catalog import ModelCatalog
-from weigh.serve.limits import LimitRequests, Limits
+from weigh.serve.http.access import Access, CheckAccess
+from weigh.serve.http.limits import LimitRequests, Limits
+from weigh.serve.http.requests import RecordRequests
 from weigh.serve.logs import NONE, ServerLog
 from weigh.serve.metrics import Metrics
 from weigh.serve.page import page_routes
-from weigh.serve.requests import RecordRequests
 from weigh.serve.routes import ApiRoute, answer_unknown_path
 from weigh.serve.service import Service
 

@@ -6,7 +6,7 @@ import struct
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from weigh.serve.problems import Problem
+from weigh.serve.http.problems import Problem
 
 _COMPRESSION_SLOT = 3  # of the table RecordBatch in Arrow's Message.fbs
 _HEADER_SLOT = 2  # of the table Message

@@ -17,7 +17,7 @@ from weigh.atomic_files import error_reason
 from weigh.model.base import BaseModel
 from weigh.model.file.loading import load
 from weigh.serve.answers import Predictor
-from weigh.serve.problems import Problem, to_problem
+from weigh.serve.http.problems import Problem, to_problem
 
 SUFFIX = ".weigh"
 REPORT_SUFFIX = ".html"

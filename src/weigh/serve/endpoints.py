@@ -8,12 +8,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from weigh.model.decision import UNSURE
-from weigh.serve.access import SCOPES
 from weigh.serve.answers import Predictions, Predictor, count_answers
 from weigh.serve.catalog import ServedModel
 from weigh.serve.descriptions import count_rows
-from weigh.serve.limits import read_body
-from weigh.serve.media_types import ARROW, CSV, JSON, JSON_LINES, accepted_type, content_type
+from weigh.serve.http.access import SCOPES
+from weigh.serve.http.limits import read_body
+from weigh.serve.http.media_types import ARROW, CSV, JSON, JSON_LINES, accepted_type, content_type
+from weigh.serve.http.problems import Problem
+from weigh.serve.http.reply import Receive, Reply, Scope, encode_json
 from weigh.serve.metrics import MEDIA_TYPE as METRICS_TYPE
 from weigh.serve.metrics import Metrics
 from weigh.serve.options import (
@@ -25,8 +27,6 @@ from weigh.serve.options import (
     predict_options,
     read_options,
 )
-from weigh.serve.problems import Problem
-from weigh.serve.reply import Receive, Reply, Scope, encode_json
 from weigh.serve.rows import Batch, read_batch, read_labelled_rows
 from weigh.serve.service import Service
 from weigh.serve.tables import format_csv
@@ -170,7 +170,10 @@ async def explain(call: Call) -> Reply:
             return Reply(_join_lines(answers), 200, JSON_LINES)
         return Reply.of_json({"explanations": answers, **_common_fields(batch, options)})
 
-    return await _run(answer, is_short=len(body) <= MAX_EXPLAINED_BYTES_IN_LOOP and media_type == JSON)
+    # Flips of a model with many features take long, whatever the length of the row.
+    may_flip = b"flip" in body or b"flip" in call.scope["query_string"]
+    is_short = len(body) <= MAX_EXPLAINED_BYTES_IN_LOOP and media_type == JSON and not may_flip
+    return await _run(answer, is_short=is_short)
 
 
 async def learn(call: Call) -> Reply:

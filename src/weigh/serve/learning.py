@@ -12,8 +12,8 @@ from weigh.model.count_model import CountModel
 from weigh.serve.feedback.change import Change, Outcome
 from weigh.serve.feedback.group_commit import GroupCommitter, TooManyChanges
 from weigh.serve.feedback.store import FeedbackStore
-from weigh.serve.limits import RETRY_AFTER
-from weigh.serve.problems import Problem
+from weigh.serve.http.limits import RETRY_AFTER
+from weigh.serve.http.problems import Problem
 
 
 class ModelFeedback:

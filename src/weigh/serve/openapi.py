@@ -7,11 +7,11 @@ from functools import lru_cache
 from typing import Any
 
 from weigh import __version__
-from weigh.serve.limits import Limits
-from weigh.serve.media_types import ARROW, CSV, JSON, JSON_LINES
+from weigh.serve.http.limits import Limits
+from weigh.serve.http.media_types import ARROW, CSV, JSON, JSON_LINES
+from weigh.serve.http.problems import MEDIA_TYPE as PROBLEM_TYPE
+from weigh.serve.http.reply import Reply
 from weigh.serve.metrics import MEDIA_TYPE as METRICS_TYPE
-from weigh.serve.problems import MEDIA_TYPE as PROBLEM_TYPE
-from weigh.serve.reply import Reply
 
 Schema = dict[str, Any]
 

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from weigh import errors
 from weigh.model.decision import Decision
 from weigh.serve.answers import ExplainOptions, PredictOptions, Predictor
-from weigh.serve.problems import Problem
+from weigh.serve.http.problems import Problem
 
 MAX_OPTION_FIELDS = 32
 MAX_COUNT = 1_000_000

@@ -10,8 +10,8 @@ from starlette.routing import BaseRoute, Match
 from weigh import errors
 from weigh.serve import endpoints
 from weigh.serve.endpoints import Call, Handler
-from weigh.serve.problems import Problem, to_problem, unknown_path, wrong_method
-from weigh.serve.reply import Receive, Scope, Send, route_path
+from weigh.serve.http.problems import Problem, to_problem, unknown_path, wrong_method
+from weigh.serve.http.reply import Receive, Scope, Send, route_path
 from weigh.serve.service import Service
 
 Methods: TypeAlias = Mapping[str, Handler]

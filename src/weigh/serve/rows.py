@@ -13,9 +13,9 @@ from typing import Any, BinaryIO, NoReturn
 from weigh import errors
 from weigh.features.schema import Schema
 from weigh.model.base import BaseModel
-from weigh.serve.limits import Limits
-from weigh.serve.media_types import ARROW, CSV, JSON, JSON_LINES
-from weigh.serve.problems import Problem
+from weigh.serve.http.limits import Limits
+from weigh.serve.http.media_types import ARROW, CSV, JSON, JSON_LINES
+from weigh.serve.http.problems import Problem
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk, DictionaryColumn, TextColumn, to_pylist
 

@@ -18,11 +18,11 @@ from uvicorn.supervisors.multiprocess import Multiprocess
 
 from weigh import errors
 from weigh.result import Facts
-from weigh.serve.access import Access, TokenFile, is_loopback
 from weigh.serve.app import create_app
-from weigh.serve.limits import Limits
+from weigh.serve.http.access import Access, TokenFile, is_loopback
+from weigh.serve.http.limits import Limits
+from weigh.serve.http.protocol import BoundedConfig, BoundedProtocol
 from weigh.serve.logs import ServerLog
-from weigh.serve.protocol import BoundedConfig, BoundedProtocol
 
 BACKLOG = 2048
 KEEP_ALIVE_SECONDS = 15

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from weigh.serve.access import Access
 from weigh.serve.catalog import ModelCatalog
-from weigh.serve.limits import Limits
+from weigh.serve.http.access import Access
+from weigh.serve.http.limits import Limits
 from weigh.serve.logs import ServerLog
 from weigh.serve.metrics import Metrics
 

@@ -12,7 +12,7 @@ from weigh.cli.options import json_option
 from weigh.cli.output.text import print_json, print_text
 
 if TYPE_CHECKING:
-    from weigh.serve.limits import Limits
+    from weigh.serve.http.limits import Limits
 
 SECTIONS = {
     "Examples": """
@@ -141,7 +141,7 @@ def command(
 def _make_limits(
     max_body: float | None, max_rows: int | None, max_requests: int | None, timeout: float | None
 ) -> Limits:
-    from weigh.serve.limits import Limits
+    from weigh.serve.http.limits import Limits
 
     given = {
         "body_bytes": None if max_body is None else max(1, int(max_body * 2**20)),

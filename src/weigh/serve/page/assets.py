@@ -21,7 +21,7 @@ MEDIA_TYPES = {
 class Asset:
     """A file of the page in memory; browsers ask each time whether it has changed.
 
-    The security headers of all answers (`weigh.serve.access`) let the page load its own files only.
+    The security headers of all answers (`weigh.serve.http.access`) let the page load its own files only.
     """
 
     def __init__(self, name: str, content: bytes) -> None:

@@ -10,8 +10,8 @@ from typing import Any
 from weigh.csv_writer import CsvWriter
 from weigh.model.base import Model
 from weigh.model.evidence.evidence import Evidence
-from weigh.serve.limits import Limits
-from weigh.serve.media_types import CSV
+from weigh.serve.http.limits import Limits
+from weigh.serve.http.media_types import CSV
 from weigh.serve.rows import read_batch
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist

@@ -12,11 +12,11 @@ from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
 from weigh import errors
-from weigh.serve.limits import read_body
+from weigh.serve.http.limits import read_body
+from weigh.serve.http.problems import Problem, to_problem, unknown_path
 from weigh.serve.page.assets import shell, static_files
 from weigh.serve.page.batch import BatchAnswer
 from weigh.serve.page.mail import decode_mail
-from weigh.serve.problems import Problem, to_problem, unknown_path
 from weigh.serve.service import Service
 
 Handler = Callable[[Request], Awaitable[Response]]

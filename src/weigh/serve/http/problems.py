@@ -10,7 +10,7 @@ from typing import Any
 
 from weigh import errors
 from weigh.advice import Advised, Setting, Step
-from weigh.serve.reply import Header, Reply
+from weigh.serve.http.reply import Header, Reply
 
 MEDIA_TYPE = "application/problem+json"
 

@@ -8,9 +8,9 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from weigh.serve.access import DATA_HEADERS
-from weigh.serve.limits import Limits
-from weigh.serve.problems import Problem
+from weigh.serve.http.access import DATA_HEADERS
+from weigh.serve.http.limits import Limits
+from weigh.serve.http.problems import Problem
 
 
 class BoundedConfig(uvicorn.Config):  # type: ignore[misc]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from weigh.serve.limits import ClientDisconnected
-from weigh.serve.problems import internal_error
-from weigh.serve.reply import Message, Receive, Scope, Send
+from weigh.serve.http.limits import ClientDisconnected
+from weigh.serve.http.problems import internal_error
+from weigh.serve.http.reply import Message, Receive, Scope, Send
 from weigh.serve.service import Service
 
 OTHER = "page"  # the endpoint of requests that the API does not answer

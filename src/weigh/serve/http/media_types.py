@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from weigh.serve.problems import Problem
-from weigh.serve.reply import Scope
+from weigh.serve.http.problems import Problem
+from weigh.serve.http.reply import Scope
 
 JSON = "application/json"
 JSON_LINES = "application/x-ndjson"

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from weigh import errors
 from weigh.atomic_files import error_reason
-from weigh.serve.problems import Problem
-from weigh.serve.reply import Header, Message, Receive, Scope, Send, route_path
+from weigh.serve.http.problems import Problem
+from weigh.serve.http.reply import Header, Message, Receive, Scope, Send, route_path
 
 READ, LEARN = "read", "learn"
 SCOPES = (READ, LEARN)

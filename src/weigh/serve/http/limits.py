@@ -7,8 +7,8 @@ from collections import Counter
 from dataclasses import dataclass, fields
 
 from weigh import errors
-from weigh.serve.problems import Problem
-from weigh.serve.reply import Receive, Scope, Send, route_path
+from weigh.serve.http.problems import Problem
+from weigh.serve.http.reply import Receive, Scope, Send, route_path
 
 RETRY_AFTER = (b"retry-after", b"1")
 
