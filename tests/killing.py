@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
@@ -45,6 +46,7 @@ def run_and_kill(
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
+        preexec_fn=_stop_ignoring_signals,
     ) as process:
         try:
             if watched is not None:
@@ -78,6 +80,12 @@ def find_drafts(folder: Path) -> list[Path]:
 def _iter_drafts(folder: Path) -> Iterator[Path]:
     for place, _, names in os.walk(folder):
         yield from (Path(place, name) for name in names if is_draft(name))
+
+
+def _stop_ignoring_signals() -> None:
+    """Undo what a shell in the background or nohup would hand down."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def _wait_for_draft(process: subprocess.Popen[str], folder: Path) -> None:

@@ -145,7 +145,7 @@ def test_other_names_are_refused(host: str, path: str) -> None:
     name = host.removesuffix(":8000")
     assert refusal(OPEN.get(path, headers={"host": host})) == (
         403,
-        f"This server is not called {name!r}; --allow-host NAME allows a name.",
+        f"This server is not called {name!r}. Whoever runs it may allow the name.",
     )
 
 

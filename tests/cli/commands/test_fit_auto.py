@@ -221,12 +221,12 @@ def test_kinds_hold_in_the_comparison_too(calls):
         (
             "margin=1",
             "Invalid value for '--learner': auto compares naive-bayes and logistic here, and neither has the "
-            "parameter margin. Name the learner: --learner perceptron.",
+            "parameter 'margin'. Name the learner: --learner perceptron.",
         ),
         (
             "size=1",
             "Invalid value for '--learner': auto compares naive-bayes and logistic here, and neither has the "
-            "parameter size. Leave it out.",
+            "parameter 'size'. Leave it out.",
         ),
         (
             "prior=many",

@@ -216,7 +216,7 @@ class CheckAccess:
         name = _host_name(host)
         if name not in self._hosts and not _is_ip_address(name):
             shown = errors.one_line_repr(name, 80)
-            raise Problem(403, f"This server is not called {shown}; --allow-host NAME allows a name.")
+            raise Problem(403, f"This server is not called {shown}. Whoever runs it may allow the name.")
         if len(self._known_hosts) < MAX_TOKENS:
             self._known_hosts.add(host)
 
