@@ -233,7 +233,7 @@ def test_a_port_in_use_is_named(server: RunningServer, model_path: Path) -> None
     done = weigh_serve(model_path, "--port", port)
     assert done.stderr == (
         f"weigh: The server cannot listen on 127.0.0.1, port {port}: Address already in use. Choose another "
-        "with --port or --host, or stop the program that uses it.\n"
+        "address or port, or stop the program that uses it.\n"
     )
 
 

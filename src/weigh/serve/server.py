@@ -165,7 +165,7 @@ def _listen(settings: ServerSettings) -> socket.socket:
         reason = os.strerror(number) if number and number > 0 else errors.first_line(error)
         raise errors.ParameterError(
             f"The server cannot listen on {settings.host}, port {settings.port}: {reason}. Choose another "
-            "with --port or --host, or stop the program that uses it."
+            "address or port, or stop the program that uses it."
         ) from error
     listener.set_inheritable(True)
     return listener
