@@ -1,0 +1,110 @@
+"""Predictions of one short text at a time, with wrk as the client."""
+
+from __future__ import annotations
+
+import os
+import statistics
+from collections.abc import Sequence
+from contextlib import ExitStack
+from functools import partial
+
+from benchmarks.job import CORES, WORK
+from benchmarks.load.collections import read_collection, to_json, write_model
+from benchmarks.load.measuring import Record, Run, measure_in_turns, run_wrk
+from benchmarks.load.servers import Server, read_labels
+from benchmarks.load.services import bentoml_service, fastapi_service, weigh_service
+from benchmarks.results import format_duration, format_markdown_table, format_megabytes
+
+COLLECTION = "sms"
+CONNECTIONS = 32
+WORKERS = (1, 2)
+N_COMPARED = 500
+SIZE = {"rounds": 4, "seconds": 10.0, "warm_up": 3.0}
+QUICK = {"rounds": 1, "seconds": 1.0, "warm_up": 1.0}
+HEAD = (
+    "", "requests/s", "p50", "p99", "server's CPU per request", "wrk's", "other programs, cores",
+    "requests", "failed", "memory before → after", "same label",
+)  # fmt: skip
+
+
+def single_row_table(quick: bool) -> str:
+    """Load all services in turns and return their table."""
+    size = QUICK if quick else SIZE
+    load_average = os.getloadavg()[0]
+    model = write_model(COLLECTION)
+    _, texts = read_collection(COLLECTION)
+    bodies = [to_json([text]) for text in texts]
+    path = WORK / f"{COLLECTION}.bodies"
+    path.write_bytes(b"".join(body + b"\n" for body in bodies))
+    makers = (partial(weigh_service, model), partial(fastapi_service, COLLECTION),
+              partial(bentoml_service, COLLECTION))  # fmt: skip
+    labels = []
+    with ExitStack() as stack:
+        servers = [stack.enter_context(Server(make(workers))) for make in makers for workers in WORKERS]
+        for server in servers:
+            server.wait_until_ready(bodies[0])
+            labels.append([read_labels(answer)[0] for answer in server.ask(bodies[:N_COMPARED])])
+            run_wrk(server.address, path, CONNECTIONS, size["warm_up"])
+        loads = {
+            server.service.name: (
+                server,
+                lambda server: run_wrk(server.address, path, CONNECTIONS, size["seconds"]),
+            )
+            for server in servers
+        }
+        records = measure_in_turns(loads, int(size["rounds"]))
+    rows = [
+        [name, *format_record(record), format_agreement(labels[0], own)]
+        for (name, record), own in zip(records.items(), labels, strict=True)
+    ]
+    return f"{describe_load(size, len(texts), load_average)}\n\n{format_markdown_table(HEAD, rows)}"
+
+
+def describe_load(size: dict[str, float], n_texts: int, load_average: float) -> str:
+    return (
+        f"wrk with 1 thread and {CONNECTIONS} connections that stay open, each waiting for its answer, on the "
+        f"same {CORES} cores; {n_texts:,} short messages in turns, a row per request; {size['rounds']:.0f} rounds "
+        f"of {size['seconds']:.0f} s in which the services take turns, after {size['warm_up']:.0f} s of warm-up "
+        "each. Median, and minimum to maximum over the rounds. No service writes a log line per request. Load "
+        f"average before the start: {load_average:.1f}."
+    )
+
+
+def format_record(record: Record) -> list[str]:
+    """Return the cells of a service; percentiles are medians over the rounds."""
+    runs = record.runs
+    return [
+        format_range([run.rate for run in runs], "{:,.0f}"),
+        format_duration(statistics.median(run.load.p50 for run in runs)),
+        format_milliseconds([run.load.p99 for run in runs]),
+        format_microseconds([run.cost for run in runs]),
+        format_microseconds([run.client_seconds / run.load.requests for run in runs]),
+        format_range([other_cores(run) for run in runs], "{:.1f}"),
+        f"{record.n_requests:,}",
+        f"{sum(run.load.failures for run in runs):,}",
+        f"{format_megabytes(record.memory_before)} → {format_megabytes(record.memory_after)}",
+    ]
+
+
+def other_cores(run: Run) -> float:
+    """Return how many cores other programs used during a run."""
+    return run.other_seconds / run.load.seconds
+
+
+def format_range(values: Sequence[float], pattern: str) -> str:
+    cells = [pattern.format(each) for each in (statistics.median(values), min(values), max(values))]
+    return cells[0] if len(values) == 1 else f"{cells[0]} ({cells[1]} to {cells[2]})"
+
+
+def format_milliseconds(seconds: Sequence[float]) -> str:
+    return format_range([1e3 * value for value in seconds], "{:.0f}") + " ms"
+
+
+def format_microseconds(seconds: Sequence[float]) -> str:
+    return format_range([1e6 * value for value in seconds], "{:,.0f}") + " µs"
+
+
+def format_agreement(ours: Sequence[str], theirs: Sequence[str]) -> str:
+    """Return the share of equal labels."""
+    same = sum(a == b for a, b in zip(ours, theirs, strict=True))
+    return f"{same:,} of {len(ours):,}"
