@@ -17,7 +17,7 @@ from benchmarks.load.collections import (
     to_json,
     to_json_lines,
     write_model,
-)  # fmt: skip
+)
 from benchmarks.load.measuring import Load, Record, measure_in_turns, post_bodies
 from benchmarks.load.servers import Server, read_labels
 from benchmarks.load.services import fastapi_service, weigh_service
@@ -26,7 +26,8 @@ from benchmarks.results import format_markdown_table, format_megabytes
 
 WORKERS = 2
 CONNECTIONS = 4
-ROUNDS, N_REQUESTS = 3, 24
+ROUNDS = 3
+N_QUICK = 4
 FORMATS: Mapping[str, tuple[str, Callable[[list[str]], bytes]]] = {
     "JSON": ("application/json", to_json),
     "JSON lines": ("application/x-ndjson", to_json_lines),
@@ -34,24 +35,29 @@ FORMATS: Mapping[str, tuple[str, Callable[[list[str]], bytes]]] = {
     "Arrow": ("application/vnd.apache.arrow.stream", to_arrow),
 }
 HEAD = (
-    "", "MB/s of text", "MB of text per CPU second of the server", "other programs, cores",
-    "memory before → after", "same labels",
-)  # fmt: skip
+    "",
+    "MB/s of text",
+    "MB of text per CPU second of the server",
+    "other programs, cores",
+    "memory before → after",
+    "same labels",
+)
 
 
 @dataclass(frozen=True)
 class Collection:
-    """Texts to send: their name, and the bytes of text in a body."""
+    """Texts to send: their name, the bytes of text in a body, and the requests of a round."""
 
     name: str
     title: str
     body_bytes: int
+    n_requests: int
 
 
-# Every text is sent once per body, so the small collection has smaller bodies.
+# No body has a text twice, so the small collection has smaller bodies.
 COLLECTIONS = (
-    Collection("newsgroups", "20 Newsgroups, 20 classes", 1_800_000),
-    Collection("sms", "Short messages, 2 classes", 200_000),
+    Collection("newsgroups", "20 Newsgroups, 20 classes", 1_800_000, 24),
+    Collection("sms", "Short messages, 2 classes", 200_000, 96),
 )
 
 
@@ -60,12 +66,13 @@ def batch_tables(quick: bool) -> str:
     load_average = os.getloadavg()[0]
     collections = COLLECTIONS[1:] if quick else COLLECTIONS
     tables = [collection_table(collection, quick) for collection in collections]
+    rounds = "1 round" if quick else f"{ROUNDS} rounds"
     about = (
-        f"{CONNECTIONS} requests at a time from one client, on the same {CORES} cores; {WORKERS} processes per "
-        f"service; {ROUNDS} rounds of {N_REQUESTS} requests in which the loads take turns, after a round of "
-        "warm-up. Text is counted in bytes of UTF-8, without the format around it; answers are JSON with all "
-        "probabilities. Median, and minimum to maximum over the rounds. Load average before the start: "
-        f"{load_average:.1f}."
+        f"{CONNECTIONS} requests at a time from one client, on the same {CORES} cores; {WORKERS} processes "
+        f"per service; {rounds} in which the loads take turns, after a round of warm-up. Text is counted in "
+        "bytes of UTF-8, without the format around it; answers are JSON with all probabilities. Median, and "
+        "minimum to maximum over the rounds. No service writes a log line per request. Load average before "
+        f"the start: {load_average:.1f}."
     )
     return "\n\n".join([about, *tables])
 
@@ -75,7 +82,7 @@ def collection_table(collection: Collection, quick: bool) -> str:
     _, texts = read_collection(collection.name)
     batches = fill(texts, collection.body_bytes)
     services = (weigh_service(model, WORKERS), fastapi_service(collection.name, WORKERS))
-    rounds, n_requests = (1, 4) if quick else (ROUNDS, N_REQUESTS)
+    rounds, n_requests = (1, N_QUICK) if quick else (ROUNDS, collection.n_requests)
     sent = [batches[k % len(batches)] for k in range(n_requests)]
     megabytes = sum(len(text.encode()) for batch in sent for text in batch) / 1e6
     with ExitStack() as stack:
@@ -94,9 +101,8 @@ def collection_table(collection: Collection, quick: bool) -> str:
         [name, *format_record(record, megabytes), format_agreement(labels[0], own)]
         for (name, record), own in zip(records.items(), labels, strict=True)
     ]
-    title = (
-        f"{collection.title}: {megabytes / n_requests:.2f} MB of text in {len(batches[0]):,} rows per request"
-    )
+    text = f"{megabytes / n_requests:.2f} MB of text in {len(batches[0]):,} rows per request"
+    title = f"{collection.title}: {text}, {n_requests} requests per round"
     return f"{title}\n\n{format_markdown_table(HEAD, rows)}"
 
 

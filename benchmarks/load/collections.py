@@ -59,7 +59,7 @@ def to_arrow(texts: list[str]) -> bytes:
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table)
-    return bytes(sink.getvalue())
+    return memoryview(sink.getvalue()).tobytes()
 
 
 def fill(texts: list[str], size: int) -> list[list[str]]:

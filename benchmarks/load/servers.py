@@ -148,5 +148,8 @@ def read_machine_seconds() -> float:
 
 
 def read_labels(answer: bytes) -> list[str]:
-    """Return the predicted labels of an answer."""
-    return [prediction["label"] for prediction in json.loads(answer)["predictions"]]
+    """Return the predicted labels of an answer; BentoML answers a batch with a bare list."""
+    predictions = json.loads(answer)
+    if isinstance(predictions, dict):
+        predictions = predictions["predictions"]
+    return [prediction["label"] for prediction in predictions]

@@ -19,7 +19,7 @@ COLLECTION = "sms"
 CONNECTIONS = 32
 WORKERS = (1, 2)
 N_COMPARED = 500
-SIZE = {"rounds": 4, "seconds": 10.0, "warm_up": 3.0}
+SIZE = {"rounds": 4, "seconds": 15.0, "warm_up": 3.0}
 QUICK = {"rounds": 1, "seconds": 1.0, "warm_up": 1.0}
 HEAD = (
     "", "requests/s", "p50", "p99", "server's CPU per request", "wrk's", "other programs, cores",
@@ -62,11 +62,11 @@ def single_row_table(quick: bool) -> str:
 
 def describe_load(size: dict[str, float], n_texts: int, load_average: float) -> str:
     return (
-        f"wrk with 1 thread and {CONNECTIONS} connections that stay open, each waiting for its answer, on the "
-        f"same {CORES} cores; {n_texts:,} short messages in turns, a row per request; {size['rounds']:.0f} rounds "
-        f"of {size['seconds']:.0f} s in which the services take turns, after {size['warm_up']:.0f} s of warm-up "
-        "each. Median, and minimum to maximum over the rounds. No service writes a log line per request. Load "
-        f"average before the start: {load_average:.1f}."
+        f"wrk with 1 thread and {CONNECTIONS} connections that stay open, each waiting for its answer, on "
+        f"the same {CORES} cores; {n_texts:,} short messages in turns, a row per request; "
+        f"{size['rounds']:.0f} × {size['seconds']:.0f} s in which the services take turns, after "
+        f"{size['warm_up']:.0f} s of warm-up each. Median, and minimum to maximum over the rounds. No "
+        f"service writes a log line per request. Load average before the start: {load_average:.1f}."
     )
 
 

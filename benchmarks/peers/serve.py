@@ -40,7 +40,7 @@ def create_app() -> FastAPI:
     app = FastAPI()
     fit_pipeline()
 
-    @app.post("/predict")
+    @app.post("/predict")  # type: ignore[untyped-decorator]
     async def answer(request: Request) -> Response:
         rows = orjson.loads(await request.body())["rows"]
         predictions = predict([row["text"] for row in rows])
