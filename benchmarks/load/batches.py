@@ -26,7 +26,7 @@ from benchmarks.results import format_markdown_table, format_megabytes
 
 WORKERS = 2
 CONNECTIONS = 4
-ROUNDS = 3
+ROUNDS = 5
 N_QUICK = 4
 FORMATS: Mapping[str, tuple[str, Callable[[list[str]], bytes]]] = {
     "JSON": ("application/json", to_json),
@@ -56,7 +56,7 @@ class Collection:
 
 # No body has a text twice, so the small collection has smaller bodies.
 COLLECTIONS = (
-    Collection("newsgroups", "20 Newsgroups, 20 classes", 1_800_000, 24),
+    Collection("newsgroups", "20 Newsgroups, 20 classes", 1_800_000, 40),
     Collection("sms", "Short messages, 2 classes", 200_000, 96),
 )
 

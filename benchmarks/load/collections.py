@@ -48,7 +48,7 @@ def to_json_lines(texts: list[str]) -> bytes:
 def to_csv(texts: list[str]) -> bytes:
     import pandas as pd
 
-    return pd.DataFrame({COLUMN: texts}).to_csv(index=False).encode()
+    return str(pd.DataFrame({COLUMN: texts}).to_csv(index=False)).encode()
 
 
 def to_arrow(texts: list[str]) -> bytes:

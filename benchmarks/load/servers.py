@@ -6,6 +6,7 @@ import contextlib
 import http.client
 import json
 import os
+import signal
 import socket
 import subprocess
 import time
@@ -19,6 +20,7 @@ from benchmarks.job import ROOT, WORK
 TICKS = os.sysconf("SC_CLK_TCK")
 PAGE = os.sysconf("SC_PAGE_SIZE")
 START_SECONDS = 180.0
+STOP_SECONDS = 10.0
 QUIET_SECONDS = 1.0
 QUIET_SHARE = 0.1  # of a core, below which a server has started
 IDLE_FIELDS = (3, 4)  # of the times in /proc/stat: idle, waiting for a disk
@@ -60,15 +62,16 @@ class Server:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        pids = list_processes(self._process.pid)
+        _, *children = list_processes(self._process.pid)
         self._process.terminate()
         try:
-            self._process.wait(10)
+            self._process.wait(STOP_SECONDS)
         except subprocess.TimeoutExpired:
-            for pid in pids:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(pid, 9)
+            self._process.kill()
             self._process.wait()
+        for pid in children:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
     def wait_until_ready(self, body: bytes) -> None:
         """Wait until the service answers and none of its processes is still starting."""
@@ -122,12 +125,12 @@ def find_free_port() -> int:
 
 def list_processes(pid: int) -> list[int]:
     """Return a process and its descendants."""
-    children = [
-        int(child)
-        for file in Path(f"/proc/{pid}/task").glob("*/children")
-        for child in file.read_text().split()
-    ]
-    return [pid, *(each for child in children for each in list_processes(child))]
+    pids = [pid]
+    for file in Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # of a thread that has just ended
+            for child in file.read_text().split():
+                pids += list_processes(int(child))
+    return pids
 
 
 def read_cpu_seconds(pid: int) -> float:
