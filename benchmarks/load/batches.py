@@ -37,7 +37,7 @@ FORMATS: Mapping[str, tuple[str, Callable[[list[str]], bytes]]] = {
 HEAD = (
     "",
     "MB/s of text",
-    "MB of text per CPU second of the server",
+    "MB of text per CPU second, server",
     "other programs, cores",
     "memory before → after",
     "same labels",

@@ -22,7 +22,7 @@ N_COMPARED = 500
 SIZE = {"rounds": 4, "seconds": 15.0, "warm_up": 3.0}
 QUICK = {"rounds": 1, "seconds": 1.0, "warm_up": 1.0}
 HEAD = (
-    "", "requests/s", "p50", "p99", "server's CPU per request", "wrk's", "other programs, cores",
+    "", "requests/s", "p50", "p99", "CPU per request, server", "CPU per request, wrk", "other programs, cores",
     "requests", "failed", "memory before → after", "same label",
 )  # fmt: skip
 
