@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from benchmarks.job import CORES
-from benchmarks.load.collections import (
+from benchmarks.load.measuring import Load, Record, measure_in_turns, post_bodies
+from benchmarks.load.servers import Server, read_labels
+from benchmarks.load.services import fastapi_service, weigh_service
+from benchmarks.load.single_rows import format_agreement, format_range, other_cores
+from benchmarks.load.texts import (
     fill,
     read_collection,
     to_arrow,
@@ -18,10 +22,6 @@ from benchmarks.load.collections import (
     to_json_lines,
     write_model,
 )
-from benchmarks.load.measuring import Load, Record, measure_in_turns, post_bodies
-from benchmarks.load.servers import Server, read_labels
-from benchmarks.load.services import fastapi_service, weigh_service
-from benchmarks.load.single_rows import format_agreement, format_range, other_cores
 from benchmarks.results import format_markdown_table, format_megabytes
 
 WORKERS = 2

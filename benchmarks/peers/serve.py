@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 from fastapi import FastAPI, Request, Response
 
-from benchmarks.load.collections import read_collection
+from benchmarks.load.texts import read_collection
 
 
 @cache

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
+from benchmarks.load import servers
 from benchmarks.load.batches import FORMATS
-from benchmarks.load.collections import COLUMN, fill, to_json
 from benchmarks.load.measuring import Load, Record, Run, measure_in_turns, post_bodies, run_wrk
 from benchmarks.load.servers import (
     Server,
@@ -24,6 +24,7 @@ from benchmarks.load.servers import (
     read_resident_bytes,
 )
 from benchmarks.load.single_rows import format_agreement, format_record
+from benchmarks.load.texts import COLUMN, fill, to_json
 from benchmarks.worker import find_program_version
 
 import weigh
@@ -36,6 +37,11 @@ needs_wrk = pytest.mark.skipif(shutil.which("wrk") is None, reason="wrk is not i
 
 def echo_service(record: Path, path: str = "/") -> Service:
     return Service("echo", path, lambda port: [sys.executable, "-S", ECHO, record, str(port)])
+
+
+@pytest.fixture(autouse=True)
+def wait_briefly(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(servers, "QUIET_SECONDS", 0.2)
 
 
 @pytest.fixture
