@@ -11,7 +11,7 @@ SHARED: dict[str, Any] = {
     "environment": "serve",
     "packages": ("weigh", "starlette", "uvicorn", "uvloop", "httptools", "scikit-learn"),
 }
-PEERS = ("fastapi", "orjson", "bentoml")
+FASTAPI = ("fastapi", "orjson")
 
 
 def report_single_rows(quick: bool) -> str:
@@ -28,7 +28,7 @@ def report_batches(quick: bool) -> str:
 
 JOBS: list[Row] = [
     Quality("serve.s", "Predictions over HTTP, one short text per request", report_single_rows, (SMS,),
-            ("bin/wrk", *PEERS), **SHARED),
+            ("bin/wrk", "bentoml", *FASTAPI), **SHARED),
     Quality("serve.b", "Predictions over HTTP, many texts per request", report_batches, (SMS, NEWS),
-            PEERS, **SHARED),
+            FASTAPI, **SHARED),
 ]  # fmt: skip
