@@ -10,6 +10,7 @@ CODE := src tests benchmarks
 PEERS := build/peers
 OLDER := build/peers-older
 GAM := build/peers-gam
+SERVE := build/peers-serve
 
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -26,7 +27,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest stress browser bogofilter bench bench-smoke gallery parameters docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest stress browser bogofilter wrk bench bench-smoke gallery parameters docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -82,7 +83,11 @@ browser:
 bogofilter:
 	$(call program,bogofilter,bogofilter,NO BOGOFILTER,the mail evaluation is not tested with it)
 
-bench: $(READY) $(PEERS)/.ready $(OLDER)/.ready $(GAM)/.ready bogofilter ## beside the peers, into benchmarks/RESULTS.md; `make bench ROWS=tables.a,text`, `ARGS=--quick`, `ARGS=--list`
+# The load of the rows `serve` in benchmarks.
+wrk:
+	$(call program,wrk,wrk,NO WRK,weigh serve is not measured under load)
+
+bench: $(READY) $(PEERS)/.ready $(OLDER)/.ready $(GAM)/.ready $(SERVE)/.ready bogofilter wrk ## beside the peers, into benchmarks/RESULTS.md; `make bench ROWS=tables.a,text`, `ARGS=--quick`, `ARGS=--list`
 	CXX="$(CXX)" $(BIN)/python -m benchmarks --rows "$(ROWS)" $(ARGS)
 
 bench-smoke: $(READY) bogofilter ## a cheap row of each area, beside scikit-learn and bogofilter, against benchmarks/goals.toml
@@ -143,6 +148,15 @@ $(GAM)/.ready: Makefile | $(READY)
 	@$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
 		> "$$(cat $(GAM)/place)/project.pth"
 	@$(GAM)/bin/python -m pip --quiet --disable-pip-version-check install pygam
+	@touch $@
+
+$(SERVE)/.ready: Makefile | $(READY)
+	@echo "environment: services in benchmarks"
+	@$(BIN)/python -m venv $(SERVE)
+	@$(SERVE)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(SERVE)/place
+	@$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+		> "$$(cat $(SERVE)/place)/project.pth"
+	@$(SERVE)/bin/python -m pip --quiet --disable-pip-version-check install fastapi orjson bentoml
 	@touch $@
 
 $(BIN)/python:

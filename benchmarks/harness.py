@@ -27,6 +27,7 @@ PYTHONS = {
     "peers": str(ROOT / "build" / "peers" / "bin" / "python"),
     "older": str(ROOT / "build" / "peers-older" / "bin" / "python"),
     "gam": str(ROOT / "build" / "peers-gam" / "bin" / "python"),
+    "serve": str(ROOT / "build" / "peers-serve" / "bin" / "python"),
 }
 START_LIMIT = 1_800.0  # seconds for making the data, conversions and models that are not timed
 GROWTH = 10

@@ -131,15 +131,22 @@ def find_version(package: str) -> str:
     """Return the version of a package, or of a program written as bin/name; empty if it is not installed."""
     if package.startswith("bin/"):
         program = shutil.which(package.removeprefix("bin/"))
-        said = subprocess.run([program, "-V"], capture_output=True, text=True) if program else None
-        number = re.search(r"\d+(\.\d+)+", f"{said.stdout}{said.stderr}") if said else None
-        return number[0] if number else "of an unknown version" if program else ""
+        return find_program_version(program) if program else ""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         # weigh may be importable from the path without being installed.
         is_ours = package == "weigh" and find_spec(package) is not None
         return str(import_module(package).__version__) if is_ours else ""
+
+
+def find_program_version(program: str) -> str:
+    """Return the number that a program prints for -V, or for -v."""
+    for option in ("-V", "-v"):
+        said = subprocess.run([program, option], capture_output=True, text=True)
+        if number := re.search(r"\d+(\.\d+)+", f"{said.stdout}{said.stderr}"):
+            return number[0]
+    return "of an unknown version"
 
 
 def read_status(field: str) -> int:

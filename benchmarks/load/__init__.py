@@ -1,0 +1,1 @@
+"""Services under load: how they are started, asked and measured."""
