@@ -106,7 +106,7 @@ class _LogCertificate:
         missing = self._missing_part(theta, q, errors)
         if missing is None:
             return np.inf
-        errors = errors + missing * self.rows.column_norms.reshape(-1, *[1] * (q.ndim - 1))
+        errors = errors + missing * self._column_norms().reshape(-1, *[1] * (q.ndim - 1))
         penalised = (self.problem.l1 > 0) | (self.problem.l2 > 0)
         w, q, errors = self.w[penalised], q[penalised], errors[penalised]
         l1, l2 = self.problem.l1[penalised], self.problem.l2[penalised]
@@ -169,10 +169,21 @@ class _LogCertificate:
             if (np.abs(products) > DUAL_FEASIBILITY_TOLERANCE * scale).any():
                 return None
             return 2 * decrement_bound(self._hessian(), products, errors)
-        t = np.maximum((self.s * self.p[:, :1] * self.p[:, 1:])[:, 0], _TINY)
+        t = self._curvatures()
         span = UnpenalisedSpan.decompose(self.unpenalised, t)
         missing = span.projection_norm(products, errors, theta / np.sqrt(t))
         return missing if missing < 1 else None
+
+    def _curvatures(self) -> Floats:
+        """Return the second derivatives of the losses of two classes by the score."""
+        return np.maximum((self.s * self.p[:, :1] * self.p[:, 1:])[:, 0], _TINY)
+
+    def _column_norms(self) -> Floats:
+        """Return the norms by which a missing change multiplies the products with the columns.
+
+        With two classes the change is measured in the curvatures, which are at most a quarter of the weights.
+        """
+        return self.rows.weighted_column_norms(self._curvatures()) if self.is_binary else self.rows.column_norms
 
 
 def _log_probabilities(S: Floats) -> Floats:

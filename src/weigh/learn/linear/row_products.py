@@ -61,9 +61,11 @@ class RowProducts:
     @cached_property
     def column_norms(self) -> Floats:
         """Norms of the columns, rounded up."""
-        return np.asarray(
-            np.sqrt(self.problem.X.squared_times(self.weights)) * (1 + self._column_terms * EPS)
-        )
+        return self.weighted_column_norms(self.weights)
+
+    def weighted_column_norms(self, weights: Floats) -> Floats:
+        """Return the norms of the columns with other row weights, rounded up."""
+        return np.asarray(np.sqrt(self.problem.X.squared_times(weights)) * (1 + self._column_terms * EPS))
 
     @cached_property
     def column_sums(self) -> Floats:
