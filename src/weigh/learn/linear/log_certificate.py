@@ -183,7 +183,9 @@ class _LogCertificate:
 
         With two classes the change is measured in the curvatures, which are at most a quarter of the weights.
         """
-        return self.rows.weighted_column_norms(self._curvatures()) if self.is_binary else self.rows.column_norms
+        if self.is_binary:
+            return self.rows.weighted_column_norms(self._curvatures())
+        return self.rows.column_norms
 
 
 def _log_probabilities(S: Floats) -> Floats:
