@@ -5,7 +5,8 @@ from __future__ import annotations
 import _thread
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ _LIBRARIES = {
 }
 _lock = _thread.allocate_lock()
 _thread_state = _thread._local()
+_collecting = _thread._local()
 
 
 def find_origin() -> Origin:
@@ -43,6 +45,10 @@ def warn(warning: Warning, columns: Iterable[object] = (), origin: Origin | None
     pool, in which no line is the user's, counts as a line. Changed filters, `catch_warnings(record=True)` and
     `pytest.warns` start anew; "always" and "error" apply to every warning.
     """
+    collected = getattr(_collecting, "warnings", None)
+    if collected is not None:
+        collected.append((warning, list(columns)))
+        return
     place, name, registry = origin or find_origin()
     if _find_action(warning, name, place[1]) in ("default", "module"):
         subjects = [f"{type(warning).__name__} {column}" for column in columns] or [type(warning).__name__]
@@ -50,6 +56,21 @@ def warn(warning: Warning, columns: Iterable[object] = (), origin: Origin | None
             if not _remember(registry, place, subjects):
                 return
     warnings.warn_explicit(warning, type(warning), *place, name, {})
+
+
+@contextmanager
+def collect_warnings() -> Iterator[list[tuple[Warning, list[object]]]]:
+    """Collect the warnings of this thread, each with its columns, instead of issuing them.
+
+    Workers of an engine have no line of the user's code; their warnings are issued where the results arrive.
+    """
+    before = getattr(_collecting, "warnings", None)
+    collected: list[tuple[Warning, list[object]]] = []
+    _collecting.warnings = collected
+    try:
+        yield collected
+    finally:
+        _collecting.warnings = before
 
 
 def _user_frame() -> FrameType | None:

@@ -9,9 +9,11 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
 from weigh import errors
+from weigh.engines.partitioned import run_partitioned
 from weigh.learn.task import Counter, OrderedTask, Task
 from weigh.model.parallel import available_cores
 from weigh.source.base import ChunkReader, Source
+from weigh.source.partitioned.rows import PartitionedSource
 
 Counts = TypeVar("Counts")
 Model = TypeVar("Model")
@@ -33,6 +35,9 @@ def run(
     """
     if threads is not None and threads < 1:
         raise errors.parameter_error("fit", "threads", "at least 1", threads)
+    if isinstance(source, PartitionedSource):
+        model: Model = run_partitioned(task, source)
+        return model
     if isinstance(task, OrderedTask):
         return task.learn(source, progress=progress)
     readers = _SharedIterator(task.schema.chunk_readers(source, is_training=True))

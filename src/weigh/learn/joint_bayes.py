@@ -19,8 +19,9 @@ from weigh.features.schema import Schema
 from weigh.features.width import check_separate_columns
 from weigh.learn.class_prior import check_class_prior
 from weigh.learn.task import MergingCounter
-from weigh.model.counts.bayes_counts import BayesCounts
-from weigh.model.counts.joint_counts import count_joint_chunk, joint_columns
+from weigh.model.counts.bayes_counts import BayesCounts, write_canonical
+from weigh.model.counts.joint_counts import count_joint_chunk, joint_columns, read_joint_counts
+from weigh.model.file.store import FileContent
 from weigh.model.joint_bayes import JointModel, format_cell_count
 from weigh.parameters.learners import JOINT_BAYES
 from weigh.source.base import Source
@@ -65,6 +66,14 @@ class JointTask:
     def merge(self, first: BayesCounts, second: BayesCounts) -> BayesCounts:
         """Return the sum of two counts."""
         return first.plus(second)
+
+    def write_counts(self, counts: BayesCounts) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return counts as JSON metadata and arrays."""
+        return write_canonical(counts)
+
+    def read_counts(self, stored: FileContent) -> BayesCounts:
+        """Return the counts that `write_counts` wrote."""
+        return read_joint_counts(stored, self.schema)
 
     def finish(self, counts: BayesCounts) -> JointModel:
         """Build the model; classes named by the class prior exist even without rows.

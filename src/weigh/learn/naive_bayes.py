@@ -17,8 +17,9 @@ from weigh.learn.class_prior import check_class_prior
 from weigh.learn.diagnostics import warn_zero_variance_columns
 from weigh.learn.redundancy import warn_dependent_columns
 from weigh.learn.row_sample import RowSample, sample_rows
-from weigh.model.counts.bayes_counts import BayesCounter, BayesCounts
+from weigh.model.counts.bayes_counts import BayesCounter, BayesCounts, write_canonical
 from weigh.model.distributions.prior_settings import check_priors_fit_columns
+from weigh.model.file.store import FileContent
 from weigh.model.naive_bayes import BayesModel
 from weigh.parameters.learners import NAIVE_BAYES
 from weigh.source.base import Source
@@ -69,6 +70,17 @@ class BayesTask:
     def merge(self, first: SampledCounts, second: SampledCounts) -> SampledCounts:
         """Return the sum of two counts."""
         return first.plus(second)
+
+    def write_counts(self, sampled: SampledCounts) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return counts as JSON metadata and arrays."""
+        meta, arrays = write_canonical(sampled.counts)
+        if sampled.sample is not None:
+            sampled.sample.write_arrays(arrays, meta, self.schema)
+        return meta, arrays
+
+    def read_counts(self, stored: FileContent) -> SampledCounts:
+        """Return the counts that `write_counts` wrote."""
+        return SampledCounts(BayesCounts.read_arrays(stored, self.schema), RowSample.read_arrays(stored))
 
     def finish(self, sampled: SampledCounts) -> BayesModel:
         """Build the model; classes named by the class prior exist even without rows."""

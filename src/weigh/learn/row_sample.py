@@ -14,10 +14,12 @@ from weigh.features.kinds import Category
 from weigh.features.row_hashes import Hashes, add_label_hashes, hash_features
 from weigh.features.schema import Schema
 from weigh.model.counts.bayes_counts import CountedRows
+from weigh.model.file.store import FileContent, name_from_json, name_to_json
 from weigh.source.chunk import Chunk, Column, DictionaryColumn, TextColumn, is_arrow
 
 Values = npt.NDArray[Any]
 
+KEY = "row_sample"
 MAX_ROWS = 512  # different rows; enough to detect dependent columns at negligible cost
 
 
@@ -49,6 +51,26 @@ class RowSample:
         columns = {name: _join(values, other.columns[name])[kept] for name, values in self.columns.items()}
         labels = np.concatenate([self.labels, other.labels])[kept]
         return RowSample(found, counts, columns, labels)
+
+    def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any], schema: Schema) -> None:
+        """Add the sample to the content of a file, with the columns that the schema encodes."""
+        arrays[f"{KEY}.hashes"], arrays[f"{KEY}.counts"] = self.hashes, self.counts
+        used = {name for group in schema.column_groups for name in group.names}
+        columns = {name: values for name, values in self.columns.items() if name in used}
+        values = [_to_plain(values) for values in columns.values()]
+        meta[KEY] = {"names": list(columns), "values": values, "labels": _to_plain(self.labels)}
+
+    @classmethod
+    def read_arrays(cls, stored: FileContent) -> RowSample | None:
+        """Return the sample that `write_arrays` added; None if there is none."""
+        if KEY not in stored.meta:
+            return None
+        meta = stored.meta[KEY]
+        columns = {
+            name: _to_values(values) for name, values in zip(meta["names"], meta["values"], strict=True)
+        }
+        labels = _to_objects([_from_plain(value) for value in meta["labels"]["objects"]])
+        return cls(stored.arrays[f"{KEY}.hashes"], stored.arrays[f"{KEY}.counts"], columns, labels)
 
     def to_chunk(self) -> Chunk:
         """Return the rows as a chunk, in the order of their hashes."""
@@ -137,6 +159,43 @@ def _take(column: Column, rows: npt.NDArray[np.int64]) -> Values:
     is_taken = np.zeros(len(column), dtype=bool)
     is_taken[rows] = True
     return _to_objects(column.select(is_taken).to_pylist())[np.argsort(np.argsort(rows))]
+
+
+def _to_plain(values: Values) -> dict[str, Any]:
+    """Return sampled values as JSON can hold them: numbers with their type, other values one by one."""
+    if values.dtype.kind in "fiub":
+        return {"dtype": values.dtype.str, "numbers": [name_to_json(value) for value in values.tolist()]}
+    return {"objects": [_value_to_plain(value) for value in values.tolist()]}
+
+
+def _to_values(plain: dict[str, Any]) -> Values:
+    if "numbers" in plain:
+        return np.array([name_from_json(value) for value in plain["numbers"]], dtype=plain["dtype"])
+    return _to_objects([_from_plain(value) for value in plain["objects"]])
+
+
+def _value_to_plain(value: Any) -> Any:
+    match value:
+        case None:
+            return None
+        case list():
+            return {"list": [_value_to_plain(each) for each in value]}
+        case dict():
+            return {"dict": [[_value_to_plain(key), _value_to_plain(each)] for key, each in value.items()]}
+        case bool() | int() | float() | str():
+            return name_to_json(value)
+    return name_to_json(str(value))
+
+
+def _from_plain(plain: Any) -> Any:
+    match plain:
+        case None:
+            return None
+        case {"list": values}:
+            return [_from_plain(value) for value in values]
+        case {"dict": pairs}:
+            return {_from_plain(key): _from_plain(value) for key, value in pairs}
+    return name_from_json(plain)
 
 
 def _to_objects(values: list[Any]) -> Values:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Generic, Protocol, Self, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from weigh.features.schema import Schema
+from weigh.model.file.store import FileContent
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk
 
@@ -75,3 +76,42 @@ class Task(Protocol[Counts, Model_co]):
 
     def finish(self, counts: Counts) -> Model_co:
         """Build the model from all counts."""
+
+
+@runtime_checkable
+class FoldTask(Protocol[Counts]):
+    """What engines fold over partitions: counts that have a form as bytes, for the way between processes.
+
+    A task is sent to workers, so it must be possible to pickle it.
+    """
+
+    @property
+    def schema(self) -> Schema:
+        """The schema with which the rows are read."""
+
+    def counter(self) -> Counter[Counts]:
+        """Return an empty counter."""
+
+    def merge(self, first: Counts, second: Counts) -> Counts:
+        """Return the sum of two counts; commutative and associative."""
+
+    def write_counts(self, counts: Counts) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return counts as JSON metadata and arrays, the content of a file."""
+
+    def read_counts(self, stored: FileContent) -> Counts:
+        """Return the counts that `write_counts` wrote."""
+
+
+class Fold(Protocol):
+    """Folds a task over all partitions of a source."""
+
+    def __call__(self, task: FoldTask[Counts]) -> Counts:
+        """Return the counts of all rows."""
+
+
+@runtime_checkable
+class FoldingTask(Protocol[Model_co]):
+    """A learner that makes one or more passes over partitions, each of which is a fold."""
+
+    def learn_by_folds(self, source: Source, fold: Fold) -> Model_co:
+        """Fit the model; `source` has the first rows, and `fold` reads all of them."""

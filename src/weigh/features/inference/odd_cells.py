@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from threading import Lock
 from typing import Any
 
@@ -87,6 +88,7 @@ class OddCellTally:
         self._n_rows = 0
         self._counts: dict[str, CellCounts] = {}
         self._odd_rows: dict[str, OddRows] = {}  # of the first chunk that has any
+        self._odd_values: dict[str, list[object]] = {}  # the same for states that were read from bytes
 
     def add(self, chunk: Chunk) -> None:
         """Count the cells of a chunk; the last one of the pass reports the result."""
@@ -100,6 +102,41 @@ class OddCellTally:
             is_last = self._is_closed and self.n_unread == 0
         if is_last:
             self.report()
+
+    def merge(self, other: OddCellTally) -> None:
+        """Add the cells of later rows, as `from_json` returns them."""
+        self._n_rows += other._n_rows
+        for name, counts in other._counts.items():
+            self._counts[name] = self._counts[name] + counts if name in self._counts else counts
+        for name, values in other._odd_values.items():
+            self._odd_values.setdefault(name, values)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the counts as plain data, for the way between processes."""
+        columns = {
+            name: {
+                "missing": counts.n_missing,
+                "odd": counts.n_odd,
+                "examples": [[cell.row, _to_text(cell.value), cell.place] for cell in counts.examples],
+                "values": [_to_text(value) for value in self._list_odd_values(name)],
+            }
+            for name, counts in self._counts.items()
+            if counts.n_missing or counts.n_odd
+        }
+        return {"rows": self._n_rows, "columns": columns}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> OddCellTally:
+        """Return the counts that `to_json` wrote."""
+        tally = cls(is_training=True)
+        tally._n_rows = int(data["rows"])
+        for name, column in data["columns"].items():
+            examples = tuple(
+                OddCell(row, value, partial(str, place)) for row, value, place in column["examples"]
+            )
+            tally._counts[name] = CellCounts(column["missing"], column["odd"], examples)
+            tally._odd_values[name] = column["values"]
+        return tally
 
     def close(self) -> None:
         """Note that all chunks were handed out."""
@@ -123,9 +160,15 @@ class OddCellTally:
 
     def _list_odd_values(self, name: str) -> list[object]:
         """Return the first distinct odd values of a column."""
+        if name in self._odd_values:
+            return self._odd_values[name]
         odd_rows = self._odd_rows.get(name)
         rows = [] if odd_rows is None else odd_rows.numbers[:MAX_READ_CELLS].tolist()
         return list(dict.fromkeys(odd_rows.read_cell(row).value for row in rows)) if odd_rows else []
+
+
+def _to_text(value: object) -> str:
+    return value if isinstance(value, str) else str(value)
 
 
 def _max_odd_cells(n_known: int) -> float:

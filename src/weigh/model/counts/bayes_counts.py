@@ -117,6 +117,14 @@ class BayesCounts(ImmutablePart):
         return cls(classes, rows, parts, tuple(store.read_distinct_names(stored, "declared")))
 
 
+def write_canonical(counts: BayesCounts) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return counts in their canonical form as the metadata and the arrays of a file."""
+    meta: dict[str, Any] = {}
+    arrays: dict[str, Any] = {}
+    counts.canonical().write_arrays(arrays, meta)
+    return meta, arrays
+
+
 def count_group(group: ColumnGroup, block: Block, by: RowClasses) -> GroupCounts:
     """Count one block of rows, as the family of its kind requires."""
     counts: GroupCounts = _COUNT_BY_FAMILY[group.kind.family](group, block, by)

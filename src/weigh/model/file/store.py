@@ -80,6 +80,15 @@ def read(path: StrPath, check: bool = True) -> FileContent:
         raise ModelFileError(
             f"{where} cannot be read: {error_reason(error)}. Check its name and its permissions."
         ) from error
+    return _parse(raw, where, check)
+
+
+def from_bytes(data: bytes, where: str) -> FileContent:
+    """Return the content that `to_bytes` wrote; `where` names the data in messages."""
+    return _parse(np.frombuffer(data, np.uint8), where, True)
+
+
+def _parse(raw: NDArray[np.uint8], where: str, check: bool) -> FileContent:
     header = tensors.parse_header(where, raw)
     metadata = header.metadata
     _check_version(where, metadata)
@@ -148,7 +157,7 @@ def write_names(
     if len(names) > MAX_INLINE_NAMES and all(isinstance(name, str) for name in names):
         write_packed_names(arrays, meta, key, NameArray.from_strings(map(str, names)))
     else:
-        meta[key] = [_name_to_json(name) for name in names]
+        meta[key] = [name_to_json(name) for name in names]
 
 
 def write_packed_names(
@@ -158,7 +167,7 @@ def write_packed_names(
     if len(names) > MAX_INLINE_NAMES:
         arrays[f"{key}.text"], arrays[f"{key}.offsets"] = names.text, names.offsets
     else:
-        meta[key] = [_name_to_json(name) for name in names]
+        meta[key] = [name_to_json(name) for name in names]
 
 
 def read_names(stored: FileContent, key: str) -> list[Name]:
@@ -166,7 +175,7 @@ def read_names(stored: FileContent, key: str) -> list[Name]:
     try:
         if key not in stored.meta:
             return [*_read_packed_arrays(stored, key)]
-        return [_name_from_json(value) for value in stored.meta[key]]
+        return [name_from_json(value) for value in stored.meta[key]]
     except (KeyError, TypeError, ValueError):
         raise damaged_file_error(stored.path, f"it has no list of names {key!r}") from None
 
@@ -240,7 +249,7 @@ def _check_regular_file(where: str, mode: int) -> None:
         raise ModelFileError(f"{where} is not an ordinary file. Give the name of a model file.")
 
 
-def _name_to_json(name: object) -> Any:
+def name_to_json(name: object) -> Any:
     """Return a name as JSON, wrapped in an object where plain JSON would lose information."""
     match name:
         case bool():
@@ -256,7 +265,8 @@ def _name_to_json(name: object) -> Any:
     raise DataError(f"A name must be a string, a number or a boolean, got {name!r}.")
 
 
-def _name_from_json(value: object) -> Name:
+def name_from_json(value: object) -> Name:
+    """Return the name that `name_to_json` wrote."""
     match value:
         case bool() | int() | float() | str():
             return value

@@ -41,6 +41,7 @@ from weigh.source.memory.matrices import (
     no_column_names_error,
 )
 from weigh.source.missing import Marker, MarkerReplacer, to_markers
+from weigh.source.partitioned.recognition import has_partitions
 
 
 def rows(
@@ -57,7 +58,8 @@ def rows(
     ----------
     data : pandas or polars DataFrame, Arrow table or anything with an Arrow C interface, dict of
         columns, dict of scalars (one row), list of dicts (rows), list of lists, list of strings
-        (one column 'text'), 2-D or structured NumPy array, scipy.sparse matrix, or a Source
+        (one column 'text'), 2-D or structured NumPy array, scipy.sparse matrix, Dask DataFrame, or a
+        Source
     label : one label per row, or the name of a column; None when there are no labels
     weights : one number per row, 0 or from 1e-50 to 1e50, or one for all; None counts every row once
     names : names for the columns of a bare array
@@ -65,6 +67,11 @@ def rows(
     """
     if isinstance(data, Source):
         return _with_new_label(data, label, weights).with_missing(to_markers(missing, "rows"))
+    if has_partitions(data):
+        # Imported here because it reads partitions as tables of this module.
+        from weigh.source.partitioned.rows import partitioned_source
+
+        return partitioned_source(data, label, weights, to_markers(missing, "rows"))
     if is_sparse(data):
         if isinstance(label, str):
             raise no_column_names_error(label)

@@ -1,0 +1,33 @@
+"""Recognise the frames of engines by the names of their types, without importing the engines."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from weigh.errors import DataError
+from weigh.source.memory.columns import base_type_names
+from weigh.source.partitioned.frame import PartitionedFrame
+
+_DASK_FRAMES = frozenset({"dask.DataFrame", "dask_expr.DataFrame"})
+_DASK_OTHERS = frozenset({"dask.Array", "dask.Bag", "dask.Series", "dask_expr.Series"})
+
+
+def has_partitions(data: Any) -> bool:
+    """Whether data are a frame in the partitions of an engine; raises DataError for other data of one."""
+    if isinstance(data, PartitionedFrame):
+        return True
+    types = base_type_names(data)
+    if types & _DASK_OTHERS:
+        raise DataError(
+            f"A Dask {type(data).__name__} has no columns with names.", hint="Give a Dask DataFrame."
+        )
+    return bool(types & _DASK_FRAMES)
+
+
+def to_frame(data: Any) -> PartitionedFrame:
+    """Return data that `has_partitions` as a frame. The module of its engine is imported now."""
+    if isinstance(data, PartitionedFrame):
+        return data
+    from weigh.source.partitioned.dask import DaskFrame
+
+    return DaskFrame(data)
