@@ -11,6 +11,7 @@ PEERS := build/peers
 OLDER := build/peers-older
 GAM := build/peers-gam
 SERVE := build/peers-serve
+SPARK := build/spark
 
 PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
@@ -27,7 +28,7 @@ unexport VIRTUAL_ENV PYTHONPATH PYTHONHOME
 NATIVE := CMakeLists.txt $(shell find core bindings -type f)
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check native-test pytest stress browser bogofilter wrk bench bench-smoke gallery parameters docs dist stubs clean FORCE
+.PHONY: help demo test check native-test pytest spark-test stress browser bogofilter java wrk bench bench-smoke gallery parameters docs dist stubs clean FORCE
 .DELETE_ON_ERROR:
 
 help: ## list the targets
@@ -38,7 +39,7 @@ demo: $(READY) ## learn from a small table, explain a verdict, work it out in fr
 	@$(BIN)/weigh demo --output build/demo
 	@echo 'The command is $(BIN)/weigh; after ". $(BIN)/activate" it is plain "weigh".'
 
-test: check native-test pytest ## everything that must hold: check, native-test and all of tests/
+test: check native-test pytest spark-test ## everything that must hold: check, native-test, spark-test and all of tests/
 
 check: build/_core.pyi ## lint, formatting, types, the import contract, and that the stubs are up to date
 	$(BIN)/ruff check $(CODE)
@@ -61,6 +62,10 @@ asked = $(or $(findstring $(1),$(ARGS)),$(if $(findstring tests/,$(ARGS)),,all))
 pytest: $(READY) $(if $(call asked,tests/report),browser) $(if $(call asked,tests/apps),bogofilter) ## the Python tests alone; `make pytest ARGS="tests/model -k merge"` for some of them
 	$(BIN)/python -m pytest -q -n $(WORKERS) $(ARGS)
 
+spark-test: $(READY) java ## the tests of the Spark engine, in an environment with Spark
+	@if command -v java > /dev/null; then $(MAKE) --no-print-directory $(SPARK)/.ready \
+		&& $(SPARK)/bin/python -m pytest -q tests/engines/spark; fi
+
 stress: $(READY) ## hostile input for ten minutes: damaged files and models, kills, threads, hostile names; `ARGS="--seconds 60 --attacks models"`
 	$(BIN)/python -m tests.stress $(ARGS)
 
@@ -82,6 +87,10 @@ browser:
 # Mail filters are tried beside Debian's bogofilter, and its tests are skipped in the same way.
 bogofilter:
 	$(call program,bogofilter,bogofilter,NO BOGOFILTER,the mail evaluation is not tested with it)
+
+# Spark runs in a Java virtual machine.
+java:
+	$(call program,java,openjdk-17-jre-headless,NO JAVA,the Spark engine is not tested)
 
 # The load of the rows `serve` in benchmarks.
 wrk:
@@ -157,6 +166,16 @@ $(SERVE)/.ready: Makefile | $(READY)
 	@$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
 		> "$$(cat $(SERVE)/place)/project.pth"
 	@$(SERVE)/bin/python -m pip --quiet --disable-pip-version-check install fastapi orjson bentoml
+	@touch $@
+
+# Spark is as large as everything else together, and wants an older pandas.
+$(SPARK)/.ready: Makefile | $(READY)
+	@echo "environment: Spark"
+	@$(BIN)/python -m venv $(SPARK)
+	@$(SPARK)/bin/python -c "import sysconfig; print(sysconfig.get_path('purelib'))" > $(SPARK)/place
+	@$(BIN)/python -c "import sysconfig; print('import site; site.addsitedir(%r)' % sysconfig.get_path('purelib'))" \
+		> "$$(cat $(SPARK)/place)/project.pth"
+	@$(SPARK)/bin/python -m pip --quiet --disable-pip-version-check install 'pyspark>=4' 'pandas<3'
 	@touch $@
 
 $(BIN)/python:

@@ -9,6 +9,8 @@ from weigh.source.memory.columns import base_type_names
 from weigh.source.partitioned.frame import PartitionedFrame
 
 _DASK_FRAMES = frozenset({"dask.DataFrame", "dask_expr.DataFrame"})
+_SPARK_FRAMES = frozenset({"pyspark.DataFrame"})
+_SPARK_OTHERS = frozenset({"pyspark.RDD", "pyspark.Column", "pyspark.Series"})
 _DASK_OTHERS = frozenset({"dask.Array", "dask.Bag", "dask.Series", "dask_expr.Series"})
 
 
@@ -17,17 +19,23 @@ def has_partitions(data: Any) -> bool:
     if isinstance(data, PartitionedFrame):
         return True
     types = base_type_names(data)
-    if types & _DASK_OTHERS:
-        raise DataError(
-            f"A Dask {type(data).__name__} has no columns with names.", hint="Give a Dask DataFrame."
-        )
-    return bool(types & _DASK_FRAMES)
+    for engine, others in (("Dask", _DASK_OTHERS), ("Spark", _SPARK_OTHERS)):
+        if types & others:
+            raise DataError(
+                f"A {engine} {type(data).__name__} has no columns with names.",
+                hint=f"Give a {engine} DataFrame.",
+            )
+    return bool(types & (_DASK_FRAMES | _SPARK_FRAMES))
 
 
 def to_frame(data: Any) -> PartitionedFrame:
     """Return data that `has_partitions` as a frame. The module of its engine is imported now."""
     if isinstance(data, PartitionedFrame):
         return data
+    if base_type_names(data) & _SPARK_FRAMES:
+        from weigh.source.partitioned.spark import SparkFrame
+
+        return SparkFrame(data)
     from weigh.source.partitioned.dask import DaskFrame
 
     return DaskFrame(data)
