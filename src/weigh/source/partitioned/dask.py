@@ -69,7 +69,7 @@ def _compute(state: Any) -> bytes:
     """Compute a state; an exception in this process, such as an interrupt, cancels what the workers do."""
     from dask.base import get_scheduler
 
-    scheduler: Any = get_scheduler()  # type: ignore[no-untyped-call]
+    scheduler: Any = get_scheduler()
     client = getattr(scheduler, "__self__", None)
     if client is None or not hasattr(client, "cancel"):
         return bytes(state.compute())
