@@ -11,7 +11,15 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from weigh.source.partitioned.frame import FAN_IN, Count, Merge, NotSendable, PartitionedFrame, Work
+from weigh.source.partitioned.frame import (
+    FAN_IN,
+    Count,
+    Merge,
+    NotSendable,
+    PartitionedFrame,
+    PersistedPartitions,
+    Work,
+)
 
 WORDS = np.array(
     [
@@ -86,9 +94,35 @@ class LocalFrame(PartitionedFrame):
             raise NotSendable(str(error)) from error
         states = [count(iter(table.to_batches()), number) for number, table in enumerate(self.tables)]
         self.state_sizes = [len(state) for state in states]
-        while len(states) > 1:
-            states = [merge(states[at : at + self.fan_in]) for at in range(0, len(states), self.fan_in)]
-        return states[0] if states else None
+        return _merge_all(states, merge, self.fan_in)
+
+    def persist(self, count: Count) -> LocalStates:
+        count = cloudpickle.loads(cloudpickle.dumps(count))
+        return LocalStates([count(iter(table.to_batches()), i) for i, table in enumerate(self.tables)])
 
     def map_rows(self, work: Work, output: Any) -> Any:
         return pa.concat_tables([work(table) for table in self.tables]).cast(output)
+
+
+class LocalStates(PersistedPartitions):
+    """States that are kept in this process."""
+
+    engine = "Local"
+    is_released = False
+
+    def __init__(self, states: list[bytes]) -> None:
+        self.states = states
+
+    def fold(self, count: Count, merge: Merge) -> bytes | None:
+        count, merge = cloudpickle.loads(cloudpickle.dumps((count, merge)))
+        states = [count([state], number) for number, state in enumerate(self.states)]
+        return _merge_all(states, merge, FAN_IN)
+
+    def release(self) -> None:
+        self.is_released = True
+
+
+def _merge_all(states: list[bytes], merge: Merge, fan_in: int) -> bytes | None:
+    while len(states) > 1:
+        states = [merge(states[at : at + fan_in]) for at in range(0, len(states), fan_in)]
+    return states[0] if states else None
