@@ -276,3 +276,63 @@ def test_cross_validation_does_not_depend_on_the_partitions(prior: Any):
 def test_absolute_loss_is_no_sum():
     with pytest.raises(errors.Unsupported, match="Absolute loss has no sums"):
         weigh.LinearRegression(noise="laplace").fit(LocalFrame.split(NUMBERS, 2), "target")
+
+
+LOGISTIC: dict[str, tuple[str, dict[str, Any]]] = {
+    "two classes": ("label", {"prior": weigh.Normal(0.5)}),
+    "no prior": ("label", {"prior": None}),
+    "no intercept": ("label", {"bias": False, "prior": weigh.Normal(1.0)}),
+    "balanced classes": ("label", {"class_weight": "balanced", "prior": weigh.Normal(1.0)}),
+    "three classes": ("city", {"prior": weigh.Normal(1.0)}),
+}
+
+
+def logistic_table(label: str) -> pd.DataFrame:
+    table = CLASSES if label == "label" else CLASSES.dropna(subset=["city"]).drop(columns="label")
+    return table.reset_index(drop=True)
+
+
+@pytest.mark.parametrize("name", LOGISTIC)
+def test_logistic_regression_has_the_same_optimum(name: str):
+    label, parameters = LOGISTIC[name]
+    table = logistic_table(label)
+    columns = {"code": weigh.Category(against=0), "when": "skip"}
+    if label == "label":
+        columns |= {"city": weigh.Category(against="Bonn")}
+    parameters = {"columns": columns, "tol": 1e-11, **parameters}
+    local = weigh.LogisticRegression(**parameters).fit(table, label)
+    folded = weigh.LogisticRegression(**parameters).fit(LocalFrame.split(table, 7), label)
+    assert local.certificate_.converged
+    assert folded.certificate_.converged
+    size = np.abs(local.coef_).max()
+    assert np.allclose(folded.coef_, local.coef_, rtol=0, atol=1e-8 * size)
+    assert np.allclose(folded.intercept_, local.intercept_, rtol=0, atol=1e-7 * size)
+    assert folded.certificate_.objective == pytest.approx(local.certificate_.objective, rel=1e-11)
+    assert folded.model_.training_rows.equals(local.model_.training_rows)
+
+
+def test_the_scale_of_the_prior_does_not_depend_on_the_partitions():
+    table = logistic_table("label").drop(columns=["body", "when"])
+    models = [weigh.LogisticRegression(tol=1e-11).fit(LocalFrame.split(table, n), "label") for n in (1, 7)]
+    assert models[0].model_.fit.prior == models[1].model_.fit.prior
+    assert np.allclose(models[0].coef_, models[1].coef_, rtol=0, atol=1e-8)
+
+
+def test_the_posterior_of_logistic_regression_is_that_of_the_rows():
+    columns = {"age": "number", "member": "flag"}
+    table = CLASSES[["age", "member", "label"]]
+    parameters: dict[str, Any] = {"columns": columns, "prior": weigh.Normal(1.0), "tol": 1e-11}
+    local = weigh.LogisticRegression(**parameters).fit(table, "label").posterior_
+    folded = weigh.LogisticRegression(**parameters).fit(LocalFrame.split(table, 5), "label").posterior_
+    assert np.allclose(folded.covariance, local.covariance, rtol=1e-7)
+
+
+def test_l1_logistic_regression_needs_all_rows():
+    with pytest.raises(errors.Unsupported, match="one weight at a time"):
+        weigh.LogisticRegression(prior=weigh.Laplace(1.0)).fit(LocalFrame.split(CLASSES, 2), "label")
+
+
+def test_separated_classes_are_an_error():
+    table = pd.DataFrame({"x": np.arange(20.0), "z": [0.5, 1.5] * 10, "y": ["a"] * 10 + ["b"] * 10})
+    with pytest.raises(errors.Separated, match="A plane separates the classes"):
+        weigh.LogisticRegression(prior=None).fit(LocalFrame.split(table, 3), "y")

@@ -5,8 +5,8 @@ An engine provides four operations and knows nothing about learners:
 - `first_rows(n)`: the first n rows in the order of the frame, from which kinds are inferred;
 - `fold(count, merge)`: `count` turns the rows of each partition into bytes, in the engine's workers;
   `merge` adds some of these states, also in the workers, level by level of a tree, to the one returned;
-- `persist(count)`: the bytes of each partition stay with the workers, in memory or on their disks, for a learner
-  that folds over them again and again;
+- `persist(count)`: the bytes of each partition stay with the workers, in memory or on their disks, for
+  learners that fold over them again and again;
 - `map_rows(work, output)`: a lazy result with the rows of `work(table)` for each partition.
 
 `count`, `merge` and `work` are pure functions of their arguments, so an engine may run them again after a
