@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from weigh import errors
-from weigh.learn.dataset import numeric_targets
+from weigh.learn.chunk_encoder import numeric_targets
 from weigh.source import Chunk, rows
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -18,7 +18,7 @@ import numpy as np
 from weigh import errors
 from weigh.deduplicated_warnings import collect_warnings
 from weigh.features.inference.odd_cells import OddCellTally
-from weigh.learn.task import FoldTask
+from weigh.learn.task import FoldTask, RowJob
 from weigh.model.file import store
 from weigh.source.cells import OddCell
 from weigh.source.chunk import Chunk
@@ -30,6 +30,7 @@ Notes = list[tuple[Warning, list[object]]]
 ERROR = b"error of a partition:"
 KEY, NOTES = "pass", "pass.notes"
 EMPTY = b""
+STATE = "The state of a partition"
 
 
 @dataclass(frozen=True)
@@ -83,9 +84,8 @@ class StateMerger(Generic[Counts]):
 
     def __call__(self, states: Sequence[bytes]) -> bytes:
         """Return the merged state; the order of the states is that of their partitions."""
-        failed = [state for state in states if state.startswith(ERROR)]
-        if failed:
-            return min(failed, key=lambda state: int(_read_error(state)[0]))
+        if error := first_error(states):
+            return error
         full = [state for state in states if state]
         if len(full) < 2:
             return full[0] if full else EMPTY
@@ -96,6 +96,45 @@ class StateMerger(Generic[Counts]):
             notes = _distinct_notes([*total.notes, *other.notes])
             total = PassState(self.task.merge(total.counts, other.counts), total.cells, notes)
         return write_state(self.task, total)
+
+
+@dataclass(frozen=True)
+class KeptCounter:
+    """Sums what the workers keep of a partition; the engine sends it to them."""
+
+    job: RowJob
+
+    def __call__(self, states: Iterable[bytes], number: int) -> bytes:
+        """Return the sums of a partition as bytes; its error, or that it has no rows, stays."""
+        del number
+        state = next(iter(states))
+        if not state or state.startswith(ERROR):
+            return state
+        # The bytes have not left the workers, and every pass would compute their digest.
+        return store.to_bytes(*self.job.count(store.from_bytes(state, STATE, check=False)))
+
+
+@dataclass(frozen=True)
+class KeptMerger:
+    """Adds sums over what the workers keep; the engine sends it to them."""
+
+    job: RowJob
+
+    def __call__(self, states: Sequence[bytes]) -> bytes:
+        """Return the sums of all states."""
+
+        def merge(first: bytes, second: bytes) -> bytes:
+            parts = store.from_bytes(first, STATE), store.from_bytes(second, STATE)
+            return store.to_bytes(*self.job.merge(*parts))
+
+        full = [state for state in states if state]
+        return first_error(states) or (reduce(merge, full) if full else EMPTY)
+
+
+def first_error(states: Sequence[bytes]) -> bytes:
+    """Return the error of the first partition that has one, or the empty state."""
+    failed = [state for state in states if state.startswith(ERROR)]
+    return min(failed, key=lambda state: int(_read_error(state)[0]), default=EMPTY)
 
 
 def write_state(task: FoldTask[Counts], state: PassState[Counts]) -> bytes:
@@ -109,7 +148,7 @@ def write_state(task: FoldTask[Counts], state: PassState[Counts]) -> bytes:
 
 def read_state(task: FoldTask[Counts], state: bytes) -> PassState[Counts]:
     """Return the state that `write_state` wrote."""
-    stored = store.from_bytes(state, "The state of a partition")
+    stored = store.from_bytes(state, STATE)
     notes = pickle.loads(stored.arrays[NOTES].tobytes()) if NOTES in stored.arrays else []
     return PassState(task.read_counts(stored), OddCellTally.from_json(stored.meta[KEY]), notes)
 

@@ -22,7 +22,7 @@ from weigh.estimators.base import (
 )
 from weigh.estimators.online import SAMPLE_WEIGHT_CHECKS, OnlineClassifier
 from weigh.features.blocks import Floats
-from weigh.learn.dataset import numeric_targets
+from weigh.learn.chunk_encoder import numeric_targets
 from weigh.learn.linear_regression import LinearTask
 from weigh.learn.logistic_regression import LogisticTask
 from weigh.learn.sgd import OnlineLogisticTask

@@ -21,7 +21,8 @@ from weigh.features.names import join_names
 from weigh.features.schema import Schema
 from weigh.features.text_kinds import Text
 from weigh.features.width import check_width
-from weigh.learn.dataset import EncodedChunk, SourceDataset, make_feature_index
+from weigh.learn.chunk_encoder import EncodedChunk
+from weigh.learn.dataset import SourceDataset, make_feature_index
 from weigh.learn.preprocessing import Standardisation
 from weigh.learn.scaling import resolve_perceptron_scale
 from weigh.model.counts.count_table import canonical_order_key

@@ -27,7 +27,8 @@ from weigh.features.text_kinds import BagOfWordsKind
 from weigh.features.validation import check_magnitude
 from weigh.features.words import Block, TextBlock, as_sparse_block
 from weigh.learn.preprocessing import IDENTITY, CurveCells, Preprocessing, Standardisation
-from weigh.model.counts.count_table import canonical_order_key
+from weigh.model.counts.count_table import CountTable, canonical_order_key
+from weigh.model.counts.sufficient_statistics import FlagCounts
 from weigh.model.distributions.curve_weights import CurveWeights, find_cells
 from weigh.model.distributions.weights import LevelWeights, ScaledWeights
 from weigh.model.distributions.word_weights import (
@@ -94,6 +95,12 @@ class FeatureIndex:
         for indexer in self.indexers:
             if isinstance(indexer, HashedWordIndexer):
                 indexer.commit_names(accepted)
+
+    def add_counted(self, group: int, counts: Any) -> None:
+        """Add the features of the counted rows of a column group, in canonical order."""
+        indexer = self.indexers[group]
+        if isinstance(indexer, LevelIndexer | HashedWordIndexer):  # the others know their features
+            indexer.add_counted(counts)
 
     def to_rows(self, blocks: list[Any], *, grow: bool) -> SparseRows:
         """Combine the prepared blocks of a chunk; without `grow`, new features are dropped."""
@@ -226,6 +233,11 @@ class LevelIndexer:
         for code in np.unique(block.codes[block.codes >= 0]).tolist():
             indices[code] = self._level_index(block.levels[code], grow)
         builder.add_codes(block.codes, indices)
+
+    def add_counted(self, counts: CountTable) -> None:
+        """Add a feature for each level."""
+        for level in counts.names:
+            self._level_index(level, True)
 
     def levels(self) -> list[Any]:
         """Return the levels that have a feature: declared ones first, then the others sorted."""
@@ -456,6 +468,16 @@ class HashedWordIndexer:
         new = np.arange(first, first + n_new, dtype=np.int32)
         self._feature_indices = np.concatenate([self._feature_indices, new])
         builder.add_entries(block.indptr, indices, block.values, self._feature_indices)
+
+    def add_counted(self, counts: Any) -> None:
+        """Add a feature for each bucket with words, and their names."""
+        words: Any = counts.present if isinstance(counts, FlagCounts) else counts
+        used = np.flatnonzero(words.table.any(axis=0))
+        self._compactor.compact(used.astype(np.int32), True)
+        first = self._allocate(len(used))
+        self._feature_indices = np.arange(first, first + len(used), dtype=np.int32)
+        names = words.names.take(np.flatnonzero(np.diff(words.names.offsets)))
+        self._bucket_names.index(names.text, names.offsets, True)
 
     def _used_buckets(self) -> Longs:
         return np.flatnonzero(self._compactor.mapping() >= 0)

@@ -11,7 +11,8 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Ints, Mask
 from weigh.learn.averaging import extend_average
-from weigh.learn.dataset import EncodedChunk, Progress, SourceDataset
+from weigh.learn.chunk_encoder import EncodedChunk
+from weigh.learn.dataset import Progress, SourceDataset
 from weigh.learn.online_training import TrainingPasses
 from weigh.learn.perceptron import PerceptronTask
 from weigh.learn.perceptron_state import PerceptronState

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,6 +19,8 @@ from weigh.learn.additive.fitting import is_additive
 from weigh.learn.additive.models import CurveSettings, check_curve_parameters, learn_linear
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
+from weigh.learn.folds.features import find_features
+from weigh.learn.folds.moments import MomentsTask
 from weigh.learn.linear.absolute_certificate import certify_absolute
 from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient
 from weigh.learn.linear.cross_validation import Folds
@@ -46,6 +49,7 @@ from weigh.learn.linear.training_data import (
     TrainingData,
     build_training_data,
     compress_dataset,
+    compress_moments,
     load_training_data,
     read_dataset,
 )
@@ -54,6 +58,7 @@ from weigh.learn.scaling import (
     resolve_regression_scale,
     warn_unlike_regression_scales,
 )
+from weigh.learn.task import Fold
 from weigh.model.fit import Fit
 from weigh.model.regression import RegressionModel
 from weigh.parameters.learners import LINEAR_REGRESSION
@@ -134,6 +139,29 @@ class LinearTask:
         fit = self._fit_absolute_loss(setup) if self.is_absolute else self._fit_squared_loss(setup, moments)
         return self._build_model(setup, fit, moments)
 
+    def learn_by_folds(self, source: Source, fold: Fold) -> RegressionModel:
+        """Fit the model to partitions: its features are one fold, if they are not known, and its sums one."""
+        if self.is_absolute:
+            raise errors.Unsupported(
+                "Absolute loss has no sums from which its minimum follows, so partitions cannot fit it.",
+                hint=("Use ", Setting("noise", "normal"), ", or collect the rows."),
+            )
+        index, _ = find_features(self.schema, fold, has_classes=False)
+        if index.width > MAX_COVARIANCE_FEATURES:
+            raise errors.DataError(
+                f"The rows have {index.width:,} features; sums over partitions are supported for at most "
+                f"{MAX_COVARIANCE_FEATURES:,}.",
+                hint="Use fewer columns, or words that are frequent: min_count= or max_words=.",
+            )
+        n_folds = self.folds if isinstance(self.folds, int) and tunes_by_rows(self.prior) else 1
+        sums = fold(MomentsTask(self.schema, index, n_folds))
+        data, moments = compress_moments(
+            self.schema, index, sums.moments, self.bias, sums.is_binary, sums.n_missing, sums.rows
+        )
+        setup = self.set_up(data, moments)
+        fit = self._fit_squared_loss(setup, moments, sums.folds if n_folds > 1 else None)
+        return self._build_model(setup, fit, moments)
+
     def set_up(self, data: TrainingData, moments: Moments | None = None) -> ProblemSetup:
         """Set up the problem; rows compressed from `moments` are centred and have no intercept."""
         bias = self.bias and moments is None
@@ -149,18 +177,22 @@ class LinearTask:
             feature_stds=units,
         )
 
-    def _fit_squared_loss(self, setup: ProblemSetup, moments: Moments | None) -> PenalisedFit:
+    def _fit_squared_loss(
+        self, setup: ProblemSetup, moments: Moments | None, folds: list[Moments] | None = None
+    ) -> PenalisedFit:
         sigma = float(self.noise.scale) if isinstance(self.noise, Normal) else None
         noise = NoiseEstimate() if sigma is None else NoiseEstimate(sigma, "given")
-        selected = None
-        if moments is not None:
-            moments = moments if self.bias else moments.without_intercept()
-            selected = replace(
-                moments.select(setup.feature_indices),
-                mean_y=float(moments.intercept(setup.baseline_weights)),
-            )
-        solver = PenalisedLeastSquares(setup.problem, setup.priors, noise, self.folds, selected)
+        selected = None if moments is None else self._select_moments(setup, moments)
+        selected_folds = None if folds is None else [self._select_moments(setup, each) for each in folds]
+        solver = PenalisedLeastSquares(
+            setup.problem, setup.priors, noise, self.folds, selected, selected_folds
+        )
         return solver.solve(self.tol, self.max_iter)
+
+    def _select_moments(self, setup: ProblemSetup, moments: Moments) -> Moments:
+        """Return the moments of the problem's features, for the targets that are left to explain."""
+        moments = moments if self.bias else moments.without_intercept()
+        return moments.subtract_baseline(setup.baseline_weights).select(setup.feature_indices)
 
     def _fit_absolute_loss(self, setup: ProblemSetup) -> PenalisedFit:
         problem = setup.problem
@@ -232,6 +264,12 @@ class LinearTask:
         terms = setup.build_terms(table)
         rows = setup.data.training_rows
         return RegressionModel(self.schema, intercept, terms, fit, certificate, posterior, training_rows=rows)
+
+
+def tunes_by_rows(prior: object) -> bool:
+    """Whether the scale of a prior, or of one of several, is chosen by cross-validation."""
+    priors = prior.values() if isinstance(prior, Mapping) else [prior]
+    return any(getattr(each, "scale", None) == "cv" for each in priors)
 
 
 def _warn_of_exact_fit(setup: ProblemSetup) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from weigh import errors
-from weigh.advice import Setting
+from weigh.advice import Call, Setting
 from weigh.features.blocks import Floats
 from weigh.features.schema import Schema
 from weigh.features.width import check_score_memory
@@ -17,13 +17,16 @@ from weigh.learn.additive.models import CurveSettings, check_curve_parameters, l
 from weigh.learn.class_weights import compute_class_weights, weigh_rows, zero_weight_classes
 from weigh.learn.dataset import Progress
 from weigh.learn.design_matrix import linear_schema
+from weigh.learn.folds.encoded import EncodingTask
+from weigh.learn.folds.features import find_features
+from weigh.learn.folds.logistic import FoldedRows
 from weigh.learn.linear.log_certificate import certify_log
 from weigh.learn.linear.logistic import null_model, solve_l1_logistic, solve_logistic
 from weigh.learn.linear.newton import name_diverging_features
 from weigh.learn.linear.path import LogisticPathSolver
 from weigh.learn.linear.penalties import ColumnPriors
 from weigh.learn.linear.posterior import LaplaceApproximation
-from weigh.learn.linear.prior_scale import can_choose_prior_scale, choose_prior_scale
+from weigh.learn.linear.prior_scale import MIN_ROWS, can_choose_prior_scale, choose_prior_scale
 from weigh.learn.linear.problem import (
     Problem,
     Solution,
@@ -49,6 +52,7 @@ from weigh.learn.scaling import (
     resolve_regression_scale,
     warn_unlike_regression_scales,
 )
+from weigh.learn.task import Fold
 from weigh.model.fit import Fit
 from weigh.model.logistic import LogisticModel
 from weigh.model.perceptron import to_class_columns
@@ -195,6 +199,75 @@ class LogisticTask:
         problem = setup.problem.with_penalties(l1, l2)
         null_objective = null_model(problem, len(classes)).objective
         solution = self._solve(setup, problem, null_objective)
+        has_posterior = len(classes) == 2 and not l1.any()
+        maker = LaplaceApproximation.at_solution(problem, solution) if has_posterior else None
+        solved = SolvedProblem(
+            l1, l2, prior, scale_by, solution, null_objective, problem.X.n_rows, problem.total_weight, maker
+        )
+        return self._make_model(setup, solved, class_frequencies)
+
+    def learn_by_folds(self, source: Source, fold: Fold) -> LogisticModel:
+        """Fit the model to partitions: a fold for the features, and some over the encoded rows per step."""
+        if self.offset is not None or self.pairs is not None or self.curves is not None:
+            given = next(name for name in ("offset", "pairs", "curves") if getattr(self, name) is not None)
+            raise errors.Unsupported(
+                (Setting(given, getattr(self, given)), " needs all rows in one process."),
+                hint=("Leave it out, ", Setting(given, None), ", or collect the rows."),
+            )
+        index, rows_by_label = find_features(self.schema, fold, has_classes=True)
+        classes, counts = [*rows_by_label], np.array([*rows_by_label.values()], dtype=np.float64)
+        class_weights = compute_class_weights(EXACT_PARAMETERS.owner, self.class_weight, classes, counts)
+        with fold.keep(EncodingTask(self.schema, index, classes)) as sum_rows:
+            rows = FoldedRows(self.schema, index, classes, counts, class_weights, sum_rows)
+            check_two_classes(rows.data)
+            setup = set_up_problem(
+                rows.data,
+                self.prior,
+                DEFAULT_PRIOR,
+                has_intercept=self.bias,
+                scale=self.scale,
+                offset=None,
+                owner=EXACT_PARAMETERS.owner,
+                n_outputs=1 if len(classes) == 2 else len(classes),
+                feature_stds=rows.stds,
+            )
+            try:
+                solved = self._solve_by_folds(setup, rows)
+            except errors.Separated as cause:
+                raise name_diverging_features(cause, setup.priors.names()) from None
+        return self._make_model(setup, solved, counts / counts.sum())
+
+    def _solve_by_folds(self, setup: ProblemSetup, rows: FoldedRows) -> SolvedProblem:
+        n_classes = len(setup.data.classes)
+        sample = rows.sample_problem(self.bias)
+        if setup.priors.prior_to_tune is not None and not self.chooses_prior_scale:
+            raise errors.Unsupported(
+                "The scale of this prior is chosen by fits to parts of the rows, all in one process.",
+                hint=("Give a number, or ", Setting("prior", "auto"), "."),
+            )
+        l1, l2 = setup.priors.penalties()
+        prior, scale_by = self.prior, "given"
+        if self.chooses_prior_scale and rows.n_rows >= MIN_ROWS:
+            scale = choose_prior_scale(sample, l2, n_classes, self.max_iter)
+            l2, prior, scale_by = l2 / scale**2, Normal(scale), "cross-validation"
+        if l1.any():
+            raise errors.Unsupported(
+                "Log loss with an l1 penalty is minimised one weight at a time, which needs all rows in one "
+                "process.",
+                hint=("Use ", Setting("prior", Call("Normal", 1.0)), ", or collect the rows."),
+            )
+        solution, null = rows.solve(setup, l2, self.bias, self.tol, self.max_iter)
+        posterior = rows.posterior(setup, solution, l2, self.bias) if n_classes == 2 else None
+        return SolvedProblem(
+            l1, l2, prior, scale_by, solution, null, rows.n_rows, rows.total_weight, posterior
+        )
+
+    def _make_model(
+        self, setup: ProblemSetup, solved: SolvedProblem, class_frequencies: Floats
+    ) -> LogisticModel:
+        classes, solution = setup.data.classes, solved.solution
+        l1, l2, prior, null_objective = solved.l1, solved.l2, solved.prior, solved.null_objective
+        problem = setup.problem.with_penalties(l1, l2)
         certificate = optimality_certificate(solution, null_objective, self.tol)
         warn_unless_optimal(certificate, EXACT_PARAMETERS.owner, self.max_iter)
         full = setup.full_weights(solution.w)
@@ -206,10 +279,10 @@ class LogisticTask:
             format_prior(prior),
             common_value(l1),
             common_value(l2),
-            problem.total_weight,
-            problem.X.n_rows,
+            solved.total_weight,
+            solved.n_rows,
             self.bias,
-            scale_by=scale_by,
+            scale_by=solved.scale_by,
             classes=len(classes),
             is_centred=setup.centre is None,
             lost=loss,
@@ -217,9 +290,7 @@ class LogisticTask:
             scaling=setup.scaling,
             r2=None if not null_objective else 1 - loss / null_objective,
         )
-        has_posterior = len(classes) == 2 and not l1.any()
-        maker = LaplaceApproximation.at_solution(problem, solution) if has_posterior else None
-        posterior = setup.reindex_posterior(maker)
+        posterior = setup.reindex_posterior(solved.posterior)
         terms = setup.build_terms(table)
         return LogisticModel(
             self.schema,
@@ -232,6 +303,20 @@ class LogisticTask:
             posterior,
             training_rows=setup.data.training_rows,
         )
+
+
+class SolvedProblem(NamedTuple):
+    """The solution of a problem, with what the model records of it."""
+
+    l1: Floats
+    l2: Floats
+    prior: WeightPrior | ColumnPriors | None
+    scale_by: str
+    solution: Solution
+    null_objective: float
+    n_rows: int
+    total_weight: float
+    posterior: LaplaceApproximation | None
 
 
 def _standardised_penalties(

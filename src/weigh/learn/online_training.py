@@ -13,8 +13,9 @@ import numpy as np
 from weigh import _core
 from weigh.features.blocks import Floats, Ints, Longs
 from weigh.features.schema import Schema
+from weigh.learn.chunk_encoder import EncodedChunk
 from weigh.learn.class_weights import dataset_class_weights, weigh_rows, zero_weight_classes
-from weigh.learn.dataset import EncodedChunk, EncodedDataset
+from weigh.learn.dataset import EncodedDataset
 from weigh.learn.feature_index import FeatureIndex
 from weigh.model.base import Model
 from weigh.model.fit import OnlineSettings

@@ -71,7 +71,7 @@ def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Prep
     words = {
         i: _vocabulary_counter(kind)
         for i, kind in kinds.items()
-        if isinstance(kind, BagOfWordsKind) and _needs_vocabulary(kind)
+        if isinstance(kind, BagOfWordsKind) and needs_vocabulary(kind)
     }
     numbers_of_curves: dict[int, list[Floats]] = {
         i: [np.zeros(0)] for i, kind in kinds.items() if isinstance(kind, Curve)
@@ -97,7 +97,7 @@ def fit_preprocessing(schema: Schema, chunks: Iterable[Chunk]) -> dict[int, Prep
     for i, values in numbers_of_curves.items():
         fitted[i] = fit_cells(kinds[i], np.concatenate(values), len(numbers_of_curves), groups[i].title)
     for i, counter in words.items():
-        fitted[i] = _fit_vocabulary(kinds[i], counter.counts(_SINGLE_CLASS))
+        fitted[i] = fit_vocabulary(kinds[i], counter.counts(_SINGLE_CLASS))
     fitted.update({i: statistics.standardisation() for i, statistics in numbers.items()})
     return fitted
 
@@ -106,7 +106,7 @@ class _NumberStatistics:
     """The exact sums of a number over many chunks, and what "auto" needs to know of its values."""
 
     def __init__(self, kind: Number) -> None:
-        self._is_automatic = kind.scale == "auto"
+        self._kind, self._is_automatic = kind, kind.scale == "auto"
         self._sums: NumberCounts | None = None
         self._is_binary = True
         self._n_rows = 0
@@ -122,13 +122,18 @@ class _NumberStatistics:
             self._is_binary &= bool(((values == 0) | (values == 1) | np.isnan(values)).all())
 
     def standardisation(self) -> Standardisation:
-        """Return mean and standard deviation; "auto" keeps columns of 0 and 1, and those of few rows."""
-        is_kept = self._is_automatic and (self._is_binary or self._n_rows < MIN_ROWS)
-        return IDENTITY if self._sums is None or is_kept else fit_standardisation(self._sums)
+        """Return mean and standard deviation."""
+        return standardise(self._kind, self._sums, self._n_rows, is_binary=self._is_binary)
+
+
+def standardise(kind: Any, sums: NumberCounts | None, n_rows: int, *, is_binary: bool) -> Standardisation:
+    """Return mean and standard deviation; "auto" keeps columns of 0 and 1, and those of few rows."""
+    is_kept = kind.scale == "auto" and (is_binary or n_rows < MIN_ROWS)
+    return IDENTITY if sums is None or is_kept else fit_standardisation(sums)
 
 
 def _needs_statistics(kind: Kind) -> bool:
-    return _needs_vocabulary(kind) or _is_standardised(kind) or isinstance(kind, Curve)
+    return needs_vocabulary(kind) or _is_standardised(kind) or isinstance(kind, Curve)
 
 
 def fit_cells(kind: Any, values: Floats, n_curves: int, name: str) -> CurveCells:
@@ -166,7 +171,8 @@ def _n_cells(n_rows: int, n_curves: int) -> int:
     return max(MIN_CELLS, min(MAX_CELLS, n_rows, affordable))
 
 
-def _needs_vocabulary(kind: Kind) -> bool:
+def needs_vocabulary(kind: Kind) -> bool:
+    """Whether the words of a column are chosen or weighted by their counts in all rows."""
     if not isinstance(kind, BagOfWordsKind):
         return False
     return kind.min_count > 1 or kind.max_words is not None or kind.is_weighted
@@ -174,16 +180,20 @@ def _needs_vocabulary(kind: Kind) -> bool:
 
 def _vocabulary_counter(kind: BagOfWordsKind) -> WordCounter:
     """Return a counter of words, or of the texts that contain each word if the words are weighted."""
-    return WordCounter(
-        replace(kind, counts=False, weighting="counts", norm=None) if kind.is_weighted else kind
-    )
+    return WordCounter(to_counted_kind(kind))
+
+
+def to_counted_kind(kind: Any) -> Any:
+    """Return the kind whose counts give the features: of weighted words, the texts that contain them."""
+    is_weighted = isinstance(kind, BagOfWordsKind) and kind.is_weighted
+    return replace(kind, counts=False, weighting="counts", norm=None) if is_weighted else kind
 
 
 def _is_standardised(kind: Kind) -> bool:
     return isinstance(kind, Number) and kind.bins is None
 
 
-def _fit_vocabulary(kind: Any, counts: Any) -> NameArray | VocabularyLookup:
+def fit_vocabulary(kind: Any, counts: Any) -> NameArray | VocabularyLookup:
     """Return the kept words, with their weighting if the kind has one."""
     return _weigh_words(kind, counts) if kind.is_weighted else _kept_words(kind, counts)
 
@@ -197,6 +207,13 @@ def _weigh_words(kind: BagOfWordsKind, counts: FlagCounts) -> VocabularyLookup:
     buckets = HashBuckets(kind.buckets, kept) if kind.buckets else None
     weighting = TermWeighting.from_kind(kind, present.table[0, kept].astype(np.int64), n_documents)
     return VocabularyLookup(present.names.take(kept), buckets, weighting=weighting)
+
+
+def keep_all_words(counts: Any) -> NameArray:
+    """Return all words that were counted, in sorted order."""
+    words: Any = counts.present if isinstance(counts, FlagCounts) else counts
+    names: NameArray = words.canonical().names
+    return names
 
 
 def _kept_words(kind: Kind, counts: Any) -> NameArray:
@@ -273,7 +290,7 @@ class VocabularyTask:
         words: Any = counts.present if isinstance(counts, FlagCounts) else counts
         if words.is_hashed:
             return self._all_buckets(counts, words.canonical())
-        fitted = _fit_vocabulary(self.kind, counts)
+        fitted = fit_vocabulary(self.kind, counts)
         return fitted if isinstance(fitted, VocabularyLookup) else VocabularyLookup(fitted)
 
     def _all_buckets(self, counts: Any, words: WordCountTable) -> VocabularyLookup:

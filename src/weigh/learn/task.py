@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, Generic, Protocol, Self, TypeVar, runtime_checkable
 
 from weigh.features.schema import Schema
@@ -102,11 +103,24 @@ class FoldTask(Protocol[Counts]):
         """Return the counts that `write_counts` wrote."""
 
 
+class RowJob(Protocol):
+    """A sum over the bytes that a `FoldTask` wrote for each partition; sent to the workers."""
+
+    def count(self, stored: FileContent) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the sums of a partition as JSON metadata and arrays."""
+
+    def merge(self, first: FileContent, second: FileContent) -> tuple[dict[str, Any], dict[str, Any]]:
+        """Return the sums of both."""
+
+
 class Fold(Protocol):
     """Folds a task over all partitions of a source."""
 
     def __call__(self, task: FoldTask[Counts]) -> Counts:
         """Return the counts of all rows."""
+
+    def keep(self, task: FoldTask[Any]) -> AbstractContextManager[Callable[[RowJob], FileContent]]:
+        """Let the workers keep the counts of each partition apart; yields the fold of a job over them."""
 
 
 @runtime_checkable

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 from weigh import errors
 from weigh.features.columns import is_missing, to_objects
 from weigh.features.label_numbers import detect_label_numbers, read_labels
-from weigh.learn.dataset import numeric_targets
+from weigh.learn.chunk_encoder import numeric_targets
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist
 from weigh.source.memory.columns import base_type_names

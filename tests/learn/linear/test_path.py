@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.learn.linear.designs import law, make_problem
 from weigh import errors
-from weigh.learn.dataset import EncodedChunk
+from weigh.learn.chunk_encoder import EncodedChunk
 from weigh.learn.design_matrix import linear_schema
 from weigh.learn.linear.cross_validation import ValidationCurve, consecutive_folds, stratified_folds
 from weigh.learn.linear.moments import Moments

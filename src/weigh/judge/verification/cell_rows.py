@@ -11,7 +11,7 @@ import numpy as np
 from weigh import _core
 from weigh.features.blocks import CategoryBlock, Floats, Ints, Mask, NumberBlock
 from weigh.features.curves import PairBlock
-from weigh.learn.dataset import numeric_targets
+from weigh.learn.chunk_encoder import numeric_targets
 from weigh.learn.design_matrix import DesignMatrix
 from weigh.model.counts.bayes_counts import encode_labels
 from weigh.model.counts.count_table import canonical_order_key

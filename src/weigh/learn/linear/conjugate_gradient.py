@@ -6,11 +6,12 @@ step on the active set of log loss with l1.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from weigh.features.blocks import Floats
 from weigh.learn.linear.coordinate_descent import QuadraticModel
-from weigh.learn.linear.losses import CrossEntropyLoss
 from weigh.learn.linear.matrix import Matrix
 from weigh.learn.linear.problem import CentredProblem, Problem, Solution
 
@@ -86,17 +87,13 @@ def _bound_gap(problem: Problem, grad: Floats, rho: float, alphas: list[float], 
 
 
 def newton_cg_step(
-    loss: CrossEntropyLoss, X: Matrix, l2: Floats, p: Floats, grad: Floats, forcing: float
+    hessian_times: Callable[[Floats], Floats], hess_diag: Floats, grad: Floats, forcing: float
 ) -> Floats:
     """Approximate the Newton step −H⁻¹ g [width, k] with the diagonal of H as preconditioner.
 
     Stops when the preconditioned residual has dropped by the factor `forcing` (inexact Newton), when the
     curvature vanishes, or after `MAX_HESSIAN_PRODUCTS` products with H.
     """
-    hess_diag = (
-        np.stack([X.squared_times(w) for a, b, _, w in loss.hessian_blocks(p) if a == b], axis=1)
-        + l2[:, None]
-    )
     preconditioner = 1 / np.where(hess_diag > 0, hess_diag, 1.0)
     step = np.zeros_like(grad)
     residual = -grad
@@ -106,7 +103,7 @@ def newton_cg_step(
     for _ in range(MAX_HESSIAN_PRODUCTS):
         if rho <= forcing**2 * rho_0:
             break
-        Hd = X.transposed_times(loss.hessian_times(p, X.times(direction))) + l2[:, None] * direction
+        Hd = hessian_times(direction)
         curvature = float((direction * Hd).sum())
         if curvature <= 0:
             break

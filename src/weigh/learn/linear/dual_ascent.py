@@ -21,9 +21,10 @@ import numpy as np
 from weigh import _core
 from weigh.features.blocks import Floats, Ints, Mask
 from weigh.learn.linear.duality import dual_lower_bound
+from weigh.learn.linear.loss_surface import ROUNDING_TOLERANCE
 from weigh.learn.linear.losses import SoftmaxLoss, hessian, make_loss, solve_newton_system
 from weigh.learn.linear.matrix import DenseMatrix, InterceptMatrix, Matrix, SparseMatrix
-from weigh.learn.linear.newton import ROUNDING_TOLERANCE, SolverResult
+from weigh.learn.linear.newton import SolverResult
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.model.parallel import available_cores
 

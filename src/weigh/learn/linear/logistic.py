@@ -25,14 +25,10 @@ from weigh.learn.linear.coordinate_descent import (
     SweepBudget,
 )
 from weigh.learn.linear.dual_ascent import solve_dual_ascent
+from weigh.learn.linear.loss_surface import MAX_DENSE_HESSIAN_SIZE, ROUNDING_TOLERANCE, MatrixSurface
 from weigh.learn.linear.losses import hessian, make_loss, solve_newton_system
 from weigh.learn.linear.matrix import DenseMatrix, InterceptMatrix, Matrix, SparseMatrix
-from weigh.learn.linear.newton import (
-    MAX_DENSE_HESSIAN_SIZE,
-    ROUNDING_TOLERANCE,
-    NewtonSolver,
-    SolverResult,
-)
+from weigh.learn.linear.newton import NewtonSolver, SolverResult
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.softmax import SoftmaxSubproblem, centre_weights
 
@@ -108,16 +104,16 @@ def _solve_newton(
     loss = make_loss(problem, n_classes)
     X: Matrix = InterceptMatrix(problem.X) if problem.has_intercept else problem.X
     l2 = np.append(problem.l2, 0.0) if problem.has_intercept else problem.l2
-    newton = NewtonSolver(loss, X, l2, problem.X.width)
+    surface = MatrixSurface(loss, X, l2, problem.X.width)
     W = np.zeros((X.width, loss.n_outputs))
     if start is not None:
         start_W = np.concatenate(
             [start.w.reshape(problem.X.width, -1), *[np.reshape(start.b, (1, -1))] * problem.has_intercept]
         )
         # Far from the optimum the loss is nearly linear, and Newton steps are useless there.
-        if newton.objective(start_W, X.times(start_W)) < newton.objective(W, X.times(W)):
+        if surface.point(start_W).value < surface.point(W).value:
             W = start_W
-    return _to_solution(newton.minimise(W, target, max_iter), problem, n_classes)
+    return _to_solution(NewtonSolver(surface).minimise(W, target, max_iter), problem, n_classes)
 
 
 def _to_solution(result: SolverResult, problem: Problem, n_classes: int) -> Solution:

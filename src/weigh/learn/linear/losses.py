@@ -209,15 +209,27 @@ def hessian(loss: CrossEntropyLoss, X: Matrix, l2: Floats, p: Floats) -> Floats:
     Softmax loss does not change when the same value is added to a weight in all classes. Where no penalty
     rules that out, curvature is added in that direction, so that Newton steps stay orthogonal to it.
     """
+    return penalise_hessian(loss_hessian(loss, X, p), l2)
+
+
+def loss_hessian(loss: CrossEntropyLoss, X: Matrix, p: Floats) -> Floats:
+    """Return the Hessian [k, width, k, width] of the loss alone, a sum over the rows."""
     k, width = loss.n_outputs, X.width
     hess = np.zeros((k, width, k, width))
-    features = np.arange(width)
     # One feature, such as the intercept alone, needs no Gram matrix for each of the many pairs of classes.
     squares = np.square(X.dense_columns(np.zeros(1, np.int64))[:, 0]) if width == 1 else None
     for a, b, sign, weights in loss.hessian_blocks(p):
         # Not `squares @ weights`: so many threaded products of BLAS spend more time waiting than computing.
         gram = X.weighted_gram(weights) if squares is None else np.einsum("i,i->", squares, weights)
         hess[a, :, b, :] = hess[b, :, a, :] = sign * gram
+    return hess
+
+
+def penalise_hessian(hess: Floats, l2: Floats) -> Floats:
+    """Return the Hessian [k · width, k · width] with the penalty, from that of the loss alone."""
+    hess = hess.copy()
+    k, width = hess.shape[:2]
+    features = np.arange(width)
     for a in range(k):
         hess[a, features, a, features] += l2
     if k > 1:

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from weigh.features.blocks import Floats, Longs
 from weigh.immutable import Immutable
 from weigh.learn.linear.matrix import EPS, MAX_BLOCK_ROWS, Matrix, SparseMatrix, row_blocks, sample_rows
 from weigh.learn.linear.problem import Problem
+from weigh.model.file.store import FileContent
 
 # Products lose twice the digits of mean / std, so columns whose ratio is larger are shifted first.
 _MAX_MEAN_TO_STD = 10.0
@@ -119,6 +121,22 @@ class Moments(Immutable):
             raise DataError("There are no rows to learn from: give at least one batch.")
         return reduce(cls.plus, parts, first)
 
+    @classmethod
+    def read_arrays(cls, stored: FileContent, key: str) -> Moments:
+        """Return the moments that `write_arrays` added."""
+        mean_x, cross = stored.arrays[f"{key}.mean_x"], stored.arrays[f"{key}.cross"]
+        gram = np.zeros((len(cross), len(cross)))
+        gram[np.triu_indices(len(cross))] = stored.arrays[f"{key}.gram"]
+        gram += np.triu(gram, 1).T
+        return cls(**stored.meta[key], mean_x=mean_x, cross=cross, gram=gram)
+
+    def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any], key: str) -> None:
+        """Add the moments to the content of a file, with half of the symmetric matrix."""
+        names = ("n_rows", "total_weight", "mean_y", "yy", "sum_log_weights", "has_intercept")
+        meta[key] = {name: getattr(self, name) for name in names}
+        arrays[f"{key}.mean_x"], arrays[f"{key}.cross"] = self.mean_x, self.cross
+        arrays[f"{key}.gram"] = self.gram[np.triu_indices(self.width)]
+
     def unshifted_gram(self, X: Matrix) -> Floats | None:
         """Return the Gram matrix of the rows with that of the intercept last.
 
@@ -177,6 +195,13 @@ class Moments(Immutable):
             return self
         gram, cross = self.gram[np.ix_(indices, indices)], self.cross[indices]
         return replace(self, mean_x=self.mean_x[indices], gram=gram, cross=cross)
+
+    def subtract_baseline(self, w: Floats) -> Moments:
+        """Return the moments with the targets y − x·w."""
+        gram_w = self.gram @ w
+        yy = float(self.squared_error(w))
+        mean_y = float(self.intercept(w))
+        return replace(self, cross=self.cross - gram_w, yy=yy, mean_y=mean_y)
 
     def without_intercept(self) -> Moments:
         """Return the uncentred moments of the same rows."""

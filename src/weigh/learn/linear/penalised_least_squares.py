@@ -91,7 +91,8 @@ class MomentPosterior(Immutable):
 class PenalisedLeastSquares:
     """One fit of squared loss; its moments are computed at most once.
 
-    `full_moments` are given if the problem's few rows stand for a file that is not in memory.
+    `full_moments` are given if the problem's few rows stand for rows that are not in memory, and
+    `fold_moments` if those rows can be cross-validated.
     """
 
     def __init__(
@@ -101,9 +102,10 @@ class PenalisedLeastSquares:
         noise: NoiseEstimate,
         folds: Folds,
         full_moments: Moments | None = None,
+        fold_moments: list[Moments] | None = None,
     ) -> None:
         self._problem, self._priors, self._noise, self._folds = problem, priors, noise, folds
-        self._full_moments = full_moments
+        self._full_moments, self._fold_moments = full_moments, fold_moments
         self._moments: Moments | None = None
 
     @property
@@ -240,7 +242,7 @@ class PenalisedLeastSquares:
 
     def _tune_by_cross_validation(self, tol: float, max_iter: int) -> PenalisedFit:
         l1, l2 = self._priors.unit_penalties()
-        if self._full_moments is not None:
+        if self._full_moments is not None and (self._fold_moments is None or self._folds == "loo"):
             raise errors.DataError(
                 "Cross-validation needs the rows in memory, and the file is too large for that.",
                 hint=("Use ", Setting("scale", "evidence"), ", or give a number."),
@@ -248,6 +250,9 @@ class PenalisedLeastSquares:
         path = LinearPathSolver(self._problem, l1, l2, tol, max_iter)
         if self._folds == "loo":
             scale = self._tune_by_leave_one_out(l1, l2, path)
+        elif self._fold_moments is not None:
+            scales = path.make_scales(N_SCALES, MIN_SCALE_RATIO, reduce(Moments.plus, self._fold_moments))
+            scale = path.cross_validate_moments(scales, self._fold_moments).best_scale
         elif path.uses_moments:
             folds = consecutive_folds(self._problem.X.n_rows, int(self._folds))
             fold_moments = [Moments.from_problem(self._problem.slice_rows(*fold)) for fold in folds]

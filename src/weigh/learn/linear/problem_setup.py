@@ -15,7 +15,7 @@ from weigh.features.blocks import Floats, Longs
 from weigh.features.kind_registry import Derived, Lag
 from weigh.features.kinds import Kind, Number, Products, Value
 from weigh.features.width import check_table_memory
-from weigh.learn.dataset import MissingCounts
+from weigh.learn.chunk_encoder import MissingCounts
 from weigh.learn.linear.matrix import (
     Matrix,
     SparseMatrix,

@@ -11,7 +11,8 @@ import numpy as np
 from weigh import algebra
 from weigh.features.blocks import Floats, Longs, Mask
 from weigh.features.schema import Schema
-from weigh.learn.dataset import EncodedChunk, MissingCounts, Progress, SourceDataset, make_feature_index
+from weigh.learn.chunk_encoder import EncodedChunk, MissingCounts
+from weigh.learn.dataset import Progress, SourceDataset, make_feature_index
 from weigh.learn.feature_index import FeatureIndex
 from weigh.learn.linear.matrix import DenseMatrix, Matrix, SparseMatrix, binary_features
 from weigh.learn.linear.moments import Moments
@@ -144,6 +145,22 @@ def compress_dataset(
     """
     is_binary = np.ones(dataset.feature_index.width, dtype=bool)
     moments = Moments.from_batches(_iter_batches(dataset, is_binary))
+    rows = dataset.training_rows
+    return compress_moments(
+        schema, dataset.feature_index, moments, has_intercept, is_binary, dataset.n_missing, rows
+    )
+
+
+def compress_moments(
+    schema: Schema,
+    feature_index: FeatureIndex,
+    moments: Moments,
+    has_intercept: bool,
+    is_binary: Mask,
+    n_missing: MissingCounts,
+    record: TrainingRows,
+) -> tuple[TrainingData, Moments]:
+    """Return width + 1 rows with these centred moments as training data, and the moments."""
     used = moments if has_intercept else moments.without_intercept()
     gram = np.empty((moments.width + 1, moments.width + 1))
     gram[:-1, :-1] = used.gram
@@ -156,10 +173,8 @@ def compress_dataset(
     rows = np.sqrt(np.maximum(values, 0.0))[:, None] * vectors.T * scale
     X = DenseMatrix(np.ascontiguousarray(rows[:, :-1]))
     y = np.ascontiguousarray(rows[:, -1])
-    training_rows = dataset.training_rows.finish(dataset.feature_index.feature_orders())
-    data = TrainingData(
-        schema, dataset.feature_index, X, y, None, [], dataset.n_missing, [], training_rows, is_binary
-    )
+    training_rows = record.finish(feature_index.feature_orders())
+    data = TrainingData(schema, feature_index, X, y, None, [], n_missing, [], training_rows, is_binary)
     return data, moments
 
 

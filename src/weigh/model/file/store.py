@@ -83,9 +83,9 @@ def read(path: StrPath, check: bool = True) -> FileContent:
     return _parse(raw, where, check)
 
 
-def from_bytes(data: bytes, where: str) -> FileContent:
+def from_bytes(data: bytes, where: str, check: bool = True) -> FileContent:
     """Return the content that `to_bytes` wrote; `where` names the data in messages."""
-    return _parse(np.frombuffer(data, np.uint8), where, True)
+    return _parse(np.frombuffer(data, np.uint8), where, check)
 
 
 def _parse(raw: NDArray[np.uint8], where: str, check: bool) -> FileContent:

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 from weigh.errors import ColumnError, DataError, first_line
-from weigh.source.partitioned.frame import FAN_IN, Count, Merge, NotSendable, PartitionedFrame, Work
+from weigh.source.partitioned.frame import (
+    FAN_IN,
+    Count,
+    Merge,
+    NotSendable,
+    PartitionedFrame,
+    PersistedPartitions,
+    Work,
+)
 
 
 class DaskFrame(PartitionedFrame):
@@ -44,20 +52,14 @@ class DaskFrame(PartitionedFrame):
 
     def fold(self, count: Count, merge: Merge) -> bytes | None:
         """Return the merged states of all partitions."""
-        from dask.delayed import delayed
+        return _fold(_count_partitions(count, self._data.to_delayed(), _PartitionTables), merge)
 
-        # One node of the graph each, so that every worker receives them once.
-        count_job = delayed(_dump(count), pure=False, traverse=False)
-        merge_job = delayed(_dump(merge), pure=False, traverse=False)
-        count_rows, merge_states = (
-            delayed(_count_rows, pure=False),
-            delayed(_merge_states, pure=False),
-        )
-        states = [count_rows(count_job, part, number) for number, part in enumerate(self._data.to_delayed())]
-        while len(states) > 1:
-            groups = (states[at : at + FAN_IN] for at in range(0, len(states), FAN_IN))
-            states = [merge_states(merge_job, group) for group in groups]
-        return _compute(states[0]) if states else None
+    def persist(self, count: Count) -> PersistedPartitions:
+        """Return the states of all partitions, which the workers keep and may spill to disk."""
+        import dask
+
+        states = _count_partitions(count, self._data.to_delayed(), _PartitionTables)
+        return DaskStates(list(dask.persist(*states)))
 
     def map_rows(self, work: Work, output: Any) -> Any:
         """Return a lazy Dask DataFrame with the index of this one."""
@@ -65,11 +67,50 @@ class DaskFrame(PartitionedFrame):
         return self._data.map_partitions(_map_partition, _dump(work), meta=meta, enforce_metadata=False)
 
 
+class DaskStates(PersistedPartitions):
+    """Bytes that the workers keep as long as this object refers to them."""
+
+    engine = "Dask"
+
+    def __init__(self, states: list[Any]) -> None:
+        self._states = states
+
+    def fold(self, count: Count, merge: Merge) -> bytes | None:
+        """Return the merged states of all partitions."""
+        return _fold(_count_partitions(count, self._states, _one_piece), merge)
+
+    def release(self) -> None:
+        """Free the memory of the workers."""
+        self._states.clear()
+
+
+def _count_partitions(count: Count, partitions: Sequence[Any], to_pieces: Callable[[Any], Any]) -> list[Any]:
+    """Return the delayed states of delayed partitions."""
+    from dask.delayed import delayed
+
+    # One node of the graph, so that every worker receives it once.
+    job = delayed(_dump(count), pure=False, traverse=False)
+    count_rows = delayed(_count_rows, pure=False)
+    return [count_rows(job, to_pieces, part, number) for number, part in enumerate(partitions)]
+
+
+def _fold(states: list[Any], merge: Merge) -> bytes | None:
+    """Compute the merged state of delayed states."""
+    from dask.delayed import delayed
+
+    job = delayed(_dump(merge), pure=False, traverse=False)
+    merge_states = delayed(_merge_states, pure=False)
+    while len(states) > 1:
+        groups = (states[at : at + FAN_IN] for at in range(0, len(states), FAN_IN))
+        states = [merge_states(job, group) for group in groups]
+    return _compute(states[0]) if states else None
+
+
 def _compute(state: Any) -> bytes:
     """Compute a state; an exception in this process, such as an interrupt, cancels what the workers do."""
     from dask.base import get_scheduler
 
-    scheduler: Any = get_scheduler()  # type: ignore[no-untyped-call]
+    scheduler: Any = get_scheduler()
     client = getattr(scheduler, "__self__", None)
     if client is None or not hasattr(client, "cancel"):
         return bytes(state.compute())
@@ -97,8 +138,12 @@ def _load(job: bytes) -> Any:
     return cloudpickle.loads(job)
 
 
-def _count_rows(job: bytes, part: Any, number: int) -> bytes:
-    return bytes(_load(job)(_PartitionTables(part), number))
+def _count_rows(job: bytes, to_pieces: Callable[[Any], Any], part: Any, number: int) -> bytes:
+    return bytes(_load(job)(to_pieces(part), number))
+
+
+def _one_piece(part: bytes) -> list[bytes]:
+    return [part]
 
 
 class _PartitionTables(Iterable[Any]):

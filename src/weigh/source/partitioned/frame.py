@@ -1,10 +1,12 @@
 """The interface of a table in the partitions of an engine, such as a Dask or Spark DataFrame.
 
-An engine provides three operations and knows nothing about learners:
+An engine provides four operations and knows nothing about learners:
 
 - `first_rows(n)`: the first n rows in the order of the frame, from which kinds are inferred;
 - `fold(count, merge)`: `count` turns the rows of each partition into bytes, in the engine's workers;
   `merge` adds some of these states, also in the workers, level by level of a tree, to the one returned;
+- `persist(count)`: the bytes of each partition stay with the workers, in memory or on their disks, for
+  learners that fold over them again and again;
 - `map_rows(work, output)`: a lazy result with the rows of `work(table)` for each partition.
 
 `count`, `merge` and `work` are pure functions of their arguments, so an engine may run them again after a
@@ -18,7 +20,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar
 
-Count = Callable[[Iterable[Any], int], bytes]  # Arrow tables or record batches, and the partition's number
+Count = Callable[[Iterable[Any], int], bytes]  # the content of a partition, and its number
 Merge = Callable[[Sequence[bytes]], bytes]  # of states in the order of their partitions
 Work = Callable[[Any], Any]  # Arrow table to Arrow table with as many rows
 
@@ -29,23 +31,39 @@ class NotSendable(Exception):
     """A job cannot be sent to the workers of an engine, because it cannot be pickled."""
 
 
-class PartitionedFrame(ABC):
-    """A table whose rows are in the partitions of an engine."""
+class Partitions(ABC):
+    """Partitions of an engine over which functions are folded."""
 
     engine: ClassVar[str]  # the name of the engine, for messages
+
+    @abstractmethod
+    def fold(self, count: Count, merge: Merge) -> bytes | None:
+        """Return the merged states of all partitions; None if there are no partitions.
+
+        `count` gets the content of a partition, one piece after another, and the number of the partition:
+        Arrow tables or record batches, or the bytes that were persisted. Interrupts cancel the work of the
+        engine. Raises NotSendable for functions that cannot be pickled.
+        """
+
+
+class PersistedPartitions(Partitions):
+    """The bytes of each partition, kept by the workers until `release`."""
+
+    @abstractmethod
+    def release(self) -> None:
+        """Free the memory of the workers."""
+
+
+class PartitionedFrame(Partitions):
+    """A table whose rows are in the partitions of an engine."""
 
     @abstractmethod
     def first_rows(self, n: int) -> Any:
         """Return the first n rows in the order of the frame as an Arrow table, with all columns."""
 
     @abstractmethod
-    def fold(self, count: Count, merge: Merge) -> bytes | None:
-        """Return the merged states of all partitions; None if there are no partitions.
-
-        `count` gets the rows of a partition as Arrow tables or record batches, one after another, and the
-        number of the partition. Interrupts cancel the work of the engine. Raises NotSendable for functions
-        that cannot be pickled.
-        """
+    def persist(self, count: Count) -> PersistedPartitions:
+        """Return the states of all partitions without merging them, for several folds."""
 
     @abstractmethod
     def map_rows(self, work: Work, output: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Passes over partitions for learners that need several: features first, then sums over encoded rows."""
