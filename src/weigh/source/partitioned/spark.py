@@ -7,7 +7,7 @@ again when its worker dies, or twice when it is slow, and its shuffle passes on 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any
@@ -15,10 +15,18 @@ from uuid import uuid4
 
 from weigh.errors import ColumnError, DataError, first_line, quote_names
 from weigh.source.base import CHUNK_ROWS, find_duplicate
-from weigh.source.partitioned.frame import FAN_IN, Count, Merge, NotSendable, PartitionedFrame, Work
+from weigh.source.partitioned.frame import (
+    FAN_IN,
+    Count,
+    Merge,
+    NotSendable,
+    PartitionedFrame,
+    PersistedPartitions,
+    Work,
+)
 
-# A task costs some 20 ms more than its rows. More tasks per core than this spread skew, but take longer.
-TASKS_PER_CORE = 16
+# A task costs about 0.1 s of computing more than its rows; several per core even out their sizes.
+TASKS_PER_CORE = 4
 STATES = "number int, state binary"
 HEADS = "n_rows int, rows binary"
 
@@ -38,12 +46,19 @@ class SparkFrame(PartitionedFrame):
                 f"The Spark DataFrame has several columns {name!r}. Give every column its own name."
             )
         self._schema = _arrow_schema(self._data.schema)
+        # mapInArrow looks columns up by name, and takes dots for fields.
+        self._rows = self._data.toDF(*(f"c{i}" for i in range(len(self._data.columns))))
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._data.columns)
 
     def first_rows(self, n: int) -> Any:
         """Return the first n rows; partitions are read in order, and more of them until there are enough."""
         import pyarrow as pa
 
-        heads = self._data.mapInArrow(partial(_read_head, self._schema, n), HEADS)
+        heads = self._rows.mapInArrow(partial(_read_head, self._schema, n), HEADS)
         n_parts = 1
         while True:
             with _cancelling(self._data):
@@ -57,19 +72,23 @@ class SparkFrame(PartitionedFrame):
 
     def fold(self, count: Count, merge: Merge) -> bytes | None:
         """Return the merged states of all partitions; frames of very many partitions are counted in fewer."""
-        count_rows = partial(_count_rows, self._schema, _dump(count))
-        merge_states = partial(_merge_states, _dump(merge))
         n_tasks = TASKS_PER_CORE * self._data.sparkSession.sparkContext.defaultParallelism
-        states = self._data.coalesce(n_tasks).mapInArrow(count_rows, STATES)
-        width = 1
-        while width < n_tasks:
-            width *= FAN_IN
-            groups = states.selectExpr("number", "state", f"number div {width} as place")
-            placed = groups.repartition(-(-n_tasks // width), "place").drop("place")
-            states = placed.mapInArrow(merge_states, STATES)
-        with _cancelling(self._data):
-            found = states.collect()
-        return bytes(found[0].state) if found else None
+        return _fold(self._count(self._rows.coalesce(n_tasks), count), n_tasks, merge)
+
+    def persist(self, count: Count) -> PersistedPartitions:
+        """Return the states of all partitions, which the executors keep in memory or on their disks."""
+        states = self._count(self._rows, count).persist()
+        try:
+            with _cancelling(states):
+                last = states.selectExpr("max(number)").first()[0]
+        except BaseException:
+            states.unpersist()
+            raise
+        return SparkStates(states, 0 if last is None else last + 1)
+
+    def _count(self, rows: Any, count: Count) -> Any:
+        """Return the lazy states of the partitions of these rows."""
+        return rows.mapInArrow(partial(_count_rows, self._schema, _dump(count)), STATES)
 
     def map_rows(self, work: Work, output: Any) -> Any:
         """Return a lazy Spark DataFrame of the columns of this one, followed by those of the output."""
@@ -84,7 +103,38 @@ class SparkFrame(PartitionedFrame):
             )
         types = StructType([*self._data.schema.fields, *added.fields])
         work_rows = partial(_map_rows, self._schema, _arrow_schema(added), _dump(work))
-        return self._data.mapInArrow(work_rows, types)
+        return self._rows.mapInArrow(work_rows, types)
+
+
+class SparkStates(PersistedPartitions):
+    """States in a Spark DataFrame that is persisted."""
+
+    engine = "Spark"
+
+    def __init__(self, states: Any, n_states: int) -> None:
+        self._states, self._n_states = states, n_states
+
+    def fold(self, count: Count, merge: Merge) -> bytes | None:
+        """Return the merged states of all partitions."""
+        states = self._states.mapInArrow(partial(_count_states, _dump(count)), STATES)
+        return _fold(states, self._n_states, merge)
+
+    def release(self) -> None:
+        """Free the memory and the disks of the executors."""
+        self._states.unpersist()
+
+
+def _fold(states: Any, n_states: int, merge: Merge) -> bytes | None:
+    """Return the merged state of a Spark DataFrame of states, numbered below `n_states`."""
+    merge_states, width = partial(_merge_states, _dump(merge)), 1
+    while width < n_states:
+        width *= FAN_IN
+        places = states.selectExpr("number", "state", f"number div {width} as place")
+        groups = places.repartition(-(-n_states // width), "place").drop("place")
+        states = groups.mapInArrow(merge_states, STATES)
+    with _cancelling(states):
+        found = states.collect()
+    return bytes(found[0].state) if found else None
 
 
 def _arrow_schema(types: Any) -> Any:
@@ -149,7 +199,7 @@ def _read_head(schema: Any, n: int, batches: Iterable[Any]) -> Iterator[Any]:
         return
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema) as writer:
-        writer.write_table(pa.Table.from_batches(parts).cast(schema))
+        writer.write_table(_to_table(parts, schema))
     yield _to_batch(HEADS, n_rows, sink.getvalue().to_pybytes())
 
 
@@ -162,37 +212,46 @@ def _count_rows(schema: Any, job: bytes, batches: Iterable[Any]) -> Iterator[Any
 
 def _to_tables(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
     """Return batches as fewer tables of at least `CHUNK_ROWS` rows."""
-    import pyarrow as pa
-
     parts: list[Any] = []
     for batch in batches:
         parts.append(batch)
         if sum(part.num_rows for part in parts) >= CHUNK_ROWS:
-            yield pa.Table.from_batches(parts).cast(schema)
+            yield _to_table(parts, schema)
             parts = []
     if parts:
-        yield pa.Table.from_batches(parts).cast(schema)
+        yield _to_table(parts, schema)
+
+
+def _to_table(batches: list[Any], schema: Any) -> Any:
+    import pyarrow as pa
+
+    return pa.Table.from_batches(batches).rename_columns(schema.names).cast(schema)
+
+
+def _count_states(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    for number, state in _read_states(batches):
+        yield _to_batch(STATES, number, _load(job)([state], number))
 
 
 def _merge_states(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """Return the merged states of the batches, in the order of the first partition of each."""
-    states = [
-        (number.as_py(), state.as_py())
-        for batch in batches
-        for number, state in zip(batch["number"], batch["state"], strict=True)
-    ]
-    if states:
-        states.sort(key=lambda pair: pair[0])
+    if states := sorted(_read_states(batches)):
         yield _to_batch(STATES, states[0][0], _load(job)([state for _, state in states]))
+
+
+def _read_states(batches: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
+    for batch in batches:
+        for number, state in zip(batch["number"], batch["state"], strict=True):
+            yield number.as_py(), state.as_py()
 
 
 def _map_rows(schema: Any, added: Any, job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     import pyarrow as pa
 
     for batch in batches:
-        result = _load(job)(pa.Table.from_batches([batch]).cast(schema)).cast(added)
+        result = _load(job)(_to_table([batch], schema)).cast(added)
         columns = [*batch.columns, *(column.combine_chunks() for column in result.columns)]
-        yield pa.RecordBatch.from_arrays(columns, names=[*batch.schema.names, *result.schema.names])
+        yield pa.RecordBatch.from_arrays(columns, names=[*schema.names, *added.names])
 
 
 def _to_batch(columns: str, number: int, content: bytes) -> Any:
