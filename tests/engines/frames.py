@@ -84,6 +84,10 @@ class LocalFrame(PartitionedFrame):
         parts = [rows.slice(a, b - a) for a, b in itertools.pairwise(cuts)]
         return cls(parts, **options)
 
+    @property
+    def names(self) -> list[str]:
+        return list(self.tables[0].schema.names)
+
     def first_rows(self, n: int) -> Any:
         return pa.concat_tables(self.tables, promote_options="permissive").slice(0, n)
 

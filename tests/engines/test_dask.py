@@ -112,3 +112,23 @@ def test_a_killed_worker_changes_nothing(client: Client, tmp_path: Path, moment:
     assert killed
     assert model.to_bytes() == local.model_.to_bytes()
     client.wait_for_workers(2)
+
+
+def test_predictions_are_lazy_and_belong_to_their_rows(client: Client):
+    learner = weigh.NaiveBayes().fit(CLASSES, "label")
+    table = CLASSES.sample(frac=1, random_state=0)
+    lazy = learner.predict(dd.from_pandas(table, npartitions=4, sort=False), reasons=1)
+    assert isinstance(lazy, dd.DataFrame)
+    assert list(lazy.columns) == ["prediction", "P(no)", "P(yes)", "reason 1"]
+    result = lazy.compute()
+    assert result.index.equals(table.index)
+    assert result["prediction"].tolist() == learner.predict(table).tolist()
+
+
+def test_logistic_regression_has_the_same_optimum(client: Client):
+    parameters = {"columns": {"city": weigh.Category(against="Bonn"), "when": "skip"}, "tol": 1e-11}
+    parameters["prior"] = weigh.Normal(1.0)
+    local = weigh.LogisticRegression(**parameters).fit(CLASSES, "label")
+    folded = weigh.LogisticRegression(**parameters).fit(dd.from_pandas(CLASSES, npartitions=5), "label")
+    assert np.allclose(folded.coef_, local.coef_, rtol=0, atol=1e-8 * np.abs(local.coef_).max())
+    assert folded.certificate_.converged

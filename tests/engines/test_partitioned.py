@@ -336,3 +336,51 @@ def test_separated_classes_are_an_error():
     table = pd.DataFrame({"x": np.arange(20.0), "z": [0.5, 1.5] * 10, "y": ["a"] * 10 + ["b"] * 10})
     with pytest.raises(errors.Separated, match="A plane separates the classes"):
         weigh.LogisticRegression(prior=None).fit(LocalFrame.split(table, 3), "y")
+
+
+def test_predictions_have_labels_probabilities_and_reasons():
+    learner = weigh.NaiveBayes().fit(CLASSES, "label")
+    table = learner.predict(LocalFrame.split(CLASSES, 5), reasons=2)
+    assert table.schema.names == ["prediction", "P(no)", "P(yes)", "reason 1", "reason 2"]
+    assert table["prediction"].to_pylist() == learner.predict(CLASSES).tolist()
+    shares = learner.predict_proba(CLASSES)
+    assert table["P(yes)"].to_pylist() == shares[:, 1].tolist()
+    evidence = learner.explain(CLASSES[:1])[0]
+    strongest = [row for row in evidence.strongest(3) if row.feature != "class prior"][:2]
+    assert [table[f"reason {n}"][0].as_py().split(" (")[0] for n in (1, 2)] == [
+        row.title.split(" (")[0] for row in strongest
+    ]
+
+
+def test_probabilities_of_partitions_are_those_of_the_rows():
+    learner = weigh.NaiveBayes().fit(CLASSES, "label")
+    table = learner.predict_proba(LocalFrame.split(CLASSES, 3))
+    assert table.schema.names == ["P(no)", "P(yes)"]
+    assert np.array_equal(table.to_pandas().to_numpy(), learner.predict_proba(CLASSES))
+
+
+def test_decisions_apply_to_partitions():
+    learner = weigh.NaiveBayes().fit(CLASSES, "label")
+    decision = weigh.Decision(unsure=0.9)
+    table = learner.predict(LocalFrame.split(CLASSES, 3), decision)
+    assert table["prediction"].to_pylist() == learner.predict(CLASSES, decision).tolist()
+
+
+def test_regressions_predict_partitions():
+    columns = {"city": "skip", "code": "skip", "body": "skip", "when": "skip"}
+    learner = weigh.LinearRegression(columns=columns).fit(NUMBERS, "target")
+    table = learner.predict(LocalFrame.split(NUMBERS, 3), reasons=1)
+    assert table.schema.names == ["prediction", "reason 1"]
+    assert np.allclose(table["prediction"].to_numpy(), learner.predict(NUMBERS), rtol=1e-14)
+
+
+def test_a_frame_that_lacks_a_column_is_refused_before_it_is_computed():
+    learner = weigh.NaiveBayes().fit(CLASSES, "label")
+    with pytest.raises(errors.ColumnError, match="The rows lack the column 'city'"):
+        learner.predict(LocalFrame.split(CLASSES.drop(columns="city"), 2))
+
+
+def test_reasons_belong_to_frames():
+    learner = weigh.NaiveBayes().fit(CLASSES, "label")
+    with pytest.raises(errors.ParameterError, match=r"use explain\(\)"):
+        learner.predict(CLASSES, reasons=2)

@@ -235,10 +235,14 @@ class BaseClassifier(ClassifierMixin, BaseLearner):
         warn_of_single_row_classes(source, classes)
         warn_of_leaking_columns(source, schema)
 
-    def predict(self, X: Any, decision: Decision | None = None) -> Any:
-        """Return one label per row; `decision` can set costs, another class prior and an 'unsure' option."""
+    def predict(self, X: Any, decision: Decision | None = None, *, reasons: int = 0) -> Any:
+        """Return one label per row; `decision` can set costs, another class prior and an 'unsure' option.
+
+        The labels of a Dask or Spark frame are a lazy table of that engine, with the probability of each
+        class and the strongest `reasons`.
+        """
         check_is_fitted(self)
-        return self.model_.predict(X, decision)
+        return self.model_.predict(X, decision, reasons=reasons)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> float:
         """Return the accuracy on labelled rows; y or `label` may be the name of the label column."""
@@ -313,10 +317,10 @@ def _has_several_labels(value: Any) -> bool:
 class ProbabilisticClassifier(BaseClassifier):
     """A classifier with class probabilities."""
 
-    def predict_proba(self, X: Any) -> Floats:
-        """Return the class probabilities [n, C] in the order of `classes_`."""
+    def predict_proba(self, X: Any) -> Any:
+        """Return the class probabilities [n, C] in the order of `classes_`; of a frame a lazy table."""
         check_is_fitted(self)
-        return np.asarray(self.model_.predict_proba(X))
+        return self.model_.predict_proba(X)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """Return the log-probabilities of the classes [n, C]."""

@@ -331,10 +331,13 @@ class LinearRegression(InferenceMixin, RegressorMixin, BaseLearner):
     def _task(self, source: Source) -> LinearTask:
         return LinearTask.for_source(source, **self._parameters())
 
-    def predict(self, X: Any, return_std: bool = False) -> Any:
-        """Return one number per row, with `return_std` also the predictive standard deviations."""
+    def predict(self, X: Any, return_std: bool = False, *, reasons: int = 0) -> Any:
+        """Return one number per row, with `return_std` also the predictive standard deviations.
+
+        For a Dask or Spark frame they are a lazy table of that engine, with the strongest `reasons`.
+        """
         check_is_fitted(self)
-        return self.model_.predict(X, return_std)
+        return self.model_.predict(X, return_std, reasons=reasons)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, *, label: str | None = None) -> float:
         """Return R², the explained fraction of the variance; y or `label` may name the label column."""

@@ -294,19 +294,23 @@ class Schema(Immutable):
         Errors name the learner.
         """
         if self.named and source.named:
-            given = set(source.names)
-            absent = [n for n in self._required_names if n not in given]
-            if absent:
-                raise errors.ColumnError(
-                    f"The rows lack the column {errors.quote_names(absent)} that the model was trained on; "
-                    f"they have {errors.quote_names(source.names)}.",
-                    hint=Step("missing value", "Use None for missing values."),
-                )
+            self.check_names(source.names)
             _warn_of_extra_columns(self.extra_columns(source))
         elif source.width != len(self.names):
             raise errors.ColumnError(
                 f"X has {source.width} features, but {learner} is expecting {len(self.names)} features "
                 f"as input, as in training: {errors.quote_names(self.names)}."
+            )
+
+    def check_names(self, names: Sequence[str]) -> None:
+        """Raise ColumnError if columns of this schema are not among the names."""
+        given = set(names)
+        absent = [name for name in self._required_names if name not in given]
+        if absent:
+            raise errors.ColumnError(
+                f"The rows lack the column {errors.quote_names(absent)} that the model was trained on; "
+                f"they have {errors.quote_names(names)}.",
+                hint=Step("missing value", "Use None for missing values."),
             )
 
     def extra_columns(self, source: Source) -> list[str]:

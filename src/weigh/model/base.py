@@ -22,11 +22,13 @@ from weigh.immutable import Immutable, read_only
 from weigh.model.decision import Decision, best_class, label_array, log_softmax
 from weigh.model.file import store
 from weigh.model.parallel import map_in_order
+from weigh.model.partitioned import check_reasons, predict_partitions, refuse_reasons
 from weigh.result import Table
 from weigh.source.base import ChunkReader, Source
 from weigh.source.chunk import Chunk
 from weigh.source.memory.columns import base_type_names
 from weigh.source.memory.table import rows as rows_of
+from weigh.source.partitioned.recognition import has_partitions
 from weigh.text import format_float, html_paragraph
 
 if TYPE_CHECKING:
@@ -53,6 +55,11 @@ class BaseModel(Immutable, ABC):
     def n_outputs(self) -> int:
         """The number of outputs per row."""
         return 1
+
+    @property
+    def max_rows(self) -> int:
+        """The largest number of rows whose outputs are computed at once."""
+        return max(1, MAX_OUTPUT_VALUES // self.n_outputs)
 
     @property
     def uncalibrated(self) -> BaseModel:
@@ -102,13 +109,12 @@ class BaseModel(Immutable, ABC):
     def chunk_readers(self, rows: Any) -> Iterator[ChunkReader]:
         """Yield readers of rows of any storage with at most `MAX_OUTPUT_VALUES` outputs each."""
         self.check_has_outputs()
-        max_rows = max(1, MAX_OUTPUT_VALUES // self.n_outputs)
         if isinstance(rows, Chunk):
-            return ChunkReader.split(rows.n_rows, max_rows, rows.slice)
+            return ChunkReader.split(rows.n_rows, self.max_rows, rows.slice)
         source = rows_of(_single_row(rows, self.schema), missing=self.schema.missing)
         if isinstance(rows, Source):  # other rows are in memory, where only one storage is possible
             source = source.with_storage(self.storage)
-        return self.schema.chunk_readers(source, max_rows, self.learner)
+        return self.schema.chunk_readers(source, self.max_rows, self.learner)
 
     def encode(self, chunk: Chunk) -> EncodedRows:
         """Encode the rows of a chunk with the schema's column names."""
@@ -266,12 +272,22 @@ class Model(BaseModel):
         """Return the log posterior probabilities [rows, classes]."""
         return log_softmax(self.scores(rows))
 
-    def predict_proba(self, rows: Any) -> Floats:
-        """Return the posterior probabilities [rows, classes]."""
+    def predict_proba(self, rows: Any) -> Any:
+        """Return the posterior probabilities [rows, classes]; of a Dask or Spark frame a lazy table."""
+        if has_partitions(rows):
+            return predict_partitions(self, rows, probabilities_only=True)
         return np.exp(self.log_proba(rows))
 
-    def predict(self, rows: Any, decision: Decision | None = None) -> Any:
-        """Return one verdict per row: the class with the highest score, or the choice of `decision`."""
+    def predict(self, rows: Any, decision: Decision | None = None, *, reasons: int = 0) -> Any:
+        """Return one verdict per row: the class with the highest score, or the choice of `decision`.
+
+        The verdicts of a Dask or Spark frame are a lazy table of that engine, with the probability of each
+        class and the strongest `reasons`.
+        """
+        if has_partitions(rows):
+            options = {"decision": decision, "n_reasons": check_reasons(reasons)}
+            return predict_partitions(self, rows, **options)
+        refuse_reasons(reasons)
         model = self.predictive() if decision is not None and decision.predictive else self
         return np.concatenate(list(self.map_chunks(partial(model._verdicts, decision), rows)))
 

@@ -70,7 +70,7 @@ class CountModel(Model):
     def predictive(self) -> CountModel:
         """Return the model with its parameters integrated out."""
 
-    def predictive_proba(self, rows: Any) -> Floats:
+    def predictive_proba(self, rows: Any) -> Any:
         """Return posterior predictive probabilities [rows, classes]: the parameters are integrated out."""
         return self.predictive().predict_proba(rows)
 

@@ -28,9 +28,11 @@ from weigh.model.linear import (
     standardisation_of,
     write_terms,
 )
+from weigh.model.partitioned import check_reasons, predict_partitions, refuse_reasons
 from weigh.model.training_rows import TrainingRows
 from weigh.result import Table
 from weigh.source.chunk import Chunk
+from weigh.source.partitioned.recognition import has_partitions
 from weigh.text import format_float
 
 
@@ -73,8 +75,16 @@ class RegressionModel(LinearPredictor):
         """Return the model itself, which is already linear."""
         return self
 
-    def predict(self, rows: Any, return_std: bool = False) -> Any:
-        """Return one prediction per row; with `return_std` also the predictive standard deviations."""
+    def predict(self, rows: Any, return_std: bool = False, *, reasons: int = 0) -> Any:
+        """Return one prediction per row; with `return_std` also the predictive standard deviations.
+
+        For a Dask or Spark frame they are a lazy table of that engine, with the strongest `reasons`.
+        """
+        if has_partitions(rows):
+            if return_std:
+                raise errors.Unsupported("The predictions for a frame have no standard deviations.")
+            return predict_partitions(self, rows, n_reasons=check_reasons(reasons))
+        refuse_reasons(reasons)
         posterior = self.training_posterior if return_std else None
 
         def predict_chunk(chunk: Chunk) -> tuple[Floats, ...]:

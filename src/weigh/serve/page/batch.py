@@ -10,18 +10,16 @@ from typing import Any
 from weigh.csv_writer import CsvWriter
 from weigh.model.base import Model
 from weigh.model.evidence.evidence import Evidence
+from weigh.model.partitioned import format_reasons
 from weigh.serve.http.limits import Limits
 from weigh.serve.http.media_types import CSV
 from weigh.serve.rows import read_batch
 from weigh.source.base import Source
 from weigh.source.chunk import Chunk, to_pylist
-from weigh.text import format_signed, truncate
 
 N_REASONS = 3
 MAX_CLASS_COLUMNS = 10  # with more classes only the verdict has its probability
 ROWS_AT_ONCE = 200  # explained between two parts of the answer
-MAX_REASON_WIDTH = 120
-BASES = ("class prior", "bias")
 
 
 class BatchAnswer:
@@ -78,17 +76,7 @@ class BatchAnswer:
             cells += [f"{evidence.probabilities[label]:.6g}" for label in self._class_columns]
         elif self._classes:
             cells.append(f"{evidence.total:.6g}")
-        return [*cells, *_format_reasons(evidence)]
-
-
-def _format_reasons(evidence: Evidence) -> list[str]:
-    """Return the strongest contributions without the class prior or bias, as text."""
-    strongest = [row for row in evidence.strongest(N_REASONS + 1) if row.feature not in BASES]
-    reasons = [
-        f"{truncate(row.title, MAX_REASON_WIDTH)} ({format_signed(row.nats, 3)})"
-        for row in strongest[:N_REASONS]
-    ]
-    return [*reasons, *[""] * (N_REASONS - len(reasons))]
+        return [*cells, *format_reasons(evidence, N_REASONS)]
 
 
 def _read_cells(source: Source) -> tuple[list[str], list[tuple[Any, ...]]]:

@@ -27,6 +27,11 @@ class DaskFrame(PartitionedFrame):
     def __init__(self, data: Any) -> None:
         self._data = data
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns."""
+        return [str(name) for name in self._data.columns]
+
     def first_rows(self, n: int) -> Any:
         """Return the first n rows, reading one partition after another until there are enough."""
         import pyarrow as pa

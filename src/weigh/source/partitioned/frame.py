@@ -57,6 +57,11 @@ class PersistedPartitions(Partitions):
 class PartitionedFrame(Partitions):
     """A table whose rows are in the partitions of an engine."""
 
+    @property
+    @abstractmethod
+    def names(self) -> list[str]:
+        """The names of the columns."""
+
     @abstractmethod
     def first_rows(self, n: int) -> Any:
         """Return the first n rows in the order of the frame as an Arrow table, with all columns."""

@@ -95,7 +95,9 @@ def partitioned_source(data: Any, label: Any, weights: Any, missing: tuple[Marke
 
 
 def _conform(rows: Any, types: dict[str, Any]) -> Any:
-    """Return rows with the types of the first rows of the frame, or raise ColumnError."""
+    """Return rows with the types of the first rows of the frame, or raise ColumnError; {} allows any."""
+    if not types:
+        return rows
     absent = [name for name in types if name not in rows.schema.names]
     if absent:
         raise unknown_column_error(absent[0], rows.schema.names, "The partition")
