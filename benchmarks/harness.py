@@ -28,6 +28,7 @@ PYTHONS = {
     "older": str(ROOT / "build" / "peers-older" / "bin" / "python"),
     "gam": str(ROOT / "build" / "peers-gam" / "bin" / "python"),
     "serve": str(ROOT / "build" / "peers-serve" / "bin" / "python"),
+    "spark": str(ROOT / "build" / "spark" / "bin" / "python"),
 }
 START_LIMIT = 1_800.0  # seconds for making the data, conversions and models that are not timed
 GROWTH = 10

@@ -21,7 +21,7 @@ WORK = Path(os.environ.get("WEIGH_BENCH", ROOT / "build" / "bench"))
 CORES = len(os.sched_getaffinity(0))
 AREAS = (
     "tables", "text", "online", "regression", "judging", "mail", "spelling", "defaults", "advice", "additive",
-    "serve",
+    "serve", "engines",
 )  # fmt: skip
 
 Role = Literal["ours", "variant", "peer", "floor"]

@@ -7,7 +7,9 @@ again when its worker dies, or twice when it is slow, and its shuffle passes on 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache, partial
 from typing import Any
@@ -27,6 +29,7 @@ from weigh.source.partitioned.frame import (
 
 # A task costs about 0.1 s of computing more than its rows; several per core even out their sizes.
 TASKS_PER_CORE = 4
+MAX_FAILURES = 4  # of a task, as in clusters; by default, a local session gives up at the first
 STATES = "number int, state binary"
 HEADS = "n_rows int, rows binary"
 
@@ -71,7 +74,7 @@ class SparkFrame(PartitionedFrame):
         return pa.concat_tables(parts).slice(0, n) if parts else self._schema.empty_table()
 
     def fold(self, count: Count, merge: Merge) -> bytes | None:
-        """Return the merged states of all partitions; frames of very many partitions are counted in fewer."""
+        """Return the merged states of all partitions; many small partitions are counted together."""
         n_tasks = TASKS_PER_CORE * self._data.sparkSession.sparkContext.defaultParallelism
         return _fold(self._count(self._rows.coalesce(n_tasks), count), n_tasks, merge)
 
@@ -104,6 +107,30 @@ class SparkFrame(PartitionedFrame):
         types = StructType([*self._data.schema.fields, *added.fields])
         work_rows = partial(_map_rows, self._schema, _arrow_schema(added), _dump(work))
         return self._rows.mapInArrow(work_rows, types)
+
+
+@contextmanager
+def open_parquet(files: Sequence[str], address: str | None) -> Iterator[SparkFrame]:
+    """Open Parquet files in a Spark session; without a master, on the cores of this machine."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+    from pyspark.sql import SparkSession
+
+    master = address or f"local[*,{MAX_FAILURES}]"
+    if master.startswith("local"):
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    options = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+    try:
+        session = SparkSession.builder.appName("weigh").master(master).config(map=options).getOrCreate()
+    except (Py4JError, PySparkException) as error:
+        raise DataError(
+            f"Spark does not start with the master {master!r}: {first_line(error)}.",
+            hint="It needs Java 17 or later, and a master such as local[4] or spark://10.0.0.1:7077.",
+        ) from error
+    try:
+        yield SparkFrame(session.read.parquet(*files))
+    finally:
+        session.stop()
 
 
 class SparkStates(PersistedPartitions):
