@@ -384,3 +384,54 @@ def test_reasons_belong_to_frames():
     learner = weigh.NaiveBayes().fit(CLASSES, "label")
     with pytest.raises(errors.ParameterError, match=r"use explain\(\)"):
         learner.predict(CLASSES, reasons=2)
+
+
+def separable_table(n: int = 400) -> pd.DataFrame:
+    rng = np.random.default_rng(3)
+    x = rng.uniform(-1, 1, (n, 2))
+    side = x @ [1.0, 2.0] - 0.2
+    x = x[np.abs(side) > 0.15]
+    return pd.DataFrame({"u": x[:, 0], "v": x[:, 1], "y": np.where(x @ [1.0, 2.0] > 0.2, "p", "n")})
+
+
+MIXED: dict[str, Any] = {"mixing": "uniform", "scale": None, "max_iter": 200, "columns": "number"}
+
+
+@pytest.mark.parametrize("n", [1, 2, 8])
+def test_mixed_perceptrons_separate_within_the_sharded_bound(n: int):
+    table = separable_table()
+    learner = weigh.Perceptron(keep="last", **MIXED).fit(LocalFrame.split(table, n), "y")
+    certificate = learner.certificate_
+    assert certificate.converged
+    assert certificate.partitions == n
+    assert learner.score(table, "y") == 1.0
+    bound = weigh.mistake_bound(table[["u", "v"]].to_numpy(), (table.y == "p").to_numpy())
+    assert certificate.mistakes / n <= bound.bound
+    assert certificate.mistakes / n <= (certificate.radius / certificate.augmented_margin) ** 2
+
+
+@pytest.mark.parametrize("keep", ["last", "averaged"])
+def test_one_partition_is_the_perceptron_of_the_rows(keep: str):
+    table = CLASSES[["age", "member", "city", "label"]].dropna().reset_index(drop=True)
+    parameters: dict[str, Any] = {"keep": keep, "shuffle": False, "max_iter": 3, "scale": None}
+    parameters["columns"] = {"city": weigh.Category(levels=["Bonn", "Cork", "Lyon"])}
+    local = weigh.Perceptron(**parameters).fit(table, "label").model_
+    mixed = weigh.Perceptron(mixing="uniform", **parameters).fit(LocalFrame.split(table, 1), "label").model_
+    assert mixed.certificate.mistakes == local.certificate.mistakes
+    rows = table[:100]
+    assert np.allclose(mixed.scores(rows), local.scores(rows), rtol=1e-12)
+
+
+def test_mixing_several_classes_gives_a_model_that_is_saved(tmp_path: Any):
+    table = CLASSES[["age", "member", "code", "city"]].dropna().reset_index(drop=True)
+    model = weigh.Perceptron(mixing="uniform", max_iter=2).fit(LocalFrame.split(table, 3), "city").model_
+    model.save(tmp_path / "mixed.weigh")
+    assert weigh.load(tmp_path / "mixed.weigh").certificate == model.certificate
+    assert model.classes == ["Bonn", "Cork", "Lyon"]
+
+
+def test_perceptrons_mix_only_when_asked_to():
+    with pytest.raises(errors.Unsupported, match="mixing='uniform'"):
+        weigh.Perceptron().fit(LocalFrame.split(CLASSES, 2), "label")
+    with pytest.raises(errors.Unsupported, match="no record of updates"):
+        weigh.Perceptron(keep="voted", mixing="uniform").fit(LocalFrame.split(CLASSES, 2), "label")

@@ -13,6 +13,7 @@ from weigh.engines.partitioned import run_partitioned
 from weigh.learn.task import Counter, OrderedTask, Task
 from weigh.model.parallel import available_cores
 from weigh.source.base import ChunkReader, Source
+from weigh.source.partitioned.opening import open_partitions
 from weigh.source.partitioned.rows import PartitionedSource
 
 Counts = TypeVar("Counts")
@@ -26,8 +27,12 @@ def run(
     *,
     threads: int | None = None,
     progress: Progress | None = None,
+    engine: str | None = None,
 ) -> Model:
     """Fit the model of a task to a source.
+
+    The rows of a Dask or Spark frame are counted by that engine. `engine`, "dask" or "dask=ADDRESS", has it
+    read the Parquet files of a source.
 
     `threads` None means all available cores. Any number gives the same model, up to rounding if the sample
     weights are fractional. Ordered tasks ignore it and use one thread. `progress` is called with the number
@@ -35,6 +40,9 @@ def run(
     """
     if threads is not None and threads < 1:
         raise errors.parameter_error("fit", "threads", "at least 1", threads)
+    if engine is not None:
+        with open_partitions(source.paths, engine) as frame:
+            return run(task, PartitionedSource(frame, source.label, source.missing))
     if isinstance(source, PartitionedSource):
         model: Model = run_partitioned(task, source)
         return model

@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from weigh import errors
 from weigh.deduplicated_warnings import Origin, find_origin
+from weigh.engines import run
 from weigh.estimators.base import (
     BaseClassifier,
     check_classes,
@@ -27,6 +28,7 @@ from weigh.learn.online_training import OnlineTraining
 from weigh.learn.scaling import warn_frozen_scales
 from weigh.model.decision import label_array
 from weigh.source.base import Source
+from weigh.source.partitioned.rows import PartitionedSource
 
 SAMPLE_WEIGHT_CHECKS = dict.fromkeys(
     ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data"),
@@ -110,7 +112,13 @@ class OnlineClassifier(BaseClassifier):
         """Train on all rows, continuing from `before` if given."""
         if before is not None:
             source = source.with_storage(before.storage())
-        training = self._online_task(source, before).train(source, before)
+        task = self._online_task(source, before)
+        if isinstance(source, PartitionedSource):
+            model: Any = run(task, source)
+            self._warn_of_labels(source, model.schema, model.labels)
+            self._set_fitted_attributes(source, _fitted=model, classes_=model.labels)
+            return
+        training = task.train(source, before)
         self._warn_of_labels(source, training.schema, training.state.classes)
         self._set_training(training, source)
 

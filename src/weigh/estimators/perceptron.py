@@ -56,6 +56,7 @@ class Perceptron(OnlineClassifier):
         warm_start: bool = False,
         columns: Any = "auto",
         missing: Any = (),
+        mixing: str | None = None,
     ) -> None:
         self.keep = keep
         self.record = record
@@ -72,6 +73,7 @@ class Perceptron(OnlineClassifier):
         self.warm_start = warm_start
         self.columns = columns
         self.missing = missing
+        self.mixing = mixing
 
     def _online_task(self, source: Source, before: Any, *, is_batch: bool = False) -> PerceptronTask:
         """Return the task for a source or a batch; with a training to continue, it keeps its schema."""

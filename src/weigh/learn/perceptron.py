@@ -10,15 +10,21 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh.advice import Setting
 from weigh.features.schema import Schema
 from weigh.features.width import check_table_memory
 from weigh.learn.averaging import extend_average
-from weigh.learn.class_weights import check_class_weight_labels, zero_weight_classes
+from weigh.learn.class_weights import check_class_weight_labels, compute_class_weights, zero_weight_classes
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema, require_no_curves
+from weigh.learn.folds.encoded import EncodingTask, SummarySum
+from weigh.learn.folds.features import find_features
+from weigh.learn.folds.moments import read_training_rows
+from weigh.learn.folds.perceptron import MixedTraining, PassSum
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import PerceptronSettings, PerceptronState
 from weigh.learn.scaling import resolve_perceptron_scale, warn_unlike_perceptron_scales
+from weigh.learn.task import Fold
 from weigh.model.fit import OnlineSettings
 from weigh.model.perceptron import PerceptronModel, to_class_columns
 from weigh.parameters.learners import MAX_PASSES, PERCEPTRON
@@ -27,7 +33,12 @@ from weigh.source.base import Source
 
 @dataclass
 class PerceptronTraining(OnlineTraining[PerceptronState, PerceptronModel]):
-    """The training of a perceptron, which can be continued with further rows."""
+    """The training of a perceptron, which can be continued with further rows.
+
+    `n_partitions` is their number if their weights were mixed.
+    """
+
+    n_partitions: int = 1
 
     def build_model(self) -> PerceptronModel:
         """Build the model of the current state."""
@@ -43,7 +54,7 @@ class PerceptronTraining(OnlineTraining[PerceptronState, PerceptronModel]):
         hypothesis = keep if record is None else "last"
         intercepts = to_class_columns(biases)[0]
         is_standardised = bool(self.feature_index.standardisations())
-        certificate = replace(state.certificate(), standardised=is_standardised)
+        certificate = replace(state.certificate(), standardised=is_standardised, partitions=self.n_partitions)
         details = hypothesis, certificate, state.settings.rate, divisor, record, self.online
         rows = self.finished_rows(orders)
         model = PerceptronModel(self.schema, state.classes, intercepts, terms, *details, training_rows=rows)
@@ -61,6 +72,7 @@ class PerceptronTask:
     seed: int
     class_weight: Any
     classes: tuple[Any, ...] = ()  # declared classes, which may have no rows yet
+    mixing: str | None = None
 
     @classmethod
     def for_source(
@@ -90,7 +102,7 @@ class PerceptronTask:
         if (scale, values["scale"]) == (None, "auto") and not isinstance(columns, Schema):
             warn_unlike_perceptron_scales(schema, source)
         passes = values["max_iter"], values["shuffle"], values["random_state"]
-        return cls(schema, settings, *passes, values["class_weight"])
+        return cls(schema, settings, *passes, values["class_weight"], mixing=values["mixing"])
 
     @property
     def max_passes(self) -> int:
@@ -100,6 +112,38 @@ class PerceptronTask:
     def learn(self, source: Source, *, progress: Progress | None = None) -> PerceptronModel:
         """Fit the model to the rows of a source."""
         return self.train(source, progress=progress).model()
+
+    def learn_by_folds(self, source: Source, fold: Fold) -> PerceptronModel:
+        """Fit the model to partitions, by iterative parameter mixing if that was asked for."""
+        if self.mixing is None:
+            raise errors.Unsupported(
+                "A perceptron learns row after row, which partitions do not allow; the mean of their weights "
+                "after each pass is another hypothesis.",
+                hint=("To train that, use ", Setting("mixing", "uniform"), "; otherwise collect the rows."),
+            )
+        if self.settings.keeps_record or self.settings.keep == "lazy":
+            raise errors.Unsupported(
+                "The mean of the weights of partitions has no record of updates.",
+                hint=("Use ", Setting("keep", "averaged"), " or ", Setting("keep", "last"), "."),
+            )
+        index, rows_by_label = find_features(self.schema, fold, has_classes=True, dense=False)
+        classes, counts = [*rows_by_label], np.array([*rows_by_label.values()], dtype=np.float64)
+        class_weights = compute_class_weights(PERCEPTRON.owner, self.class_weight, classes, counts)
+        _check_several_classes(classes, int(counts.sum()))
+        mixed = MixedTraining.start(self.settings, classes, index.width)
+        with fold.keep(EncodingTask(self.schema, index, classes)) as sum_rows:
+            record = read_training_rows(sum_rows(SummarySum(self.schema)), self.schema)
+            for number in range(self.max_passes):
+                seed = self.seed if self.shuffle else None
+                job = PassSum(self.settings, classes, mixed.weights, class_weights, seed, number)
+                mixed.add(dict(sum_rows(job).arrays))
+                if mixed.converged:
+                    break
+        state = mixed.state()
+        state.is_weighted = class_weights is not None
+        training = PerceptronTraining(self.schema, index, state, n_partitions=mixed.n_partitions)
+        training.add_rows(record)
+        return training.build_model()
 
     def train(
         self,
@@ -159,11 +203,7 @@ class PerceptronTask:
         if not dataset.n_rows:
             raise errors.DataError("There are no rows to learn from.")
         classes = dataset.classes(self.classes)
-        if len(classes) < 2:
-            raise errors.LabelError(
-                f"A perceptron separates classes, and all {dataset.n_rows:,} rows are of one class, "
-                f"{classes[0]!r}. Give rows of another class too."
-            )
+        _check_several_classes(classes, dataset.n_rows)
         return classes
 
     def _check_new_labels(
@@ -191,3 +231,12 @@ class PerceptronTask:
             if state.converged:
                 extend_average(state, passes.rows(), width, self.max_passes - number - 1)
                 break
+
+
+def _check_several_classes(classes: list[Any], n_rows: int) -> None:
+    """Raise LabelError for a single class."""
+    if len(classes) < 2:
+        raise errors.LabelError(
+            f"A perceptron separates classes, and all {n_rows:,} rows are of one class, {classes[0]!r}. Give "
+            "rows of another class too."
+        )

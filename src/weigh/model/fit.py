@@ -122,6 +122,9 @@ class Certificate(Result):
     The bound does not apply to `weighted` rows, which take steps of different sizes. Radius and margins refer
     to the coordinates of the training, in which numbers may be `standardised`.
 
+    With several `partitions`, whose weights were mixed after every pass, the bound applies to mistakes /
+    partitions.
+
     `added_passes` are further passes with the last hyperplane that the average and the votes contain. They
     change nothing, so they were not made, and `passes` and `examples` do not count them.
     """
@@ -139,12 +142,21 @@ class Certificate(Result):
     batches: int = 1
     standardised: bool = False
     added_passes: int = 0
+    partitions: int = 1
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Certificate:
         """Read the fields from a model file; raise ValueError or TypeError if it is invalid."""
         run = cls(**data)
-        counts = (run.mistakes, run.updates, run.examples, run.passes, run.batches, run.added_passes)
+        counts = (
+            run.mistakes,
+            run.updates,
+            run.examples,
+            run.passes,
+            run.batches,
+            run.added_passes,
+            run.partitions,
+        )
         margins = [x for x in (run.margin, run.augmented_margin) if x is not None]
         are_counts = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in counts)
         are_finite = all(isinstance(x, int | float) and math.isfinite(x) for x in (run.radius, *margins))
@@ -155,9 +167,9 @@ class Certificate(Result):
         return run
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the fields as plain values; `standardised` and `added_passes` only if they are not 0."""
-        optional = ("standardised", "added_passes")
-        return {name: value for name, value in super().to_dict().items() if name not in optional or value}
+        """Return the fields as plain values; the last three only if they are not the usual ones."""
+        usual = {"standardised": False, "added_passes": 0, "partitions": 1}
+        return {name: value for name, value in super().to_dict().items() if value != usual.get(name, ...)}
 
     @property
     def headline(self) -> str:
@@ -178,6 +190,8 @@ class Certificate(Result):
                 ["margin of the last plane", format_float(self.margin)],
                 ["the same, bias included", format_float(self.augmented_margin)],
             ]
+        if self.partitions > 1:
+            rows.append(["mixed partitions", f"{self.partitions:,}"])
         if self.added_passes:
             rows.append(["passes added to the average", f"{self.added_passes:,}"])
         note = ["  Numbers were standardised during learning."] if self.standardised else []

@@ -254,6 +254,15 @@ PERCEPTRON = ParameterTable(
             "last weights, without further passes, until the average makes no errors on the rows. None makes "
             f"passes until one changes nothing, at most {MAX_PASSES:,}.",
         ),
+        Parameter(
+            "mixing",
+            "how the partitions of a Dask or Spark frame are learned",
+            OneOf((None, "uniform")),
+            None,
+            '"uniform" is iterative parameter mixing: in every pass each partition learns from the same '
+            "weights, and the mean of theirs begins the next pass. The result depends on the partitions. "
+            "None refuses frames. Other rows are one partition, for which it has no effect.",
+        ),
         _SHUFFLE,
         _RANDOM_STATE,
         Parameter(

@@ -230,3 +230,39 @@ def test_a_regression_leaves_out_constants_and_an_online_learner_does_not_claim_
     fit = ("fit", "customers.csv", "--label", "churn", "--learner")
     assert "currency  category  constant, left out\n" in run(*fit, "logistic").output
     assert "currency  category  1 feature\n" in run(*fit, "perceptron").output
+
+
+def test_an_engine_fits_the_model_of_the_files(run, tmp_path, monkeypatch):
+    from contextlib import contextmanager
+
+    import dask.dataframe as dd
+
+    from tests.engines.frames import mixed_table
+    from weigh.source.partitioned import dask as engine
+
+    @contextmanager
+    def open_here(files, address):
+        assert address == "tcp://here:1"
+        yield engine.DaskFrame(dd.read_parquet(files))
+
+    monkeypatch.setattr(engine, "open_parquet", open_here)
+    table = mixed_table(400).drop(columns="target")
+    for i in range(2):
+        table[200 * i : 200 * (i + 1)].to_parquet(tmp_path / f"{i}.parquet")
+    learner = ("--learner", "naive-bayes")
+    assert run("fit", "*.parquet", "--label", "label", *learner, "-o", "a.weigh").exit_code == 0
+    result = run("fit", "*.parquet", "--label", "label", "--engine", "dask=tcp://here:1", "-o", "b.weigh")
+    assert result.exit_code == 0, result.output
+    assert (tmp_path / "a.weigh").read_bytes() == (tmp_path / "b.weigh").read_bytes()
+
+
+def test_an_engine_reads_parquet_files_only(run):
+    result = run("fit", "mails.csv", "--label", "spam", "--engine", "dask")
+    assert result.exit_code == 1
+    assert "mails.csv is not a Parquet file, and only those are read in partitions." in result.output
+
+
+def test_options_of_local_files_do_not_apply_with_an_engine(run):
+    result = run("fit", "mails.csv", "--label", "spam", "--engine", "dask", "--threads", "2")
+    assert result.exit_code == 2
+    assert "--threads does not apply with --engine" in result.output

@@ -30,5 +30,7 @@ def test_columns_of_the_result_must_be_new(spark: Any):
     table = class_table(400).select(["age", "city", "label"])
     model = weigh.NaiveBayes().fit(table, "label")
     frame = to_spark(spark, table, 1).withColumnRenamed("label", "prediction")
-    with pytest.raises(errors.ColumnError, match=r"already has 'prediction', which the result adds\. Rename or"):
+    with pytest.raises(
+        errors.ColumnError, match=r"already has 'prediction', which the result adds\. Rename or"
+    ):
         model.predict(frame)

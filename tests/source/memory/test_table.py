@@ -248,8 +248,9 @@ def test_table_errors_say_what_to_do() -> None:
         "The DataFrame is empty: Found array with 0 feature(s) (shape=(2, 0)) "
         "while a minimum of 1 is required."
     )
-    assert error_message(DataError, pl.LazyFrame({"a": [1]})) == (
-        "A polars LazyFrame has no rows yet. Call .collect() on it first."
+    assert error_message(DataError, pl.LazyFrame({"a": [1]}), [1]) == (
+        "Labels and weights that are arrays need the rows of a polars LazyFrame. Call .collect() on it "
+        "first, or name its label column."
     )
     assert error_message(DataError, "some text") == (
         "A single string is not a table. Give a list of strings, or weigh.open(path)."

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -52,6 +52,7 @@ SECTIONS = {
         weigh fit homes.csv --label price --learner linear
         weigh fit homes.csv --label price --learner linear --set prior=laplace:cv
         weigh fit homes.csv --label price --learner linear --set noise=laplace
+        weigh fit 'data/*.parquet' --label y --engine dask
     """,
     "--learner auto": """
         compares on held-out rows of a sample, and trains the best on all rows:
@@ -95,6 +96,11 @@ SECTIONS = {
 @click.option(
     "--seed", type=click.IntRange(0), default=0, show_default=True, metavar="N", help="Seed of --hold-out."
 )
+@click.option(
+    "--engine",
+    metavar="ENGINE",
+    help="Count partitions of Parquet files: dask, spark, dask=ADDRESS of a scheduler, or spark=MASTER.",
+)
 @click.option("--threads", type=click.IntRange(1), help="Number of threads. [default: all cores]")
 @drop_missing_labels_option
 @data_file_options
@@ -110,6 +116,7 @@ def command(
     hold_out: float | None,
     seed: int,
     threads: int | None,
+    engine: str | None,
     as_json: bool,
     **written: Any,
 ) -> None:
@@ -130,8 +137,13 @@ def command(
         raise click.UsageError("A model is written to a file; give its name with -o.")
     target = output or _default_name(data[0])
     check_output_is_not_input(target, *data)
-    with _collect_warnings() as caught:
-        source = open_source(data, label, missing, **written)
+    if engine is not None:
+        _check_engine_options(written, hold_out=hold_out, threads=threads)
+    with _collect_warnings() as caught, ExitStack() as stack:
+        if engine is None:
+            source = open_source(data, label, missing, **written)
+        else:
+            source = stack.enter_context(_open_partitions(data, engine, label, missing))
         if source.label is None:
             raise click.UsageError(
                 "Name the column to predict with --label. "
@@ -146,7 +158,7 @@ def command(
         test_rows = choice = None
         if hold_out is not None:
             source, test_rows = _hold_out(source, hold_out, seed, learner == REGRESSION)
-        if is_automatic:
+        if is_automatic and engine is None:
             choice = choose_learner(source, settings, kinds, missing, is_regression=learner == REGRESSION)
             learner = choice.learner
             settings += tuple(f"{name}={value}" for name, value in choice.parameters.items())
@@ -194,6 +206,24 @@ def _collect_warnings() -> Iterator[list[warnings.WarningMessage]]:
             for each in caught:
                 print_text(wrap_text(f"weigh: note: {to_command_line(each.message)}"), err=True)
             raise
+
+
+def _check_engine_options(written: Mapping[str, Any], **others: Any) -> None:
+    """Reject options that do not apply to the partitions of an engine."""
+    for name, value in {**others, **written}.items():
+        if value not in (None, False, (), ""):
+            raise click.UsageError(f"--{name.replace('_', '-')} does not apply with --engine; leave it out.")
+
+
+@contextmanager
+def _open_partitions(
+    data: tuple[str, ...], engine: str, label: str | None, missing: tuple[str, ...]
+) -> Iterator[Source]:
+    from weigh.source.memory.table import rows
+    from weigh.source.partitioned.opening import open_partitions
+
+    with open_partitions(data, engine) as frame:
+        yield rows(frame, label, missing=missing)
 
 
 def _hold_out(source: Source, share: float, seed: int, is_regression: bool) -> tuple[Source, Source]:

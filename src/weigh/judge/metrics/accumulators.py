@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from weigh.judge.metrics.confidence_intervals import student_interval
 from weigh.judge.metrics.confusion_matrix import ConfusionMatrix
 from weigh.judge.metrics.losses import UNSEEN, Codes, Floats
 from weigh.judge.metrics.predictor import ClassPredictions, Predictor, encode_labels
+from weigh.model.file.store import FileContent, read_names, write_names
 
 # Enough for 7 million rows of two classes. Ranking them takes 1.4 GB at its peak, 200 bytes per row.
 MAX_RETAINED_BYTES = 1 << 28
@@ -64,6 +65,41 @@ class RetainedRows:
             self.dropped_confidence = True
             for parts in lists:
                 parts.clear()
+
+    def merge(self, other: RetainedRows) -> None:
+        """Append the rows of another evaluation."""
+        self.dropped_scores |= other.dropped_scores
+        self.dropped_confidence |= other.dropped_confidence
+        if self.dropped_scores:
+            self._scores.clear()
+        if other._true_codes and not self.dropped_confidence:
+            scores = np.concatenate(other._scores) if other.has_scores else None
+            has_confidence = other.has_confidence
+            confidence, is_correct = (other.confidence, other.is_correct) if has_confidence else (None, None)
+            self.add(other.true_codes, other.weights, scores, confidence, is_correct)
+
+    def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        """Add the rows to the content of a file."""
+        meta["dropped"] = [self.dropped_scores, self.dropped_confidence]
+        columns = {
+            "codes": self._true_codes,
+            "weights": self._weights,
+            "scores": self._scores,
+            "confidence": self._confidence,
+            "correct": self._correct,
+        }
+        for name, parts in columns.items():
+            if parts:
+                arrays[f"rows.{name}"] = np.concatenate(parts)
+
+    @classmethod
+    def read_arrays(cls, stored: FileContent) -> RetainedRows:
+        """Return the rows that `write_arrays` added."""
+        rows = cls(*stored.meta["dropped"])
+        if "rows.codes" in stored.arrays:
+            arrays = (stored.arrays.get(f"rows.{name}") for name in ("scores", "confidence", "correct"))
+            rows.add(stored.arrays["rows.codes"], stored.arrays["rows.weights"], *arrays)
+        return rows
 
     @property
     def n_bytes(self) -> int:
@@ -126,6 +162,8 @@ def _concatenate_parts(parts: list[Any]) -> Any:
 
 
 MIN_MERGE_ROWS = 65536
+LOSSES = ("squared_loss", "brier_score", "log_loss")
+CONFUSION = ("true", "predicted", "weight", "squares")
 
 
 @dataclass(frozen=True)
@@ -162,6 +200,16 @@ class LossMoments:
             + delta * delta * self.weight * weight / total,
             n_infinite,
         )
+
+    def merge(self, other: LossMoments) -> LossMoments:
+        """Return the moments of both sets of rows."""
+        total, n_infinite = self.weight + other.weight, self.n_infinite + other.n_infinite
+        if not total:
+            return LossMoments(n_infinite=n_infinite)
+        delta, share = other.mean - self.mean, other.weight / total
+        squares = self.squared_deviations + other.squared_deviations + delta * delta * self.weight * share
+        squared_weights = self.squared_weights + other.squared_weights
+        return LossMoments(total, squared_weights, self.mean + delta * share, squares, n_infinite)
 
     def interval(self, level: float, upper: float = np.inf) -> tuple[float, float, float]:
         """Return the mean with Student's interval at the stated level, clipped to [0, upper]."""
@@ -222,6 +270,51 @@ class EvaluationAccumulator:
             self._confusion = self._confusion.add(labels, predictions, weights)
             self._pending, self._n_pending = [], 0
         return self._confusion
+
+    def merge(self, other: EvaluationAccumulator) -> None:
+        """Add another evaluation by the same predictor."""
+        self.n += other.n
+        for name in LOSSES:
+            pair = getattr(self, name), getattr(other, name)
+            moments = [each for each in pair if each is not None]
+            setattr(self, name, moments[0].merge(moments[1]) if len(moments) == 2 else (*moments, None)[0])
+        joint = [each for each in (self.joint_log_likelihood, other.joint_log_likelihood) if each is not None]
+        self.joint_log_likelihood = sum(joint) if joint else None
+        self.impossible += other.impossible
+        self.unseen.update(other.unseen)
+        self.retained.merge(other.retained)
+        self._confusion = self.confusion().merge(other.confusion())
+
+    def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        """Add the evaluation to the content of a file."""
+        moments = {name: getattr(self, name) for name in LOSSES}
+        arrays |= {
+            f"loss.{name}": np.array(astuple(each)) for name, each in moments.items() if each is not None
+        }
+        confusion = self.confusion()
+        for name in CONFUSION:
+            arrays[f"confusion.{name}"] = getattr(confusion, name)
+        meta |= {"n": self.n, "impossible": self.impossible}
+        if self.joint_log_likelihood is not None:
+            arrays["joint"] = np.array([self.joint_log_likelihood])
+        write_names(arrays, meta, "unseen", self.unseen)
+        arrays["unseen_rows"] = np.array([*self.unseen.values()], dtype=np.int64)
+        self.retained.write_arrays(arrays, meta)
+
+    def read_arrays(self, stored: FileContent) -> None:
+        """Set the evaluation to the one that `write_arrays` added."""
+        arrays, meta = stored.arrays, stored.meta
+        self.n, self.impossible = int(meta["n"]), int(meta["impossible"])
+        for name in LOSSES:
+            if f"loss.{name}" in arrays:
+                moments = LossMoments(*arrays[f"loss.{name}"].tolist())
+                setattr(self, name, replace(moments, n_infinite=int(moments.n_infinite)))
+        parts = (arrays[f"confusion.{name}"] for name in CONFUSION)
+        self._confusion = ConfusionMatrix(self._confusion.n_classes, *parts)
+        self.joint_log_likelihood = float(arrays["joint"][0]) if "joint" in arrays else None
+        labels = read_names(stored, "unseen")
+        self.unseen = Counter(dict(zip(labels, arrays["unseen_rows"].tolist(), strict=True)))
+        self.retained = RetainedRows.read_arrays(stored)
 
     def _add_pairs(self, labels: Codes, predictions: Codes, weights: Floats) -> None:
         self._pending.append((labels, predictions, weights))

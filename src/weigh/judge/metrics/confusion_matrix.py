@@ -49,10 +49,15 @@ class ConfusionMatrix(Result):
 
     def add(self, labels: Codes, predictions: Codes, weights: Floats) -> ConfusionMatrix:
         """Return this matrix with more rows added."""
-        old, new = self._pair_keys(self.true, self.predicted), self._pair_keys(labels, predictions)
+        added = np.asarray(labels, np.int64), np.asarray(predictions, np.int64)
+        return self.merge(ConfusionMatrix(self.n_classes, *added, weights, weights**2))
+
+    def merge(self, other: ConfusionMatrix) -> ConfusionMatrix:
+        """Return the matrix of the rows of both; the pairs of the other one may repeat."""
+        old, new = (matrix._pair_keys(matrix.true, matrix.predicted) for matrix in (self, other))
         pairs, index = np.unique(np.concatenate([old, new]), return_inverse=True)
-        weight = _sum_by_code(index, np.concatenate([self.weight, weights]), len(pairs))
-        squares = _sum_by_code(index, np.concatenate([self.squares, weights**2]), len(pairs))
+        weight = _sum_by_code(index, np.concatenate([self.weight, other.weight]), len(pairs))
+        squares = _sum_by_code(index, np.concatenate([self.squares, other.squares]), len(pairs))
         true, predicted = np.divmod(pairs, self.n_classes)
         return ConfusionMatrix(self.n_classes, true + UNSEEN, predicted, weight, squares)
 

@@ -17,9 +17,14 @@ from weigh.judge.metrics.confidence_intervals import Measure, find_measure
 from weigh.judge.metrics.confusion_matrix import ClassShares, ConfusionMatrix, macro_measures
 from weigh.judge.metrics.evaluation_format import evaluation_sections, plot_evaluation
 from weigh.judge.metrics.overconfidence import Overconfidence, find_overconfidence
+from weigh.judge.metrics.partitioned import EvaluatedRows, evaluate_partitions
 from weigh.judge.metrics.predictor import is_regression, make_predictor
 from weigh.judge.metrics.ranking import UNDEFINED_AREAS, ClassCurves, RankingAreas, ranking_areas
-from weigh.judge.metrics.regression import RegressionEvaluation, evaluate_regression
+from weigh.judge.metrics.regression import (
+    RegressionEvaluation,
+    build_regression_evaluation,
+    evaluate_regression,
+)
 from weigh.judge.metrics.reliability import (
     ProbabilityBins,
     ReliabilityBin,
@@ -28,6 +33,7 @@ from weigh.judge.metrics.reliability import (
 )
 from weigh.judge.metrics.training_overlap import OverlapDetector, TrainingOverlap
 from weigh.result import Facts, Section, TabularResult, to_json
+from weigh.source.partitioned.recognition import has_partitions
 from weigh.text import format_count, format_quantity
 
 
@@ -137,7 +143,7 @@ def evaluate(
     ----------
     model : a model or estimator of this library, or any fitted scikit-learn classifier or regressor
         A classifier without probabilities is measured by its predictions and, if it gives scores, by areas.
-    data : rows as `fit` takes them, or a source; read in batches
+    data : rows as `fit` takes them, or a source; read in batches, those of a frame by its engine
         Areas need all scores: up to 256 MB of rows are kept (7 million rows of two classes, which take 1.4 GB
         while they are ranked). Beyond that, areas and then calibration are omitted, with a note. For a
         regression all predictions are kept.
@@ -155,6 +161,8 @@ def evaluate(
     if not (isinstance(level, int | float | np.floating) and 0.0 < level < 1.0):
         raise errors.parameter_error("evaluate", "level", "a number between 0 and 1", level)
     predictor, weights = make_predictor(model), check_sample_weights(sample_weight)
+    if has_partitions(data):
+        return _evaluate_partitions(model, evaluate_partitions(model, data, y, label, weights), float(level))
     detector = OverlapDetector(model, predictor)
     if is_regression(model):
         return evaluate_regression(predictor, detector, data, y, label, weights, float(level))
@@ -165,6 +173,18 @@ def evaluate(
     overlap = detector.result(data, y, label, totals.n)
     evaluation = _build_evaluation(totals, tuple(predictor.classes), float(level), overlap)
     return replace(evaluation, overconfidence=find_overconfidence(model, totals.retained))
+
+
+def _evaluate_partitions(model: Any, rows: EvaluatedRows, level: float) -> Evaluation | RegressionEvaluation:
+    """Return the evaluation of rows in partitions; whether counts are those of the rows is not known."""
+    overlap = rows.detector.partial_result
+    if is_regression(model):
+        true, predicted = np.concatenate(rows.true), np.concatenate(rows.predicted)
+        numbers = np.arange(len(true))
+        return build_regression_evaluation(true, predicted, np.ones(len(true)), numbers, overlap, level)
+    classes = tuple(rows.totals.predictor.classes)
+    evaluation = _build_evaluation(rows.totals, classes, level, overlap)
+    return replace(evaluation, overconfidence=find_overconfidence(model, rows.totals.retained))
 
 
 def resolve_labels(y: Any, label: str | None) -> tuple[Any, str | None]:

@@ -160,13 +160,20 @@ def evaluate_regression(
     parts: list[tuple[Any, ...]] = []
     n_rows = 0
     for batch in map(detector.encode, read_batches(predictor, data, y, label, weights)):
-        parts.append((*_predict_batch(predictor, batch, n_rows), batch.numbers))
+        parts.append((*predict_batch(predictor, batch, n_rows), batch.numbers))
         detector.add(batch)
         n_rows += len(batch.labels)
     overlap = detector.result(data, y, label, n_rows)
     true, predicted, weight, numbers = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
     if not weight.sum() > 0:
         raise errors.DataError("The sample weights sum to zero; give some row a positive weight.")
+    return build_regression_evaluation(true, predicted, weight, numbers, overlap, level)
+
+
+def build_regression_evaluation(
+    true: Floats, predicted: Floats, weight: Floats, numbers: Any, overlap: TrainingOverlap, level: float
+) -> RegressionEvaluation:
+    """Return the evaluation of rows with these true values, predictions, weights and numbers."""
     error = predicted - true
     values, (low, high) = bootstrap_regression_metrics(error, true, weight, level)
     measures = {
@@ -184,7 +191,7 @@ def evaluate_regression(
         for rows in (by_error, evenly_spaced)
     )
     return RegressionEvaluation(
-        n_rows,
+        len(true),
         float(weight.sum()),
         level,
         **measures,
@@ -195,7 +202,7 @@ def evaluate_regression(
     )
 
 
-def _predict_batch(predictor: Predictor, batch: LabelledBatch, first: int) -> tuple[Floats, Floats, Floats]:
+def predict_batch(predictor: Predictor, batch: LabelledBatch, first: int) -> tuple[Floats, Floats, Floats]:
     """Return the true values, predictions and weights of a batch."""
     true = _check_numeric_labels(batch.labels, first)
     output = predictor.predict(batch.rows)

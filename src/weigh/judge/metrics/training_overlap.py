@@ -70,6 +70,26 @@ class OverlapDetector:
         # Only these can be in the sample.
         self._hashes.append(hashes[hashes <= self._known.limit])
 
+    def merge(self, other: OverlapDetector) -> None:
+        """Add the rows of another detector of the same model."""
+        self._rows = self._rows.plus(other._rows)
+        self._hashes += other._hashes
+
+    def write_arrays(self, arrays: dict[str, Any], meta: dict[str, Any]) -> None:
+        """Add the compared rows to the content of a file, if the model can tell."""
+        if self._known is not None:
+            self._rows.write_arrays(arrays, meta)
+            arrays["overlap.hashes"] = np.concatenate(self._hashes)
+
+    def restore(self, rows: TrainingRows, hashes: Any) -> None:
+        """Set the compared rows to those that `write_arrays` added."""
+        self._rows, self._hashes = rows, [hashes]
+
+    @property
+    def partial_result(self) -> TrainingOverlap:
+        """The overlap as far as it is known without reading the rows again."""
+        return TrainingOverlap() if self._known is None else self.result(None, None, None, 0)
+
     def result(self, data: Any, y: Any, label: str | None, n_rows: int) -> TrainingOverlap:
         """Return the overlap of all batches; for counts, the rows are read again if their number agrees."""
         if self._known is not None:

@@ -142,7 +142,7 @@ class FeatureTask:
             int(stored.meta["rows"]), dict(zip(labels, n_of_label, strict=True)), parts, are_binary
         )
 
-    def index_features(self, counts: FeatureCounts) -> FeatureIndex:
+    def index_features(self, counts: FeatureCounts, *, dense: bool = True) -> FeatureIndex:
         """Return the index of all features, in canonical order."""
         fitted: dict[int, Preprocessing] = {}
         for i, group in enumerate(self.schema.column_groups):
@@ -153,16 +153,19 @@ class FeatureTask:
                 fitted[i] = fit_vocabulary(kind, part)
             elif isinstance(kind, BagOfWordsKind) and not kind.buckets:
                 fitted[i] = keep_all_words(part)
-        index = FeatureIndex(self.schema, fitted, dense=True)
+        index = FeatureIndex(self.schema, fitted, dense=dense)
         for i, part in counts.parts.items():
             index.add_counted(i, part)
         return index
 
 
-def find_features(schema: Schema, fold: Fold, *, has_classes: bool) -> tuple[FeatureIndex, dict[Label, int]]:
+def find_features(
+    schema: Schema, fold: Fold, *, has_classes: bool, dense: bool = True
+) -> tuple[FeatureIndex, dict[Label, int]]:
     """Return the index of all features, and the number of rows of each label in canonical order.
 
-    Reads the rows once, unless all features are known from the schema and there are no classes.
+    Reads the rows once, unless all features are known from the schema and there are no classes. With `dense`,
+    a single matrix of numbers is kept dense.
     """
     for group in schema.column_groups:
         if isinstance(group.kind, Curve | Pair):
@@ -172,10 +175,10 @@ def find_features(schema: Schema, fold: Fold, *, has_classes: bool) -> tuple[Fea
             )
     task = FeatureTask(schema, has_classes)
     if not task.counted_groups and not has_classes:
-        return FeatureIndex(schema, {}, dense=True), {}
+        return FeatureIndex(schema, {}, dense=dense), {}
     counts = fold(task)
     labels = _sorted_labels(counts.labels)
-    return task.index_features(counts), {label: counts.labels[label] for label in labels}
+    return task.index_features(counts, dense=dense), {label: counts.labels[label] for label in labels}
 
 
 def _sorted_labels(labels: Iterable[Label]) -> list[Label]:

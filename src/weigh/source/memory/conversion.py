@@ -227,7 +227,10 @@ def table_from_frame(data: Any) -> LazyTable | None:
     if "pandas.DataFrame" in types:
         return table_from_pandas(data)
     if "polars.LazyFrame" in types:
-        raise DataError("A polars LazyFrame has no rows yet. Call .collect() on it first.")
+        raise DataError(
+            "Labels and weights that are arrays need the rows of a polars LazyFrame.",
+            hint="Call .collect() on it first, or name its label column.",
+        )
     if "pyarrow.Table" in types or "pyarrow.RecordBatch" in types:
         return table_from_arrow(data)
     if types & {"pandas.Series", "polars.Series", "pyarrow.Array", "pyarrow.ChunkedArray"}:

@@ -58,8 +58,8 @@ def rows(
     ----------
     data : pandas or polars DataFrame, Arrow table or anything with an Arrow C interface, dict of
         columns, dict of scalars (one row), list of dicts (rows), list of lists, list of strings
-        (one column 'text'), 2-D or structured NumPy array, scipy.sparse matrix, Dask DataFrame, or a
-        Source
+        (one column 'text'), 2-D or structured NumPy array, scipy.sparse matrix, polars LazyFrame, DuckDB
+        relation, Dask or Spark DataFrame, or a Source
     label : one label per row, or the name of a column; None when there are no labels
     weights : one number per row, 0 or from 1e-50 to 1e50, or one for all; None counts every row once
     names : names for the columns of a bare array
@@ -72,6 +72,11 @@ def rows(
         from weigh.source.partitioned.rows import partitioned_source
 
         return partitioned_source(data, label, weights, to_markers(missing, "rows"))
+    if (label is None or isinstance(label, str)) and weights is None and names is None and is_query(data):
+        # Imported here because it reads batches as tables of this module.
+        from weigh.source.streams import StreamSource
+
+        return StreamSource(data, label, to_markers(missing, "rows"))
     if is_sparse(data):
         if isinstance(label, str):
             raise no_column_names_error(label)
@@ -89,6 +94,14 @@ def rows(
     labels = None if label_name is not None else label_column(label, table.n_rows)
     weights = check_weights(weights, table.n_rows)
     return TableSource(table, labels, weights, label=label_name, missing=markers)
+
+
+_QUERIES = frozenset({"polars.LazyFrame", "_duckdb.DuckDBPyRelation", "duckdb.DuckDBPyRelation"})
+
+
+def is_query(data: Any) -> bool:
+    """Whether data are a query that yields its rows batch by batch, without running it."""
+    return bool(base_type_names(data) & _QUERIES)
 
 
 class TableSource(MemorySource):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +17,8 @@ from weigh.source.partitioned.frame import (
     PersistedPartitions,
     Work,
 )
+
+TIMEOUT = 10  # seconds to wait for a scheduler
 
 
 class DaskFrame(PartitionedFrame):
@@ -70,6 +73,24 @@ class DaskFrame(PartitionedFrame):
         """Return a lazy Dask DataFrame with the index of this one."""
         meta = output.empty_table().to_pandas()
         return self._data.map_partitions(_map_partition, _dump(work), meta=meta, enforce_metadata=False)
+
+
+@contextmanager
+def open_parquet(files: Sequence[str], address: str | None) -> Iterator[DaskFrame]:
+    """Open Parquet files on a cluster; without an address, on processes of this machine."""
+    import dask.dataframe as dd
+    from distributed import Client
+
+    local: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
+    try:
+        client = Client(address, timeout=TIMEOUT) if address else Client(**local)
+    except (OSError, ValueError) as error:
+        raise DataError(
+            f"There is no Dask scheduler at {address}: {first_line(error)}.",
+            hint="Give the address that the scheduler prints, such as tcp://10.0.0.1:8786.",
+        ) from error
+    with client:
+        yield DaskFrame(dd.read_parquet(list(files)))
 
 
 class DaskStates(PersistedPartitions):
