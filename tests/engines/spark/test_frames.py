@@ -6,13 +6,16 @@ import threading
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 pytest.importorskip("pyspark", reason="the Spark engine is tested by `make spark-test`")
 
 import weigh
 from tests.engines.spark.tables import class_table, to_spark
 from weigh import errors
+from weigh.cli.main import app
 from weigh.source.partitioned.spark import SparkFrame
 
 
@@ -75,3 +78,22 @@ def test_derived_columns_that_cannot_be_sent_are_an_error(spark: Any):
         errors.DataError, match=r"derived column \('old'\) cannot be sent to the workers of Spark"
     ):
         weigh.NaiveBayes(columns=columns).fit(to_spark(spark, class_table(), 2), "label")
+
+
+def test_files_whose_columns_differ_in_type_are_named(spark: Any, tmp_path: Any):
+    pq.write_table(pa.table({"x": [1.5, 2.5], "y": ["n", "p"]}), tmp_path / "0.parquet")
+    pq.write_table(pa.table({"x": ["u", "v"], "y": ["n", "p"]}), tmp_path / "1.parquet")
+    frame = spark.read.schema("x double, y string").parquet(str(tmp_path))
+    with pytest.raises(errors.DataError, match=r"cannot compute the rows .*1\.parquet.*double"):
+        weigh.NaiveBayes().fit(frame, "y")
+
+
+def test_the_command_fits_parquet_files_like_threads(spark: Any, tmp_path: Any):
+    table = class_table().select(["age", "city", "label"])
+    pq.write_table(table, tmp_path / "rows.parquet")
+    output = tmp_path / "model.weigh"
+    arguments = [str(tmp_path / "*.parquet"), "--label", "label", "--engine", "spark", "-o", str(output)]
+    result = CliRunner().invoke(app, ["fit", *arguments], catch_exceptions=False)
+    assert result.exit_code == 0, result.output
+    assert output.read_bytes() == weigh.NaiveBayes().fit(table, "label").model_.to_bytes()
+    assert spark.range(3).count() == 3  # the session is not stopped

@@ -74,7 +74,8 @@ class PartitionedFrame(Partitions):
     def map_rows(self, work: Work, output: Any) -> Any:
         """Return a lazy result of the engine with the rows of `work`, whose Arrow schema is `output`.
 
-        Row i of the result belongs to row i of the frame.
+        Row i of the result belongs to row i of the frame. An engine whose rows have no order returns them
+        beside the columns of the frame.
         """
 
     @property

@@ -8,6 +8,7 @@ again when its worker dies, or twice when it is slow, and its shuffle passes on 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -64,7 +65,7 @@ class SparkFrame(PartitionedFrame):
         heads = self._rows.mapInArrow(partial(_read_head, self._schema, n), HEADS)
         n_parts = 1
         while True:
-            with _cancelling(self._data):
+            with _running(self._data):
                 found = heads.take(n_parts)
             n_rows = sum(row.n_rows for row in found)
             if n_rows >= n or len(found) < n_parts:
@@ -82,7 +83,7 @@ class SparkFrame(PartitionedFrame):
         """Return the states of all partitions, which the executors keep in memory or on their disks."""
         states = self._count(self._rows, count).persist()
         try:
-            with _cancelling(states):
+            with _running(states):
                 last = states.selectExpr("max(number)").first()[0]
         except BaseException:
             states.unpersist()
@@ -111,7 +112,7 @@ class SparkFrame(PartitionedFrame):
 
 @contextmanager
 def open_parquet(files: Sequence[str], address: str | None) -> Iterator[SparkFrame]:
-    """Open Parquet files in a Spark session; without a master, on the cores of this machine."""
+    """Open Parquet files in the active Spark session, or in a new one: on this machine without a master."""
     from py4j.protocol import Py4JError
     from pyspark.errors import PySparkException
     from pyspark.sql import SparkSession
@@ -119,9 +120,11 @@ def open_parquet(files: Sequence[str], address: str | None) -> Iterator[SparkFra
     master = address or f"local[*,{MAX_FAILURES}]"
     if master.startswith("local"):
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    active = SparkSession.getActiveSession()
     options = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
     try:
-        session = SparkSession.builder.appName("weigh").master(master).config(map=options).getOrCreate()
+        builder = SparkSession.builder.appName("weigh").master(master).config(map=options)
+        session = active or builder.getOrCreate()
     except (Py4JError, PySparkException) as error:
         raise DataError(
             f"Spark does not start with the master {master!r}: {first_line(error)}.",
@@ -130,7 +133,8 @@ def open_parquet(files: Sequence[str], address: str | None) -> Iterator[SparkFra
     try:
         yield SparkFrame(session.read.parquet(*files))
     finally:
-        session.stop()
+        if active is None:
+            session.stop()
 
 
 class SparkStates(PersistedPartitions):
@@ -159,7 +163,7 @@ def _fold(states: Any, n_states: int, merge: Merge) -> bytes | None:
         places = states.selectExpr("number", "state", f"number div {width} as place")
         groups = places.repartition(-(-n_states // width), "place").drop("place")
         states = groups.mapInArrow(merge_states, STATES)
-    with _cancelling(states):
+    with _running(states):
         found = states.collect()
     return bytes(found[0].state) if found else None
 
@@ -182,17 +186,35 @@ def _arrow_schema(types: Any) -> Any:
 
 
 @contextmanager
-def _cancelling(data: Any) -> Iterator[None]:
+def _running(data: Any) -> Iterator[None]:
     """Cancel the jobs that the block started when it ends with an exception, such as an interrupt."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
     session, tag = data.sparkSession, f"weigh-{uuid4().hex}"
     session.addTag(tag)
     try:
         yield
+    except (Py4JJavaError, PySparkException) as error:
+        _explain(error)
+        raise
     except BaseException:
         session.interruptTag(tag)
         raise
     finally:
         session.removeTag(tag)
+
+
+def _explain(error: Exception) -> None:
+    """Raise DataError instead of an error of Spark that the user can mend; others are defects."""
+    text = str(error)
+    if found := re.search(r"No module named [^\n]*|\[PYTHON_VERSION_MISMATCH\][^\n]*", text):
+        raise DataError(
+            f"The Python of Spark's workers cannot run weigh: {found[0]}.",
+            hint=f"Start the session with PYSPARK_PYTHON={sys.executable}, or install weigh for the workers.",
+        ) from error
+    if found := re.search(r"\[(FAILED_READ_FILE|CAST_|CANNOT_)[^\n]*", text):
+        raise DataError(f"Spark cannot compute the rows of the DataFrame: {found[0]}") from error
 
 
 def _dump(job: Any) -> bytes:
