@@ -1,7 +1,8 @@
 """The same fit on Dask, on Spark and on threads, beside Spark MLlib's pipelines and dask-ml, from Parquet.
 
 Sessions are warm: they start before the runs, and every contender makes a run that is not counted. Each has
-two workers. The memory that is shown is that of the process that asks, not of the workers.
+two workers. The memory that is shown is that of the process that asks, not of the workers. CPU seconds are
+those of all processes of a contender that live to the end of the run, from `/proc`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -110,6 +112,45 @@ def open_files(folder: Path) -> Any:
     return weigh.open(sorted(map(str, folder.glob("*.parquet"))), label="label")
 
 
+@dataclass(frozen=True)
+class Timed:
+    """What a fit returned, and the CPU seconds of all its processes."""
+
+    answer: Any
+    cpu: float
+
+
+def measuring_cpu(run: Callable[[Any], Any]) -> Callable[[Any], Timed]:
+    def timed_run(prepared: Any) -> Timed:
+        before = read_cpu_seconds()
+        answer = run(prepared)
+        after = read_cpu_seconds()
+        return Timed(answer, sum(after[process] - before.get(process, 0.0) for process in after))
+
+    return timed_run
+
+
+def read_cpu_seconds() -> dict[int, float]:
+    """Return the CPU seconds of this process and of those that it started, directly or not."""
+    found: dict[int, tuple[int, float]] = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        ticks = int(fields[11]) + int(fields[12])
+        found[int(path.parent.name)] = int(fields[1]), ticks / os.sysconf("SC_CLK_TCK")
+    members = {os.getpid()}
+    while children := {process for process, (parent, _) in found.items() if parent in members} - members:
+        members |= children
+    return {process: found[process][1] for process in members}
+
+
+def count_cpu(folder: Path, timed: Timed) -> Mapping[str, float]:
+    del folder
+    return {"CPU seconds": timed.cpu}
+
+
 def naive_bayes(rows: Any, **parameters: Any) -> Any:
     import weigh
 
@@ -187,16 +228,16 @@ def to_arrays(folder: Path) -> Any:
     return frame.drop(columns="label").to_dask_array(lengths=True), frame["label"].to_dask_array(lengths=True)
 
 
-def logistic_objective(folder: Path, answer: Any) -> Mapping[str, float]:
+def logistic_objective(folder: Path, timed: Timed) -> Mapping[str, float]:
     """Return the sum of the losses and half the squared weights."""
     import pyarrow.parquet as pq
 
     table = pq.read_table(folder)
     y = table["label"].to_numpy() * 2.0 - 1.0
     X = np.column_stack([table[name].to_numpy() for name in table.column_names if name != "label"])
-    weights, bias = answer
+    weights, bias = timed.answer
     losses = np.logaddexp(0.0, -y * (X @ weights + bias))
-    return {"objective": float(losses.sum() + weights @ weights / 2)}
+    return {"objective": float(losses.sum() + weights @ weights / 2), "CPU seconds": timed.cpu}
 
 
 def with_rows(folder: Path) -> Any:
@@ -222,6 +263,8 @@ def mllib(name: str, run: Callable[[Any], Any], prepare: Callable[[Path], Any] =
 
 def engines_job(name: str, title: str, make: Any, rows: int, timed: Any, **options: Any) -> Job:
     data = partial(write_parquet, make, name)
+    timed = tuple(replace(each, run=measuring_cpu(each.run)) for each in timed)
+    options = {"facts": count_cpu, **options}
     return Job(
         f"engines.{name}",
         title,
@@ -240,14 +283,14 @@ TEXT_PEER = mllib("Tokenizer + HashingTF + NaiveBayes", mllib_text)
 LOGISTIC_PEER = mllib("VectorAssembler + LogisticRegression", mllib_logistic, with_rows)
 
 JOBS: list[Row] = [
-    engines_job("a", "Naive Bayes of a table on two workers", make_table, 1_000_000,
+    engines_job("a", "Naive Bayes of a table on two workers", make_table, 400_000,
                 contenders(naive_bayes, TABLE_PEER)),
-    engines_job("b", "Naive Bayes of hashed text on two workers", make_texts, 200_000,
+    engines_job("b", "Naive Bayes of hashed text on two workers", make_texts, 100_000,
                 contenders(hashed_naive_bayes, TEXT_PEER)),
-    engines_job("c", "Logistic regression on two workers", make_numbers, 400_000,
+    engines_job("c", "Logistic regression on two workers", make_numbers, 200_000,
                 contenders(logistic, LOGISTIC_PEER), facts=logistic_objective,
                 check=Check("objective", 1e-6, "lowest")),
-    engines_job("d", "Naive Bayes of numbers on Dask with two workers", make_numbers, 400_000, (
+    engines_job("d", "Naive Bayes of numbers on Dask with two workers", make_numbers, 200_000, (
         Contender("weigh on Dask", naive_bayes, role="ours", needs=("dask",), prepare=dask_frame),
         Contender("dask-ml GaussianNB", dask_ml_naive_bayes, environment="peers", needs=("dask-ml",),
                   prepare=to_arrays),

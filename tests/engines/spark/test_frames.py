@@ -51,7 +51,9 @@ def test_frames_without_rows_are_an_error(spark: Any):
 
 
 def test_other_data_of_spark_are_refused_with_advice(spark: Any):
-    with pytest.raises(errors.DataError, match=r"A Spark RDD has no columns.* Give a Spark DataFrame\."):
+    with pytest.raises(
+        errors.DataError, match=r"A Spark PipelinedRDD has no columns with names. Give a Spark DataFrame\."
+    ):
         weigh.NaiveBayes().fit(spark.sparkContext.range(4), "y")
     stream = spark.readStream.format("rate").load()
     with pytest.raises(

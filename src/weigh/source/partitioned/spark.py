@@ -32,7 +32,6 @@ from weigh.source.partitioned.frame import (
 TASKS_PER_CORE = 4
 MAX_FAILURES = 4  # of a task, as in clusters; by default, a local session gives up at the first
 STATES = "number int, state binary"
-HEADS = "n_rows int, rows binary"
 
 
 class SparkFrame(PartitionedFrame):
@@ -42,7 +41,8 @@ class SparkFrame(PartitionedFrame):
     how_to_collect = "frame.toArrow()"
 
     def __init__(self, data: Any) -> None:
-        self._data = data.to_spark() if hasattr(data, "to_spark") else data
+        is_pandas_api = type(data).__module__.startswith("pyspark.pandas")
+        self._data = data.spark.frame() if is_pandas_api else data
         if self._data.isStreaming:
             raise DataError("The Spark DataFrame is a stream, whose rows have no end. Give a batch of them.")
         if (name := find_duplicate(self._data.columns)) is not None:
@@ -59,20 +59,15 @@ class SparkFrame(PartitionedFrame):
         return list(self._data.columns)
 
     def first_rows(self, n: int) -> Any:
-        """Return the first n rows; partitions are read in order, and more of them until there are enough."""
-        import pyarrow as pa
+        """Return the first n rows; Spark reads one partition, and more of them until there are enough."""
+        from pyspark.sql import DataFrame
 
-        heads = self._rows.mapInArrow(partial(_read_head, self._schema, n), HEADS)
-        n_parts = 1
-        while True:
-            with _running(self._data):
-                found = heads.take(n_parts)
-            n_rows = sum(row.n_rows for row in found)
-            if n_rows >= n or len(found) < n_parts:
-                break
-            n_parts = max(2 * n_parts, -(-n * n_parts // n_rows))
-        parts = [pa.ipc.open_stream(row.rows).read_all() for row in found]
-        return pa.concat_tables(parts).slice(0, n) if parts else self._schema.empty_table()
+        # A limit before mapInArrow or toArrow would read all partitions, in any order.
+        session, java_frame = self._data.sparkSession, self._data._jdf
+        with _running(self._data):
+            rows = java_frame.takeAsList(n)
+            first = session._jsparkSession.createDataFrame(rows, java_frame.schema())
+            return DataFrame(first, session).toArrow()
 
     def fold(self, count: Count, merge: Merge) -> bytes | None:
         """Return the merged states of all partitions; many small partitions are counted together."""
@@ -233,30 +228,11 @@ def _load(job: bytes) -> Any:
     return cloudpickle.loads(job)
 
 
-def _read_head(schema: Any, n: int, batches: Iterable[Any]) -> Iterator[Any]:
-    """Return the first n rows of a partition as one row of bytes."""
-    import pyarrow as pa
-
-    parts: list[Any] = []
-    n_rows = 0
-    for batch in batches:
-        parts.append(batch.slice(0, n - n_rows))
-        n_rows += parts[-1].num_rows
-        if n_rows >= n:
-            break
-    if not n_rows:
-        return
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, schema) as writer:
-        writer.write_table(_to_table(parts, schema))
-    yield _to_batch(HEADS, n_rows, sink.getvalue().to_pybytes())
-
-
 def _count_rows(schema: Any, job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     from pyspark import TaskContext
 
     number = TaskContext.get().partitionId()
-    yield _to_batch(STATES, number, _load(job)(_to_tables(batches, schema), number))
+    yield _to_batch(number, _load(job)(_to_tables(batches, schema), number))
 
 
 def _to_tables(batches: Iterable[Any], schema: Any) -> Iterator[Any]:
@@ -279,13 +255,13 @@ def _to_table(batches: list[Any], schema: Any) -> Any:
 
 def _count_states(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     for number, state in _read_states(batches):
-        yield _to_batch(STATES, number, _load(job)([state], number))
+        yield _to_batch(number, _load(job)([state], number))
 
 
 def _merge_states(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
     """Return the merged states of the batches, in the order of the first partition of each."""
     if states := sorted(_read_states(batches)):
-        yield _to_batch(STATES, states[0][0], _load(job)([state for _, state in states]))
+        yield _to_batch(states[0][0], _load(job)([state for _, state in states]))
 
 
 def _read_states(batches: Iterable[Any]) -> Iterator[tuple[int, bytes]]:
@@ -303,11 +279,9 @@ def _map_rows(schema: Any, added: Any, job: bytes, batches: Iterable[Any]) -> It
         yield pa.RecordBatch.from_arrays(columns, names=[*schema.names, *added.names])
 
 
-def _to_batch(columns: str, number: int, content: bytes) -> Any:
-    """Return a batch of one row."""
+def _to_batch(number: int, state: bytes) -> Any:
+    """Return a batch of one row of `STATES`."""
     import pyarrow as pa
 
-    names = [column.split()[0] for column in columns.split(",")]
-    return pa.RecordBatch.from_arrays(
-        [pa.array([number], pa.int32()), pa.array([content], pa.binary())], names=names
-    )
+    columns = [pa.array([number], pa.int32()), pa.array([state], pa.binary())]
+    return pa.RecordBatch.from_arrays(columns, names=["number", "state"])
