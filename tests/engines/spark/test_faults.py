@@ -67,12 +67,12 @@ def add_counts(states: Sequence[bytes]) -> bytes:
 
 @pytest.mark.parametrize("moment", [1, 4, 8], ids=["first task", "middle", "last task"])
 def test_a_killed_worker_changes_nothing(spark: Any, tmp_path: Path, moment: int):
-    def is_old(batch: Any) -> Any:
-        return [value is not None and value > 40 for value in batch["age"]]
+    def is_equal(batch: Any) -> Any:
+        return batch["code"] == batch["member"]
 
     table = class_table().drop_columns(["tags", "paid", "when", "seen"])
-    local = weigh.NaiveBayes(columns={"old": weigh.Derived(is_old, weigh.Flag())}).fit(table, "label")
-    columns = {"old": weigh.Derived(dying(is_old, moment, tmp_path), weigh.Flag())}
+    local = weigh.NaiveBayes(columns={"equal": weigh.Derived(is_equal, weigh.Flag())}).fit(table, "label")
+    columns = {"equal": weigh.Derived(dying(is_equal, moment, tmp_path), weigh.Flag())}
     frame = to_spark(spark, table, 8)
     assert weigh.NaiveBayes(columns=columns).fit(frame, "label").model_.to_bytes() == local.model_.to_bytes()
     assert len(list(tmp_path.iterdir())) == 9  # eight partitions, one of them twice
