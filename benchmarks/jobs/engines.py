@@ -283,14 +283,14 @@ TEXT_PEER = mllib("Tokenizer + HashingTF + NaiveBayes", mllib_text)
 LOGISTIC_PEER = mllib("VectorAssembler + LogisticRegression", mllib_logistic, with_rows)
 
 JOBS: list[Row] = [
-    engines_job("a", "Naive Bayes of a table on two workers", make_table, 400_000,
+    engines_job("a", "Naive Bayes of a table on two workers", make_table, 1_000_000,
                 contenders(naive_bayes, TABLE_PEER)),
-    engines_job("b", "Naive Bayes of hashed text on two workers", make_texts, 100_000,
+    engines_job("b", "Naive Bayes of hashed text on two workers", make_texts, 200_000,
                 contenders(hashed_naive_bayes, TEXT_PEER)),
-    engines_job("c", "Logistic regression on two workers", make_numbers, 200_000,
+    engines_job("c", "Logistic regression on two workers", make_numbers, 400_000,
                 contenders(logistic, LOGISTIC_PEER), facts=logistic_objective,
                 check=Check("objective", 1e-6, "lowest")),
-    engines_job("d", "Naive Bayes of numbers on Dask with two workers", make_numbers, 200_000, (
+    engines_job("d", "Naive Bayes of numbers on Dask with two workers", make_numbers, 400_000, (
         Contender("weigh on Dask", naive_bayes, role="ours", needs=("dask",), prepare=dask_frame),
         Contender("dask-ml GaussianNB", dask_ml_naive_bayes, environment="peers", needs=("dask-ml",),
                   prepare=to_arrays),

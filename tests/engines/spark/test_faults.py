@@ -123,7 +123,7 @@ def test_an_interrupt_frees_the_cluster(spark: Any, tmp_path: Path):
 
     def interrupt() -> None:
         wait_until(lambda: len(os.listdir(tmp_path)) == 2)
-        signal.raise_signal(signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
 
     frame = SparkFrame(spark.range(0, 100, 1, 8))
     # Spark's own handler cancels all jobs of the session, which other users may have started.
