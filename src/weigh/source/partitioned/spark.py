@@ -186,18 +186,19 @@ def _running(data: Any) -> Iterator[None]:
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    session, tag = data.sparkSession, f"weigh-{uuid4().hex}"
-    session.addTag(tag)
+    # Tags of the session belong to the thread in the Java process, which an interrupt replaces.
+    context, tag = data.sparkSession.sparkContext, f"weigh-{uuid4().hex}"
+    context.addJobTag(tag)
     try:
         yield
     except (Py4JJavaError, PySparkException) as error:
         _explain(error)
         raise
     except BaseException:
-        session.interruptTag(tag)
+        context.cancelJobsWithTag(tag)
         raise
     finally:
-        session.removeTag(tag)
+        context.removeJobTag(tag)
 
 
 def _explain(error: Exception) -> None:
