@@ -225,7 +225,8 @@ def dask_ml_naive_bayes(arrays: Any) -> Any:
 def to_arrays(folder: Path) -> Any:
     """Return lazy arrays of the numbers and the labels, with known numbers of rows."""
     frame = dask_frame(folder)
-    return frame.drop(columns="label").to_dask_array(lengths=True), frame["label"].to_dask_array(lengths=True)
+    parts = frame.drop(columns="label").optimize(), frame["label"].optimize()
+    return tuple(part.to_dask_array(lengths=tuple(part.map_partitions(len).compute())) for part in parts)
 
 
 def logistic_objective(folder: Path, timed: Timed) -> Mapping[str, float]:

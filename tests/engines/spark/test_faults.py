@@ -1,4 +1,4 @@
-"""Workers that die, tasks that run twice and interrupts: the same bytes, and nothing counts twice."""
+"""Workers that die and interrupts: the same bytes, nothing counts twice, and the cluster is free again."""
 
 from __future__ import annotations
 
@@ -142,9 +142,7 @@ def test_an_interrupt_frees_the_cluster(spark: Any, tmp_path: Path):
     assert frame.fold(count_rows, add_counts) == b"100"
 
 
-def test_speculative_tasks_and_a_killed_executor_count_once(tmp_path: Path):
+def test_a_killed_executor_changes_nothing(tmp_path: Path):
     command = [sys.executable, "-m", "tests.engines.spark.cluster", str(tmp_path)]
     result = subprocess.run(command, capture_output=True, text=True, timeout=3 * PATIENCE, check=False)
-    assert result.stdout.splitlines() == ["slow task 1000 2", "killed executor 1000 2"], result.stderr[
-        -4_000:
-    ]
+    assert result.stdout == "1000 2\n", result.stderr[-4_000:]

@@ -68,7 +68,7 @@ def test_a_class_in_one_partition_and_empty_partitions_are_learned(spark: Any):
 def test_files_are_read_by_the_workers(spark: Any, tmp_path: Any):
     table = class_table()
     for i in range(3):
-        pq.write_table(table.slice(1000 * i, 1000), tmp_path / f"{i}.parquet")
+        pq.write_table(table.slice(1000 * i, 1000), tmp_path / f"{i}.parquet", coerce_timestamps="us")
     frame = spark.read.parquet(str(tmp_path))
     local = weigh.NaiveBayes().fit(frame.toArrow(), "label").model_
     assert weigh.NaiveBayes(columns=local.schema).fit(frame, "label").model_.to_bytes() == local.to_bytes()

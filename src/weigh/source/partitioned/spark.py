@@ -30,6 +30,7 @@ from weigh.source.partitioned.frame import (
 
 # A task costs about 0.1 s of computing more than its rows; several per core even out their sizes.
 TASKS_PER_CORE = 4
+MAX_COLLECTED = 2  # states that this process merges itself, which saves Spark a stage
 MAX_FAILURES = 4  # of a task, as in clusters; by default, a local session gives up at the first
 STATES = "number int, state binary"
 
@@ -141,9 +142,10 @@ class SparkStates(PersistedPartitions):
         self._states, self._n_states = states, n_states
 
     def fold(self, count: Count, merge: Merge) -> bytes | None:
-        """Return the merged states of all partitions."""
-        states = self._states.mapInArrow(partial(_count_states, _dump(count)), STATES)
-        return _fold(states, self._n_states, merge)
+        """Return the merged states of all partitions; a task of each core merges what it counts."""
+        n_tasks = min(self._n_states, self._states.sparkSession.sparkContext.defaultParallelism)
+        count_states = partial(_count_states, _dump(count), _dump(merge))
+        return _fold(self._states.coalesce(max(1, n_tasks)).mapInArrow(count_states, STATES), n_tasks, merge)
 
     def release(self) -> None:
         """Free the memory and the disks of the executors."""
@@ -153,14 +155,14 @@ class SparkStates(PersistedPartitions):
 def _fold(states: Any, n_states: int, merge: Merge) -> bytes | None:
     """Return the merged state of a Spark DataFrame of states, numbered below `n_states`."""
     merge_states, width = partial(_merge_states, _dump(merge)), 1
-    while width < n_states:
+    while -(-n_states // width) > MAX_COLLECTED:
         width *= FAN_IN
         places = states.selectExpr("number", "state", f"number div {width} as place")
         groups = places.repartition(-(-n_states // width), "place").drop("place")
         states = groups.mapInArrow(merge_states, STATES)
     with _running(states):
-        found = states.collect()
-    return bytes(found[0].state) if found else None
+        found = sorted((row.number, bytes(row.state)) for row in states.collect())
+    return merge([state for _, state in found]) if found else None
 
 
 def _arrow_schema(types: Any) -> Any:
@@ -254,9 +256,15 @@ def _to_table(batches: list[Any], schema: Any) -> Any:
     return pa.Table.from_batches(batches).rename_columns(schema.names).cast(schema)
 
 
-def _count_states(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+def _count_states(count_job: bytes, merge_job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
+    """Return the merged counts of all states of a task; one state is in memory at a time."""
+    from pyspark import TaskContext
+
+    total: list[bytes] = []
     for number, state in _read_states(batches):
-        yield _to_batch(number, _load(job)([state], number))
+        total = [_load(merge_job)([*total, _load(count_job)([state], number)])]
+    if total:
+        yield _to_batch(TaskContext.get().partitionId(), total[0])
 
 
 def _merge_states(job: bytes, batches: Iterable[Any]) -> Iterator[Any]:
