@@ -114,7 +114,7 @@ class LinearPredictor(BaseModel):
         self, data: Any, y: Any, weights: Any, method: str | None, groups: Any
     ) -> RobustErrors | None:
         """Return standard errors from the training rows for `summary`; None if it was given none of them."""
-        if method is None and data is None and groups is None:
+        if all(each is None for each in (data, y, weights, method, groups)):
             return None
         # Imported here because predictions need no standard errors.
         from weigh.model.robust_errors import RowsForErrors, robust_errors
