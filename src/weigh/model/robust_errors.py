@@ -13,7 +13,7 @@ models".
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -119,7 +119,8 @@ def _check_arguments(method: str | None, rows: RowsForErrors) -> None:
 
 def _group_codes(groups: Any, n_rows: int) -> Longs:
     """Return the number of each row's group."""
-    values = np.asarray(groups)
+    # In a list of mixed types, NumPy would turn missing values into text.
+    values = np.asarray(groups, dtype=object if isinstance(groups, Sequence) else None)
     if values.shape != (n_rows,):
         raise errors.DataError(
             f"groups must have one value for each of the {n_rows:,} rows, got the shape {values.shape}."
