@@ -175,6 +175,8 @@ def test_a_constant_target_of_a_regression_gives_flat_curves(which: str) -> None
     if which == "linear":
         model = fit(which, {"x": X}, np.full(N, 7.25))
         np.testing.assert_allclose(model.predict({"x": X}), 7.25)
+        assert model.fit.r2 is None
+        assert model.certificate.null == 0
     else:
         with pytest.raises(errors.LabelError, match="at least two classes"):
             fit(which, {"x": X}, np.full(N, "yes"))

@@ -329,9 +329,10 @@ def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel
     weights = np.ones(len(y)) if data.weights is None else data.weights
     total = float(weights.sum())
     mean = float(np.average(y, weights=weights))
-    scale = float(np.sqrt(np.average(np.square(y - mean), weights=weights))) or 1.0
+    spread = float(np.sqrt(np.average(np.square(y - mean), weights=weights)))
+    scale = spread or 1.0
     make = LossMaker((y - mean) / scale, data.weights, 0)
-    null = 0.5 * total
+    null = 0.5 * total if spread else 0.0
     fitted = fit_effects(data, make, null, settings)
     if fitted is None:
         return None
@@ -350,7 +351,7 @@ def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel
         scale_by="marginal likelihood",
         spread=scale,
         lost=loss,
-        r2=1 - fit.solution.state.loss / null,
+        r2=1 - fit.solution.state.loss / null if null else None,
         strengths=strengths_by_title(fitted.schema, fit),
     )
     terms = build_terms(data, fitted, scale * fit.weights, scale, False)
