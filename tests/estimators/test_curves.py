@@ -191,6 +191,15 @@ def test_dates_have_curves(which: str) -> None:
     assert model.fit.r2 > 0.2
 
 
+def test_the_curve_of_dates_has_the_bins_that_are_given() -> None:
+    days = [f"2024-01-{1 + i % 28:02d}" for i in range(N)]
+    model = fit("linear", {"day": days}, columns={"day": weigh.Date(bins=4, parts=("days",), curve=True)})
+    (term,), (kind,) = model.terms, model.schema.kinds
+    assert isinstance(term, CurveWeights)
+    assert len(kind.bins) == 3
+    assert term.cuts.tolist() == list(kind.bins)
+
+
 @both
 def test_text_and_categories_stay_in_the_same_model(which: str) -> None:
     words = np.where(OTHER > 0, "good fine day", "poor bad week").tolist()
