@@ -157,7 +157,7 @@ class Trial:
     ) -> str | errors.WeighError | None:
         """Set the losses of the held-out rows; return why the candidate is not tried on other splits, if so.
 
-        Pairs are as costly as they are rare: if the first fit adds none, the others need not be made.
+        Fits with pairs take long, and seldom find any. If the first fit adds none, the others are not made.
         """
         try:
             with candidate.error_context(str(split)):

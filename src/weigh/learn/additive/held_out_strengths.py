@@ -31,10 +31,10 @@ MAX_ROWS = 5_000
 VALIDATION_SHARE = 5  # every fifth row is held out
 RELATIVE_GAP = 1e-3  # per row: precise enough to compare strengths
 MAX_ITERATIONS = 10
-MAKE_LOSS = Callable[[Mask, Floats | None], ScoreLoss]  # the loss of some rows, with an offset
+LossOfRows = Callable[[Mask, Floats | None], ScoreLoss]  # the loss of some rows, with an offset
 
 
-def fix_word_strengths(problem: AdditiveProblem, make_loss: MAKE_LOSS) -> AdditiveProblem:
+def fix_word_strengths(problem: AdditiveProblem, make_loss: LossOfRows) -> AdditiveProblem:
     """Return the problem with the strength of wide effects of words that suits held-out rows best.
 
     `make_loss` returns the loss of the rows in a mask. All these effects have the same strength.
@@ -59,7 +59,7 @@ def fix_word_strengths(problem: AdditiveProblem, make_loss: MAKE_LOSS) -> Additi
 
 
 def relax_strengths(
-    problem: AdditiveProblem, smoothing: Smoothing, make_loss: MAKE_LOSS, null: float
+    problem: AdditiveProblem, smoothing: Smoothing, make_loss: LossOfRows, null: float
 ) -> Smoothing:
     """Return weaker strengths if the classes are nearly separable and held-out rows clearly want them.
 
@@ -118,7 +118,7 @@ def _assign_folds(n: int) -> Ints:
 
 
 def _split(
-    problem: AdditiveProblem, make_loss: MAKE_LOSS, folds: Ints, fold: int
+    problem: AdditiveProblem, make_loss: LossOfRows, folds: Ints, fold: int
 ) -> tuple[AdditiveProblem, AdditiveProblem]:
     """Return the problems of the rows in other folds and in one fold."""
     masks = (folds >= 0) & (folds != fold), folds == fold

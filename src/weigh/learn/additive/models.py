@@ -215,11 +215,8 @@ def _select_pairs(
     if isinstance(settings.pairs, str):
         return choose_pairs(sample, smoothing, data, make_in_sample, weights)
     p = sample.loss.probabilities(sample.scores(smoothing.U, smoothing.b))
-    gradients, curvatures = sample.loss.score_gradient(p), sample.loss.hessian_times(p, np.ones_like(p))
-    if p.shape[1] > 1:
-        curvatures = p * (1 - p) * sample.loss.weights
     strongest = strongest_columns(sample, smoothing.U, data)
-    return list(rank_pairs(data, gradients, curvatures, strongest, smoothing.noise))[: settings.pairs]
+    return list(rank_pairs(data, sample.loss, p, strongest, smoothing.noise))[: settings.pairs]
 
 
 def _add_pairs(
