@@ -305,7 +305,7 @@ def trace(
 ) -> Trace | LogisticTrace:
     """Trace the training of a perceptron in exact fractions, or the steps of a logistic regression.
 
-    Of a logistic regression with `method="online"` and a number as `rate`, the gradient steps are traced in
+    For a logistic regression with `method="online"` and a number as `rate`, the gradient steps are traced in
     floats.
 
     The steps are computed from the definition with the parameters of the learner, which need not be fitted

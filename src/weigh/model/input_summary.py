@@ -36,7 +36,7 @@ from weigh.model.file import store
 from weigh.source.sparse_rows import SparseRows
 
 MAX_CELLS = 256  # per number: at most 3 kilobytes
-MAX_NUMBERS = 256  # of more columns side by side, none is summarised: it would take as long as a regression
+MAX_NUMBERS = 256  # wider blocks are not summarised, which would take as long as a regression
 KEY = "inputs"
 
 

@@ -133,8 +133,8 @@ class _Targets:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedModel:
-    """An additive fit with the schema, terms and counts of its main effects and pairs."""
+class FittedEffects:
+    """An additive fit with its schema, which names the pairs, their axes, and the counts of all cells."""
 
     schema: Schema
     fit: AdditiveFit
@@ -144,7 +144,7 @@ class FittedModel:
 
 def fit_effects(
     data: TrainingData, make: LossMaker, null: float, settings: CurveSettings
-) -> FittedModel | None:
+) -> FittedEffects | None:
     """Fit the main effects, choose pairs if asked for, and minimise the objective over all of them.
 
     Returns None if there is neither a curve nor a pair.
@@ -167,7 +167,7 @@ def fit_effects(
             axes = [(pair_data.axes[a], pair_data.axes[b]) for a, b in pairs]
             schema = replace(schema, pairs=tuple((left.name, right.name) for left, right in axes))
         fit = finish(problem, smoothing, null, settings.tol, settings.max_iter)
-    return FittedModel(schema, fit, axes, counts)
+    return FittedEffects(schema, fit, axes, counts)
 
 
 def _count_dense_weights(effects: AdditiveData, make: LossMaker) -> int:
@@ -249,7 +249,7 @@ def _add_pairs(
 
 
 def build_terms(
-    data: TrainingData, fitted: FittedModel, table: Floats, scale: float, binary: bool
+    data: TrainingData, fitted: FittedEffects, table: Floats, scale: float, binary: bool
 ) -> list[Any]:
     """Return the terms of the model: main effects with the weights [features, outputs], then pairs."""
     orders = data.feature_orders
@@ -263,7 +263,7 @@ def build_terms(
 
 
 def certify(
-    fitted: FittedModel, null: float, settings: CurveSettings, scale: float = 1.0, mean: float = 0.0
+    fitted: FittedEffects, null: float, settings: CurveSettings, scale: float = 1.0, mean: float = 0.0
 ) -> Optimality:
     """Return the certificate of a fit to standardised targets, in their units; warn if it is not optimal.
 
