@@ -169,19 +169,17 @@ def regions(
     hold : mapping from other columns to their fixed values
     cells : the number of grid points along each axis; None uses 60, or 240 for curves
     """
-    check_integer("regions", "cells", PLANE_CELLS if cells is None else cells, 2)
+    n_cells = check_integer("regions", "cells", PLANE_CELLS if cells is None else cells, 2)
     classifier = adapt_classifier(model, rows, label)
     if up is None and len(classifier.numeric_columns) == 1:
-        return class_curves(model, rows, label, across=across, hold=hold, cells=cells or CURVE_CELLS)
+        n_cells = CURVE_CELLS if cells is None else n_cells
+        return class_curves(model, rows, label, across=across, hold=hold, cells=n_cells)
     pair = classifier.choose_columns(across, up)
     if not isinstance(hold, Mapping | None):
         raise errors.parameter_error("regions", "hold", "a mapping from columns to values", hold)
     fixed = classifier.fixed_values(pair, hold or {})
     numbers = [classifier.numeric_column(name) for name in pair]
-    x, y = (
-        grid_axis("regions", name, column, cells or PLANE_CELLS)
-        for name, column in zip(pair, numbers, strict=True)
-    )
+    x, y = (grid_axis("regions", name, column, n_cells) for name, column in zip(pair, numbers, strict=True))
     grid_x, grid_y = np.meshgrid(x, y)
     predictions = classifier.predict_plane(pair, fixed, grid_x.ravel(), grid_y.ravel())
     line = None
@@ -189,7 +187,7 @@ def regions(
         line = fit_linear_score(grid_x.ravel(), grid_y.ravel(), predictions.decision_values)
     spots = _locate_rows(classifier, *numbers)
     margin = _smallest_row_score(classifier, line, spots) if line is not None and not fixed else None
-    shape = (cells, cells)
+    shape = (n_cells, n_cells)
     return Regions(
         *pair,
         tuple(classifier.classes),
