@@ -187,14 +187,13 @@ def regions(
         line = fit_linear_score(grid_x.ravel(), grid_y.ravel(), predictions.decision_values)
     spots = _locate_rows(classifier, *numbers)
     margin = _smallest_row_score(classifier, line, spots) if line is not None and not fixed else None
-    shape = (n_cells, n_cells)
     return Regions(
         *pair,
         tuple(classifier.classes),
         x,
         y,
-        predictions.codes.reshape(shape),
-        predictions.confidences.reshape(shape),
+        predictions.codes.reshape(grid_x.shape),
+        predictions.confidences.reshape(grid_x.shape),
         fixed,
         spots,
         line,
