@@ -171,9 +171,9 @@ def regions(
     """
     n_cells = check_integer("regions", "cells", PLANE_CELLS if cells is None else cells, 2)
     classifier = adapt_classifier(model, rows, label)
-    if up is None and len(classifier.numeric_columns) == 1:
-        n_cells = CURVE_CELLS if cells is None else n_cells
-        return class_curves(model, rows, label, across=across, hold=hold, cells=n_cells)
+    numeric = classifier.numeric_columns
+    if up is None and len(numeric) == 1 and across in (None, *numeric):
+        return class_curves(model, rows, label, across=across, hold=hold, cells=cells or CURVE_CELLS)
     pair = classifier.choose_columns(across, up)
     if not isinstance(hold, Mapping | None):
         raise errors.parameter_error("regions", "hold", "a mapping from columns to values", hold)
