@@ -16,6 +16,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="seed of the first problem")
     arguments = parser.parse_args()
     counts: Counter[str] = Counter()
+    fits: Counter[str] = Counter()
     missed: Counter[str] = Counter()
     for seed in range(arguments.first, arguments.first + arguments.problems):
         case = random_problem(seed)
@@ -23,11 +24,14 @@ def main() -> None:
         counts["beaten"] += bool(outcome.fault)
         counts["without a finite optimum"] += outcome.is_refused
         counts["NotOptimal"] += not outcome.is_optimal
-        missed[case.difficulty] += not outcome.is_optimal
+        for group in (case.difficulty, f"{case.problem.loss}, {case.penalty}"):
+            fits[group] += 1
+            missed[group] += not outcome.is_optimal
         if outcome.fault:
             print(seed, case.problem.loss, case.penalty, case.difficulty, outcome.fault)
     print(f"{arguments.problems} problems:", dict(counts))
-    print("NotOptimal by difficulty:", dict(missed))
+    for group, number in fits.items():
+        print(f"{group}: {missed[group]} of {number} NotOptimal")
 
 
 if __name__ == "__main__":
