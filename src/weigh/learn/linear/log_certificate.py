@@ -94,7 +94,7 @@ class _LogCertificate:
         if self.dual is not None:
             change = self.dual - self.p[:, -self.loss.n_outputs :]
             starts.append(np.hstack([-change, change]) if self.is_binary else change)
-        steps = [self._step_to_feasibility(np.maximum(start, -self.p)) for start in starts]
+        steps = [self._step_to_feasibility(self._balance(np.maximum(start, -self.p))) for start in starts]
         # Log loss is not negative.
         gap = min([objective, *(self._gap(step) for step in steps if step is not None)])
         return Certified(objective, gap + objective_error)
@@ -150,10 +150,18 @@ class _LogCertificate:
             if not np.abs(d).max(initial=0.0) <= _MAX_STEP:
                 return None
             d = np.hstack([np.zeros_like(d), d]) if self.is_binary else d
-            step = step + self.p * (d - (self.p * d).sum(axis=1, keepdims=True))
+            step = self._balance(step + self.p * (d - (self.p * d).sum(axis=1, keepdims=True)))
             if not np.abs(d).max(initial=0.0) > _SMALL_STEP:
                 break
         return step if (self.p + step >= 0).all() else None
+
+    def _balance(self, step: Floats) -> Floats:
+        """Make the changes of each row sum to zero by that of its largest probability, so no digits cancel."""
+        largest = (np.arange(len(step)), self.p.argmax(axis=1))
+        step = step.copy()
+        step[largest] = 0.0
+        step[largest] = -step.sum(axis=1)
+        return step
 
     def _hessian(self) -> Floats:
         p, U = self.p[:, -self.loss.n_outputs :], self.unpenalised
