@@ -156,7 +156,7 @@ class _LogCertificate:
         return step if (self.p + step >= 0).all() else None
 
     def _balance(self, step: Floats) -> Floats:
-        """Make the changes of each row sum to zero by that of its largest probability, so no digits cancel."""
+        """Make the changes of a row sum to zero by that of its largest probability, so no digits cancel."""
         largest = (np.arange(len(step)), self.p.argmax(axis=1))
         step = step.copy()
         step[largest] = 0.0
