@@ -38,6 +38,7 @@ def certify_absolute(problem: Problem, solution: Solution, tol: float) -> Soluti
     `tol` is the largest gap for which double precision suffices.
     """
     problem = problem.drop_zero_weights()
+    solution = replace(solution, w=problem.round_weights(solution.w))
     certified = _certify(problem, solution, is_extended=False)
     if certified.gap > tol and can_extend(problem.X):
         extended = _certify(problem, solution, is_extended=True)

@@ -101,6 +101,7 @@ def certify_squared(problem: Problem, solution: Solution, tol: float, gram: Floa
     columns, that of the intercept last, if it is already known.
     """
     problem = problem.drop_zero_weights()
+    solution = replace(solution, w=problem.round_weights(solution.w))
     weights = RowProducts(problem, is_extended=False).weights
     span = UnpenalisedSpan.decompose(unpenalised_columns(problem)[1], weights, gram)
     certified = _certify_squared(problem, solution, span, is_extended=False)

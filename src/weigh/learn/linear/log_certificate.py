@@ -22,7 +22,7 @@ from weigh.learn.linear.certificates import (
     unpenalised_columns,
     unpenalised_products,
 )
-from weigh.learn.linear.duality import DUAL_FEASIBILITY_TOLERANCE, has_dual_bound
+from weigh.learn.linear.duality import has_dual_bound
 from weigh.learn.linear.losses import (
     CrossEntropyLoss,
     decrement_bound,
@@ -47,6 +47,7 @@ def certify_log(problem: Problem, solution: Solution, n_classes: int, tol: float
     stays as it is, an estimate.
     """
     problem = problem.drop_zero_weights()
+    solution = replace(solution, w=problem.round_weights(solution.w))
     penalties = np.append(problem.l1 + problem.l2, 0.0 if problem.has_intercept else 1.0)
     if not has_dual_bound(make_loss(problem, n_classes), penalties):
         return solution
@@ -93,7 +94,7 @@ class _LogCertificate:
         if self.dual is not None:
             change = self.dual - self.p[:, -self.loss.n_outputs :]
             starts.append(np.hstack([-change, change]) if self.is_binary else change)
-        steps = [self._step_to_feasibility(np.maximum(start, -self.p)) for start in starts]
+        steps = [self._step_to_feasibility(self._balance(np.maximum(start, -self.p))) for start in starts]
         # Log loss is not negative.
         gap = min([objective, *(self._gap(step) for step in steps if step is not None)])
         return Certified(objective, gap + objective_error)
@@ -149,10 +150,18 @@ class _LogCertificate:
             if not np.abs(d).max(initial=0.0) <= _MAX_STEP:
                 return None
             d = np.hstack([np.zeros_like(d), d]) if self.is_binary else d
-            step = step + self.p * (d - (self.p * d).sum(axis=1, keepdims=True))
+            step = self._balance(step + self.p * (d - (self.p * d).sum(axis=1, keepdims=True)))
             if not np.abs(d).max(initial=0.0) > _SMALL_STEP:
                 break
         return step if (self.p + step >= 0).all() else None
+
+    def _balance(self, step: Floats) -> Floats:
+        """Make the changes of a row sum to zero by that of its largest probability, so no digits cancel."""
+        largest = (np.arange(len(step)), self.p.argmax(axis=1))
+        step = step.copy()
+        step[largest] = 0.0
+        step[largest] = -step.sum(axis=1)
+        return step
 
     def _hessian(self) -> Floats:
         p, U = self.p[:, -self.loss.n_outputs :], self.unpenalised
@@ -164,19 +173,37 @@ class _LogCertificate:
             return 0.0
         size = self.rows.norm(theta / self.rows.weights.reshape(-1, *[1] * (theta.ndim - 1)))
         products, errors = unpenalised_products(self.rows, theta, q, errors, size)
-        if not self.is_binary:
-            scale = self.unpenalised.absolute_transposed_times(np.abs(theta))
-            if (np.abs(products) > DUAL_FEASIBILITY_TOLERANCE * scale).any():
-                return None
-            return 2 * decrement_bound(self._hessian(), products, errors)
         t = self._curvatures()
         span = UnpenalisedSpan.decompose(self.unpenalised, t)
-        missing = span.projection_norm(products, errors, theta / np.sqrt(t))
+        point, root = theta.reshape(len(t), -1), np.sqrt(t)
+        columns = zip(products.reshape(len(products), -1).T, errors.reshape(len(errors), -1).T, strict=True)
+        sizes = [span.projection_norm(*column, point[:, k] / root) for k, column in enumerate(columns)]
+        missing = float(np.linalg.norm(sizes))
+        if not self.is_binary:
+            missing = min(missing, self._joint_missing_part(span, products, errors))
         return missing if missing < 1 else None
 
+    def _joint_missing_part(self, span: UnpenalisedSpan, products: Floats, errors: Floats) -> float:
+        """Bound the same norm with the curvatures of all classes, which are those of the change itself.
+
+        Infinite if columns differ from combinations of others by rounding alone.
+        """
+        k, width, kept = self.loss.n_outputs, self.unpenalised.width, span.kept
+        if span.directions is None or span.directions.size or not len(kept):
+            return np.inf
+        hess = self._hessian().reshape(k, width, k, width)[:, kept][..., kept]
+        n_unknowns = k * len(kept)
+        hess = hess.reshape(n_unknowns, n_unknowns)
+        return 2 * decrement_bound(hess, products[kept], errors[kept], len(self.s))
+
     def _curvatures(self) -> Floats:
-        """Return the second derivatives of the losses of two classes by the score."""
-        return np.maximum((self.s * self.p[:, :1] * self.p[:, 1:])[:, 0], _TINY)
+        """Return the second derivatives of the losses of two classes by the score.
+
+        Of several classes, return the smallest probability: a change of sᵢ pᵢₖ by tᵢ dᵢₖ costs at most
+        Σ tᵢ dᵢₖ².
+        """
+        p = self.p[:, :1] * self.p[:, 1:] if self.is_binary else self.p.min(axis=1, keepdims=True)
+        return np.maximum((self.s * p)[:, 0], _TINY)
 
     def _column_norms(self) -> Floats:
         """Return the norms by which a missing change multiplies the products with the columns.

@@ -15,7 +15,7 @@ import numpy as np
 
 from weigh import algebra
 from weigh.features.blocks import Floats
-from weigh.learn.linear.matrix import Matrix
+from weigh.learn.linear.matrix import EPS, Matrix
 
 
 class Targets(Protocol):
@@ -201,6 +201,7 @@ def _xlogx(p: Floats) -> Floats:
 
 # Relative to a unit diagonal: smaller eigenvalues count as zero.
 MIN_CURVATURE = 1e-12
+_MAX_HESSIAN_ERROR = 0.5  # of H⁻¹, relative to itself
 
 
 def hessian(loss: CrossEntropyLoss, X: Matrix, l2: Floats, p: Floats) -> Floats:
@@ -242,18 +243,24 @@ def solve_newton_system(hess: Floats, grad: Floats) -> Floats:
     return np.asarray((scale * step).reshape(grad.shape[::-1]).T)
 
 
-def decrement_bound(hess: Floats, grad: Floats, errors: Floats) -> float:
-    """Bound √(gᵀ H⁻¹ g) for gradients g within `errors` of grad [width, k], with the same pseudo-inverse."""
+def decrement_bound(hess: Floats, grad: Floats, errors: Floats, n_terms: int) -> float:
+    """Bound √(gᵀ H⁻¹ g) for gradients g within `errors` of grad [width, k].
+
+    The entries of H are sums of `n_terms` products. Infinite if their rounding, or the curvature added
+    to the diagonal, might be most of the curvature in some direction.
+    """
     scale, scaled = _scale_to_unit_diagonal(hess)
     lower = algebra.cholesky(scaled)
-    if lower is not None:
-        root = algebra.triangular_inverse(lower).T
-    else:
-        values, V = _curved_directions(scaled)
-        root = V / np.sqrt(values)
-    root = scale[:, None] * root
+    if lower is None:
+        return np.inf
+    inverse = algebra.triangular_inverse(lower).T
+    rounding = (n_terms + len(hess)) * EPS + MIN_CURVATURE
+    error = 2 * rounding * float(np.square(np.abs(inverse).sum(axis=0)).sum())
+    if not error <= _MAX_HESSIAN_ERROR:
+        return np.inf
+    root = scale[:, None] * inverse
     size = np.linalg.norm(root.T @ grad.T.ravel()) + np.linalg.norm(np.abs(root).T @ errors.T.ravel())
-    return float(size)
+    return float(size) / (1 - error)
 
 
 def _scale_to_unit_diagonal(hess: Floats) -> tuple[Floats, Floats]:

@@ -150,10 +150,12 @@ def _refined_residual(column: Floats, kept: Floats, root: Floats, Q: Floats, inv
     coefficients = exact(np.zeros(kept.shape[1]))
     for _ in range(_MAX_REFINEMENTS):
         combined = two_product(kept, coefficients.high).sum(axis=1).plus(exact(kept @ coefficients.low))
-        rest = root * exact(column).minus(combined).high
+        rest = exact(column).minus(combined).high
         terms = np.abs(column) + np.abs(kept) @ np.abs(coefficients.high)
-        if np.linalg.norm(rest) <= _EXACT * np.linalg.norm(root * terms):
+        # In every row: rows of little weight may still tell the columns apart.
+        if (np.abs(rest) <= _EXACT * terms).all():
             return np.zeros_like(rest)
+        rest = root * rest
         along = Q.T @ rest
         if np.linalg.norm(along) <= _ORTHOGONAL * np.linalg.norm(rest):
             break
