@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from weigh.model.decision import UNSURE
@@ -167,7 +167,7 @@ async def explain(call: Call) -> Reply:
             options = call.read_options(batch, EXPLAIN_OPTIONS)
             answers = predictor.explain(batch.rows, explain_options(options))
         if answer_type == JSON_LINES:
-            return Reply(_join_lines(answers), 200, JSON_LINES)
+            return Reply(_join_lines(map(encode_json, answers)), 200, JSON_LINES)
         return Reply.of_json({"explanations": answers, **_common_fields(batch, options)})
 
     # Flips of a model with many features take long, whatever the length of the row.
@@ -257,7 +257,9 @@ def _common_fields(batch: Batch, options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _format_predictions(predictions: Predictions, media_type: str, fields: Mapping[str, Any]) -> Reply:
     if media_type == JSON:
-        return Reply.of_json({"predictions": predictions.to_json(), **fields})
+        # A comma and the further fields take the place of the brace before them.
+        more = encode_json(fields).replace("{", ",", 1) if fields else "}"
+        return Reply(f'{{"predictions":[{",".join(predictions.to_json())}]{more}'.encode())
     if media_type == JSON_LINES:
         return Reply(_join_lines(predictions.to_json()), 200, JSON_LINES)
     if media_type == CSV:
@@ -267,5 +269,5 @@ def _format_predictions(predictions: Predictions, media_type: str, fields: Mappi
     return Reply(write_table(predictions.columns()), 200, ARROW)
 
 
-def _join_lines(answers: list[dict[str, Any]]) -> bytes:
-    return b"".join(encode_json(answer) + b"\n" for answer in answers)
+def _join_lines(answers: Iterable[str]) -> bytes:
+    return "".join(f"{answer}\n" for answer in answers).encode()
