@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from weigh import errors
 from weigh.atomic_files import error_reason
+from weigh.features.kind_registry import Derived
 from weigh.model.base import BaseModel
 from weigh.model.file.loading import load
 from weigh.serve.answers import Predictor
@@ -257,8 +258,19 @@ def _load_file(name: str, path: Path) -> ServedModel:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if _read_signature(path) == before:
+            _check_functions(model, path)
             return ServedModel(name, path, digest, model, time.time(), before)
     raise errors.ModelFileError(f"{path} is being replaced again and again. Write it once, then serve it.")
+
+
+def _check_functions(model: BaseModel, path: Path) -> None:
+    """Raise Unsupported for a model with derived columns, because files do not hold their functions."""
+    names = [name for name, kind in model.schema.made.items() if isinstance(kind, Derived)]
+    if names:
+        raise errors.Unsupported(
+            f"{path}: the functions of its derived columns, {errors.quote_names(names)}, are not in the "
+            "file. Serve it from Python: weigh.serve.create_app({name: weigh.load(path, derived=functions)})."
+        )
 
 
 def _read_signature(path: Path) -> Signature:

@@ -10,6 +10,7 @@ import tempfile
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -108,11 +109,14 @@ def serve(settings: ServerSettings, show: Callable[[StartFacts], None]) -> None:
     with _metrics_folder() as folder, contextlib.closing(_listen(settings)) as listener:
         settings = replace(settings, metrics_folder=folder, port=listener.getsockname()[1])
         app = settings.create_app()
+        if hasattr(signal, "SIGHUP"):
+            # Until the application handles it, there is nothing to look for.
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
         show(_start_facts(settings, app))
         # Feedback has been carried over; the other processes find it done.
         settings = replace(settings, rebase=False)
         if settings.workers == 1:
-            uvicorn.Server(_server_config(settings, app)).run(sockets=[listener])
+            _OneProcess(_server_config(settings, app)).run(sockets=[listener])
         else:
             del app
             _WorkerProcesses(_server_config(settings, settings.create_app), sockets=[listener]).run()
@@ -136,6 +140,16 @@ def _server_config(settings: ServerSettings, app: Any) -> uvicorn.Config:
         timeout_graceful_shutdown=DRAIN_SECONDS,
         timeout_worker_healthcheck=HEALTH_SECONDS,
     )
+
+
+class _OneProcess(uvicorn.Server):  # type: ignore[misc]
+    """A process that returns when it has stopped, and is not ended by the signal that stopped it."""
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop, and on a second Ctrl-C at once."""
+        del frame
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
 
 
 class _WorkerProcesses(Multiprocess):  # type: ignore[misc]

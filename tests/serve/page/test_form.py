@@ -67,7 +67,7 @@ def test_a_regression_shows_its_parts_and_how_sure_it_is(visit: Visits) -> None:
     page.get_by_label("rooms", exact=True).fill("2")
     predicted = served()["rent"].predict([{"area": 50, "rooms": 2}])[0]
     each.wait_for_verdict(f"{predicted:,.3f}".rstrip("0"))
-    assert "with a probability of about 95 %" in page.locator(".notes").inner_text()
+    assert "with a probability of about 95\u202f%" in page.locator(".notes").inner_text()
     assert page.locator(".flip").is_hidden()
 
 

@@ -28,7 +28,10 @@ _FILE_PROBLEM = "The server cannot read or write its files now, so nothing was c
 _BODY_PATH = re.compile(r"/proc/self/fd/\d+|\S*/weigh-\w+\.csv")
 
 # Advice that a client of the API can follow; the other steps are for whoever trains the model.
-_STEPS = {"missing value": "Use null for missing values; in CSV leave the field empty."}
+_STEPS = {
+    "missing value": "Use null for missing values; in CSV leave the field empty.",
+    "drop missing labels": "Leave such rows out.",
+}
 
 
 class Problem(Exception):
