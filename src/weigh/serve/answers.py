@@ -11,6 +11,7 @@ import numpy as np
 
 from weigh import errors
 from weigh._core import to_json_fields
+from weigh.deduplicated_warnings import collect_warnings
 from weigh.features.blocks import Floats
 from weigh.model.base import Model
 from weigh.model.decision import UNSURE, Decision, log_softmax
@@ -200,7 +201,8 @@ class Predictor:
         """Return why the first row is unlike the training rows; None if the model cannot tell."""
         if not self._can_examine:
             return None
-        return self.find_unfamiliar(rows)[0]
+        with collect_warnings():  # which the prediction has, too
+            return self.find_unfamiliar(rows)[0]
 
     @cached_property
     def _can_examine(self) -> bool:

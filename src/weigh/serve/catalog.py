@@ -44,7 +44,7 @@ class ServedModel:
     model: BaseModel
     loaded_at: float
     signature: Signature | None = None
-    feedback: Any = None  # a FeedbackStore
+    feedback: Any = None  # a ModelFeedback or CannotLearn, which import the journal
 
     @cached_property
     def base_predictor(self) -> Predictor:
@@ -109,7 +109,7 @@ class ServedModel:
 class ModelCatalog:
     """Models by name; `refresh` loads the files that have changed since.
 
-    `open_feedback(name, model, digest)` returns the store of the feedback on a model, or None.
+    `open_feedback(name, model, digest)` returns the feedback on a model, or None.
     """
 
     def __init__(

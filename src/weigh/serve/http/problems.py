@@ -72,10 +72,13 @@ def to_problem(error: Advised) -> Problem:
     if status == 503:
         # Paths of the server are not the client's business.
         return Problem(status, _FILE_PROBLEM, fields=fields)
-    detail = _BODY_PATH.sub("the body", error.render(_write_advice))
-    if detail.startswith("the body"):
-        detail = f"T{detail[1:]}"
-    return Problem(status, detail, fields=fields)
+    return Problem(status, format_message(error), fields=fields)
+
+
+def format_message(message: Advised) -> str:
+    """Return an error or a warning of the library in the terms of the API."""
+    text = _BODY_PATH.sub("the body", message.render(_write_advice))
+    return f"T{text[1:]}" if text.startswith("the body") else text
 
 
 def _write_advice(advice: Setting | Step) -> str:
