@@ -131,6 +131,22 @@ def test_a_stopped_server_leaves_nothing_behind(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
+def test_workers_end_with_the_process_that_started_them(model_path: Path) -> None:
+    with run_server(model_path, "--workers", "2") as server:
+        wait_until(lambda: _is_up(server))
+        server.stop(signal.SIGKILL)
+        wait_until(lambda: not _listens(server))
+
+
+def _listens(server: RunningServer) -> bool:
+    try:
+        server.connect().close()
+    except ConnectionRefusedError:
+        return False
+    return True
+
+
 def test_sighup_before_the_server_answers_does_not_end_it(model_path: Path) -> None:
     with run_server(model_path) as server:
         server.process.send_signal(signal.SIGHUP)

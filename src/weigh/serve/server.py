@@ -7,6 +7,8 @@ import os
 import signal
 import socket
 import tempfile
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,7 +21,7 @@ from uvicorn.supervisors.multiprocess import Multiprocess
 
 from weigh import errors
 from weigh.result import Facts
-from weigh.serve.app import create_app
+from weigh.serve.app import SECONDS_BETWEEN_LOOKS, create_app
 from weigh.serve.http.access import Access, TokenFile, is_loopback
 from weigh.serve.http.limits import Limits
 from weigh.serve.http.protocol import BoundedConfig, BoundedProtocol
@@ -47,11 +49,14 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
     log_format: str = "text"
     metrics_folder: str | None = None
+    parent: int | None = None  # the process that started this one, and without which it stops
 
     def create_app(self) -> Starlette:
         """Return the application of one process."""
         # Clients get the notes that concern them in their answers.
         warnings.filterwarnings("ignore", category=errors.WeighWarning)
+        if self.parent is not None:
+            threading.Thread(target=_stop_after, args=(self.parent,), daemon=True).start()
         log = ServerLog(self.log_format)
         tokens = None if self.token_file is None else TokenFile(self.token_file, log.event)
         hosts = [*self.allowed_hosts, self.host]
@@ -119,6 +124,7 @@ def serve(settings: ServerSettings, show: Callable[[StartFacts], None]) -> None:
             _OneProcess(_server_config(settings, app)).run(sockets=[listener])
         else:
             del app
+            settings = replace(settings, parent=os.getpid())
             _WorkerProcesses(_server_config(settings, settings.create_app), sockets=[listener]).run()
 
 
@@ -161,6 +167,13 @@ class _WorkerProcesses(Multiprocess):  # type: ignore[misc]
             if process.pid is not None:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process.pid, signal.SIGHUP)
+
+
+def _stop_after(parent: int) -> None:
+    """Stop this process when its parent was killed, which would have stopped it otherwise."""
+    while os.getppid() == parent:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextlib.contextmanager
