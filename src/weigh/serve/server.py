@@ -151,6 +151,8 @@ def _server_config(settings: ServerSettings, app: Any) -> uvicorn.Config:
 class _OneProcess(uvicorn.Server):  # type: ignore[misc]
     """A process that returns when it has stopped, and is not ended by the signal that stopped it."""
 
+    should_exit: bool
+
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stop, and on a second Ctrl-C at once."""
         del frame
