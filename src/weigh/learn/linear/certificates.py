@@ -53,7 +53,7 @@ def penalty_gaps(w: Floats, q: Floats, errors: Floats, l1: Floats, l2: Floats) -
     within = np.where(has_l2 & (l1 == 0), 0.0, np.maximum(within, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.where(has_l2, np.square(np.abs(l2 * w - (q - clipped)) + errors) / (2 * l2), 0.0)
-    return float((within + beyond).sum()) * (1 + w.size * EPS)
+    return float((within + beyond).sum()) * (1 + (w.size + 8) * EPS)
 
 
 def feasible_scales(q: Floats, errors: Floats, l1: Floats, l2: Floats) -> tuple[float, float]:

@@ -109,15 +109,60 @@ class UnpenalisedSpan:
         `products` are Uᵀ t r, with bounds on their errors.
         """
         size = float(np.linalg.norm(point)) * (1 + len(point) * EPS)
+        return min(size, float(np.hypot(*self._projection_parts(products, errors, point))))
+
+    def largest_step(self, U: Matrix, t: Floats, products: Floats, errors: Floats, point: Floats) -> float:
+        """Return an upper bound on the largest |uᵢ·c|, where √t U c is the projection of the point."""
         if self.directions is None:
-            return size
+            return math.inf
+        along, beside = self._projection_parts(products, errors, point)
+        sizes = np.sqrt(U.squared_times(np.ones(U.n_rows)))[self.kept]
+        row_norm = float(sizes @ np.sqrt(np.square(self.inverse_root).sum(axis=1)))
+        if along * row_norm > 0.5 and U.n_rows * U.width <= MAX_DENSE_CELLS:
+            # Of nearly collinear columns the weights are large, but their sums need not be.
+            columns = U.dense_columns(self.kept)
+            rows = np.abs(columns @ self.inverse_root)
+            rows += (len(self.kept) + 2) * EPS * (np.abs(columns) @ np.abs(self.inverse_root))
+            row_norm = float(np.sqrt(np.square(rows).sum(axis=1).max(initial=0.0)))
+        largest = along * row_norm / (1 - self.error)
+        if self.directions.size:
+            largest += beside * float(np.sqrt(np.square(self.directions).sum(axis=1) / t).max())
+        return largest * (1 + (U.n_rows + U.width) * EPS)
+
+    def _projection_parts(self, products: Floats, errors: Floats, point: Floats) -> tuple[float, float]:
+        """Bound the projections onto the kept columns, and onto the directions that others add."""
+        if self.directions is None:
+            return math.inf, math.inf
+        values, slack = self.basis_products(products, errors, point)
+        parts = (slice(len(self.kept)), slice(len(self.kept), None))
+        along, beside = (float(np.linalg.norm(values[at]) + np.linalg.norm(slack[at])) for at in parts)
+        if self.directions.size:
+            beside += self.error * along
+        return along / (1 - self.error), beside / (1 - self.error)
+
+    def basis_products(self, products: Floats, errors: Floats, point: Floats) -> tuple[Floats, Floats]:
+        """Return the products of points √t r [n] or [n, k] with the orthonormal columns, and their errors.
+
+        `products` are Uᵀ t r, with bounds on their errors.
+        """
+        assert self.directions is not None
         C, products = self.inverse_root, products[self.kept]
         errors = errors[self.kept] + (len(C) + 2) * EPS * np.abs(products)
-        along = np.linalg.norm(C.T @ products) + np.linalg.norm(np.abs(C).T @ errors)
-        beside = np.linalg.norm(self.directions.T @ point)
-        if self.directions.size:
-            beside += (self.direction_error + len(point) * EPS) * size + self.error * along
-        return min(size, float(np.hypot(along, beside)) / (1 - self.error))
+        beside = self.directions.T @ point
+        slack = (self.direction_error + len(point) * EPS) * np.linalg.norm(point, axis=0)
+        parts = [np.abs(C).T @ errors, np.broadcast_to(slack * (1 + len(point) * EPS), beside.shape)]
+        return np.concatenate([C.T @ products, beside]), np.concatenate(parts)
+
+    def basis(self, U: Matrix, t: Floats) -> tuple[Floats, float]:
+        """Return columns Z [n, rank] with the same span for which √t Z is orthonormal.
+
+        The second number bounds the norms of the rounding errors of the columns of √t Z.
+        """
+        assert self.directions is not None
+        sizes = np.sqrt(U.squared_times(t))[self.kept] @ np.abs(self.inverse_root)
+        rounding = (len(self.kept) + 2) * EPS * float(sizes.max(initial=1.0)) * (1 + U.n_rows * EPS)
+        Z = U.dense_columns(self.kept) @ self.inverse_root
+        return np.hstack([Z, self.directions / np.sqrt(t)[:, None]]), rounding + self.direction_error
 
 
 def _residual_directions(
