@@ -19,6 +19,7 @@ import numpy as np
 from weigh.features.blocks import Floats
 from weigh.learn.linear.certificates import (
     Certified,
+    certify_within,
     feasible_scales,
     penalty_gaps,
     unpenalised_columns,
@@ -34,7 +35,7 @@ from weigh.learn.linear.losses import (
 )
 from weigh.learn.linear.matrix import EPS, DenseMatrix
 from weigh.learn.linear.problem import MAX_DENSE_CELLS, Problem, Solution
-from weigh.learn.linear.row_products import RowProducts, can_extend, sum_error
+from weigh.learn.linear.row_products import RowProducts, sum_error
 from weigh.learn.linear.softmax_decrement import Decrement, bound_decrement
 from weigh.learn.linear.unpenalised_span import UnpenalisedSpan
 
@@ -50,14 +51,15 @@ def certify_log(problem: Problem, solution: Solution, n_classes: int, tol: float
     stays as it is, an estimate.
     """
     problem = problem.drop_zero_weights()
+    solution = replace(solution, w=problem.round_weights(solution.w))
     penalties = np.append(problem.l1 + problem.l2, 0.0 if problem.has_intercept else 1.0)
     if not has_dual_bound(make_loss(problem, n_classes), penalties):
         return solution
-    certified = _LogCertificate(problem, solution, n_classes, is_extended=False).certify()
-    if certified.gap > tol and can_extend(problem.X):
-        extended = _LogCertificate(problem, solution, n_classes, is_extended=True).certify()
-        certified = min(certified, extended, key=lambda certificate: certificate.gap)
-    return replace(solution, objective=certified.objective, gap=certified.gap)
+
+    def certify(is_extended: bool) -> Certified:
+        return _LogCertificate(problem, solution, n_classes, is_extended=is_extended).certify()
+
+    return certify_within(tol, problem, solution, certify)
 
 
 class _LogCertificate:
@@ -80,8 +82,9 @@ class _LogCertificate:
         self.p = np.hstack([self.loss.probabilities(-self.S), p]) if self.is_binary else p
         self.logs = _log_probabilities(self.S)
         # p − y without cancellation where p is near 1.
-        self.true_class = (np.arange(len(p)), problem.y.astype(np.int64))
-        self.base = self._balance(self.p)
+        self.base, y = self.p.copy(), (np.arange(len(p)), problem.y.astype(np.int64))
+        self.base[y] = 0.0
+        self.base[y] = -self.base.sum(axis=1)
 
     def certify(self) -> Certified:
         """Return objective and gap."""
@@ -96,21 +99,14 @@ class _LogCertificate:
             if self.is_binary:
                 change = np.clip(change, -self.p[:, 1:], self.p[:, :1])
             starts.append(np.hstack([-change, change]) if self.is_binary else change)
-        steps = [self._step_to_feasibility(np.maximum(start, -self.p)) for start in starts]
+        steps = [self._step_to_feasibility(self._balance(np.maximum(start, -self.p))) for start in starts]
         # Log loss is not negative.
         gap = min([objective, *(self._gap(step) for step in steps if step is not None)])
         return Certified(objective, gap + objective_error)
 
-    def _balance(self, table: Floats) -> Floats:
-        """Return a table [n, classes] with rows that sum to zero, by the value of the true class."""
-        balanced = table.copy()
-        balanced[self.true_class] = 0.0
-        balanced[self.true_class] = -balanced.sum(axis=1)
-        return balanced
-
     def _gap(self, step: Floats) -> float:
         """Return the gap to the dual point p + step, scaled until it is feasible, or infinity."""
-        theta = -self.s * self._balance(self.base + step)
+        theta = -self.s * (self.base + step)
         theta = theta[:, 1] if self.is_binary else theta
         q, errors = self.rows.correlations(theta)
         p = self.p + step
@@ -163,14 +159,19 @@ class _LogCertificate:
             d = U.times(solve_newton_system(hess, U.transposed_times(theta[:, -self.loss.n_outputs :])))
             if not np.abs(d).max(initial=0.0) <= _MAX_STEP:
                 return None
-            if self.is_binary:
-                change = self.p[:, :1] * self.p[:, 1:] * d
-                step = step + np.hstack([-change, change])
-            else:
-                step = step + self.p * (d - (self.p * d).sum(axis=1, keepdims=True))
+            d = np.hstack([np.zeros_like(d), d]) if self.is_binary else d
+            step = self._balance(step + self.p * (d - (self.p * d).sum(axis=1, keepdims=True)))
             if not np.abs(d).max(initial=0.0) > _SMALL_STEP:
                 break
         return step if (self.p + step >= 0).all() else None
+
+    def _balance(self, step: Floats) -> Floats:
+        """Make the changes of a row sum to zero by that of its largest probability, so no digits cancel."""
+        largest = (np.arange(len(step)), self.p.argmax(axis=1))
+        step = step.copy()
+        step[largest] = 0.0
+        step[largest] = -step.sum(axis=1)
+        return step
 
     def _hessian(self) -> Floats:
         p, U = self.p[:, -self.loss.n_outputs :], self.unpenalised

@@ -86,9 +86,15 @@ class RowProducts:
         return float(np.sqrt((self.weights * squares).sum())) * (1 + sum_error(len(r)))
 
     def residuals(self, target: Floats, w: Floats, b: Floats) -> tuple[DoubleDouble, float]:
-        """Return target − o − X w − b [n] or [n, k], and a bound on the norm of its error."""
-        offset = 0.0 if self.problem.offset is None else self.problem.offset
-        terms = (target, -np.asarray(offset), -np.asarray(b))
+        """Return target − o − X w − b [n] or [n, k], and a bound on the norm of its error.
+
+        Weights that are relative to prior means are those of a model: the sum is rounded to doubles.
+        """
+        offset, means = self.problem.offset, self.problem.prior_means
+        if means is not None:
+            offset, w = means.offset, w + means.weights
+        o = np.zeros(1) if offset is None else offset
+        terms = (target, -(o[:, None] if target.ndim > o.ndim else o), -np.asarray(b))
         # The products come first: they are largest, and the other terms cancel them.
         if self.is_extended:
             total = _extended_times(self.problem.X, w)
