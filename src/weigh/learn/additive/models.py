@@ -31,7 +31,8 @@ from weigh.learn.additive.pairs import (
     rank_pairs,
     strongest_columns,
 )
-from weigh.learn.additive.problem import AdditiveProblem, SquaredLoss
+from weigh.learn.additive.problem import AdditiveProblem, Prior, SquaredLoss
+from weigh.learn.additive.rounding import objective_rounding
 from weigh.learn.additive.smoothing import Smoothing, add_strengths, choose_strengths
 from weigh.learn.linear.logistic import null_model
 from weigh.learn.linear.losses import ScoreLoss, make_loss
@@ -263,14 +264,22 @@ def build_terms(
     return complete_terms(terms, fitted.fit, fitted.counts, scale, binary)
 
 
-def certify(fitted: FittedModel, null: float, scale: float, settings: CurveSettings) -> Optimality:
-    """Return the certificate of a fit, in the units of the targets, and warn if it is not optimal."""
-    solution, unit = fitted.fit.solution, scale**2
+def certify(
+    fitted: FittedModel, null: float, settings: CurveSettings, scale: float = 1.0, mean: float = 0.0
+) -> Optimality:
+    """Return the certificate of a fit, in the units of the targets, and warn if it is not optimal.
+
+    The targets were standardised by their mean and `scale`.
+    """
+    fit, unit = fitted.fit, scale**2
+    solution = fit.solution
+    prior = Prior(fit.problem, fit.smoothing.strengths)
+    rounding = objective_rounding(fit.problem, prior, solution.state, abs(mean) / scale)
     found = Solution(
         np.zeros(0),
         np.zeros(0),
         unit * solution.state.objective,
-        unit * solution.gap,
+        unit * (solution.gap + rounding),
         solution.iterations,
         METHOD,
     )
@@ -289,7 +298,7 @@ def learn_logistic(data: TrainingData, frequencies: Floats, settings: CurveSetti
     if fitted is None:
         return None
     fit, is_binary = fitted.fit, n_classes == 2
-    certificate = certify(fitted, null, 1.0, settings)
+    certificate = certify(fitted, null, settings)
     table = to_class_columns(fit.weights)
     intercepts = to_class_columns(np.atleast_2d(fit.intercepts))[0]
     loss = fit.solution.state.loss
@@ -336,7 +345,7 @@ def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel
     if fitted is None:
         return None
     fit = fitted.fit
-    certificate = certify(fitted, null, scale, settings)
+    certificate = certify(fitted, null, settings, scale, mean)
     loss = scale**2 * fit.solution.state.loss
     record = Fit(
         "squared",

@@ -212,11 +212,12 @@ def _refined_residual(
     coefficients, smallest = exact(np.zeros(kept.shape[1])), np.inf
     for _ in range(_MAX_REFINEMENTS):
         combined = two_product(kept, coefficients.high).sum(axis=1).plus(exact(kept @ coefficients.low))
-        residual = root * exact(column).minus(combined).high
+        residual = exact(column).minus(combined).high
         terms = np.abs(column) + np.abs(kept) @ np.abs(coefficients.high)
-        size = float(np.linalg.norm(root * terms))
-        if np.linalg.norm(residual) <= _EXACT * size:
+        # In every row: rows of little weight may still tell the columns apart.
+        if (np.abs(residual) <= _EXACT * terms).all():
             return np.zeros_like(residual), 0.0
+        residual, size = root * residual, float(np.linalg.norm(root * terms))
         along = Q.T @ residual
         remaining = float(np.linalg.norm(along))
         if remaining <= _ORTHOGONAL * np.linalg.norm(residual) or remaining >= smallest:
