@@ -114,6 +114,30 @@ def test_a_killed_worker_changes_nothing(client: Client, tmp_path: Path, moment:
     client.wait_for_workers(2)
 
 
+def test_an_interrupt_frees_the_cluster(client: Client, tmp_path: Path):
+    parts = dd.from_pandas(CLASSES, npartitions=20)
+    slow = parts.map_partitions(slow_rows, str(tmp_path), 2.0, meta=parts._meta)
+    schema = weigh.NaiveBayes().fit(CLASSES, "label").schema_
+
+    def interrupt() -> None:
+        while len(os.listdir(tmp_path)) < 3:  # one partition is read for the first rows
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        weigh.NaiveBayes(columns=schema).fit(slow, "label")
+    thread.join()
+    n_read = len(os.listdir(tmp_path))
+    for _ in range(300):
+        if not any(client.processing().values()):
+            break
+        time.sleep(0.1)
+    assert not any(client.processing().values())
+    assert n_read < 15
+
+
 def test_predictions_are_lazy_and_belong_to_their_rows(client: Client):
     learner = weigh.NaiveBayes().fit(CLASSES, "label")
     table = CLASSES.sample(frac=1, random_state=0)

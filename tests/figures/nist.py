@@ -100,3 +100,9 @@ def reference_sets() -> dict[str, ReferenceSet]:
     for number, factor in ((3, 1.0), (4, 100.0), (5, 10_000.0)):
         sets[f"Wampler{number}"] = ReferenceSet(wampler, polynomial + factor * noise, ones)
     return sets
+
+
+def correct_digits(found: Floats, expected: Floats) -> float:
+    """Return −log₁₀ of the largest relative error, at most 15."""
+    error = float(np.max(np.abs(found - expected) / np.abs(expected)))
+    return 15.0 if error < 1e-15 else -float(np.log10(error))

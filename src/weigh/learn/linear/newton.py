@@ -64,6 +64,7 @@ class NewtonSolver:
             if self._may_diverge:
                 check_not_separable(surface, point.W)
             if decrement <= max(target, ROUNDING_TOLERANCE * point.value) or iteration == max_iter:
+                self._check_not_diverging(step)
                 gap = surface.gap(point, decrement)
                 # Once the objective stalls, a few more steps still improve the dual point.
                 n_stalled += decrement <= ROUNDING_TOLERANCE * point.value
@@ -71,15 +72,18 @@ class NewtonSolver:
                     break
             point, has_moved = self._line_search(point, step, decrement)
             if not has_moved:
+                self._check_not_diverging(step)
                 gap = surface.gap(point, decrement)
                 break
-        if self._may_diverge:
-            check_not_diverging(surface, step)
         if gap <= target:
             # The last step is already computed and doubles the correct digits of the weights.
             point, _ = self._line_search(point, step, decrement)
         W = self._centre_unpenalised_weights(point.W)
         return SolverResult(W, point.value, max(gap, 0.0), iteration, surface.method)
+
+    def _check_not_diverging(self, step: Floats) -> None:
+        if self._may_diverge:
+            check_not_diverging(self.surface, step)
 
     def _line_search(self, point: Any, step: Floats, decrement: float) -> tuple[Any, bool]:
         """Halve the step until the objective falls (Armijo); return the point and whether it does."""
