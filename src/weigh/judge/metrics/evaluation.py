@@ -33,7 +33,7 @@ from weigh.judge.metrics.reliability import (
 )
 from weigh.judge.metrics.training_overlap import OverlapDetector, TrainingOverlap
 from weigh.result import Facts, Section, TabularResult, to_json
-from weigh.source.partitioned.recognition import has_partitions
+from weigh.source.memory.columns import is_partitioned
 from weigh.text import format_count, format_quantity
 
 
@@ -161,7 +161,7 @@ def evaluate(
     if not (isinstance(level, int | float | np.floating) and 0.0 < level < 1.0):
         raise errors.parameter_error("evaluate", "level", "a number between 0 and 1", level)
     predictor, weights = make_predictor(model), check_sample_weights(sample_weight)
-    if has_partitions(data):
+    if is_partitioned(data):
         return _evaluate_partitions(model, evaluate_partitions(model, data, y, label, weights), float(level))
     detector = OverlapDetector(model, predictor)
     if is_regression(model):

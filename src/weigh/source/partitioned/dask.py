@@ -81,7 +81,7 @@ def open_parquet(files: Sequence[str], address: str | None) -> Iterator[DaskFram
     import dask.dataframe as dd
     from distributed import Client
 
-    local: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
+    local: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0"}
     try:
         client = Client(address, timeout=TIMEOUT) if address else Client(**local)
     except (OSError, ValueError) as error:
