@@ -18,6 +18,7 @@ from distributed import Client, LocalCluster
 import weigh
 from tests.engines.frames import mixed_table
 from weigh import errors
+from weigh.source.partitioned import dask as engine
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::weigh.errors.MissingNumbers"),
@@ -65,6 +66,17 @@ def test_partitions_of_files_are_read_by_the_workers(client: Client, tmp_path: P
     for i in range(3):
         CLASSES[1000 * i : 1000 * (i + 1)].to_parquet(tmp_path / f"{i}.parquet")
     frame = dd.read_parquet(tmp_path)
+    local = weigh.NaiveBayes().fit(CLASSES, "label").model_
+    assert weigh.NaiveBayes().fit(frame, "label").model_.to_bytes() == local.to_bytes()
+
+
+def test_row_groups_are_read_by_the_workers(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(engine, "PARTITION_BYTES", 60_000)
+    files = [str(tmp_path / f"{i}.parquet") for i in range(2)]
+    for i, file in enumerate(files):
+        CLASSES[1500 * i : 1500 * (i + 1)].to_parquet(file, row_group_size=400)
+    frame = engine.DaskParquet(dd.read_parquet(files), files)
+    assert 2 < len(frame._partitions()[0]) < 8
     local = weigh.NaiveBayes().fit(CLASSES, "label").model_
     assert weigh.NaiveBayes().fit(frame, "label").model_.to_bytes() == local.to_bytes()
 
