@@ -33,7 +33,9 @@ def _score_errors(problem: AdditiveProblem, state: State, gradient: Floats) -> F
     """Bound the rounding errors of scores and targets [n, k], but for a common shift."""
     rows = problem.X.rows
     n_terms = int(np.diff(rows.indptr).max(initial=0))
-    n_terms += max((effect.basis.shape[1] for effect in problem.effects if effect.basis is not None), default=0)
+    n_terms += max(
+        (effect.basis.shape[1] for effect in problem.effects if effect.basis is not None), default=0
+    )
     sizes = [
         np.abs(state.U[at]) if effect.basis is None else np.abs(effect.basis) @ np.abs(state.U[at])
         for effect, at in problem.slices()
