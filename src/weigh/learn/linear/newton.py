@@ -144,10 +144,15 @@ def check_not_separable(loss: CrossEntropyLoss, X: Matrix, free: Mask, W: Floats
 
 
 def check_not_diverging(loss: CrossEntropyLoss, X: Matrix, free: Mask, step: Floats, n_features: int) -> None:
-    """Raise Separated if a step at the apparent optimum increases some margins and decreases none."""
+    """Raise Separated if a step at the apparent optimum moves scores of some rows' classes away from others.
+
+    The score of no row's class may move below that of another class.
+    """
     free_step = np.where(free[:, None], step, 0.0)
-    margins = loss.margins(X.times(free_step))
-    if not len(margins) or margins.max() < MIN_DIVERGING_MARGIN or margins.min() < -MAX_STATIONARY_SHARE:
+    T = X.times(free_step)
+    if not len(T) or loss.leads(T).max() < MIN_DIVERGING_MARGIN:
+        return
+    if loss.margins(T).min() < -MAX_STATIONARY_SHARE:
         return
     sizes = np.abs(free_step[:n_features]).max(axis=1, initial=0.0)
     features = np.flatnonzero(sizes > MAX_STATIONARY_SHARE * np.abs(free_step).max()).tolist()
