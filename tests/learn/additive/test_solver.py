@@ -12,7 +12,6 @@ from tests.learn.additive.problems import Case, make_case
 from weigh.learn.additive.models import LossMaker
 from weigh.learn.additive.preconditioner import Preconditioner
 from weigh.learn.additive.problem import AdditiveProblem, Prior, State, evaluate
-from weigh.learn.additive.rounding import objective_rounding
 from weigh.learn.additive.solver import duality_gap, minimise, newton_step, optimise_intercept, take_step
 
 CLASSES = [0, 2, 3]
@@ -167,27 +166,3 @@ def test_rows_of_weight_zero_do_not_matter(n_classes: int) -> None:
     smaller = AdditiveProblem(problem.X.select_rows(kept), loss, problem.effects)
     other = minimise(smaller, case.strengths, zero(case), 1e-10, 100)
     np.testing.assert_allclose(other.state.U, solution.state.U, atol=1e-6)
-
-
-@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="long doubles have no further digits")
-@pytest.mark.parametrize("is_weighted", [False, True])
-@pytest.mark.parametrize("size", [0.3, 300.0])
-def test_the_rounding_error_of_the_objective_is_bounded(size: float, is_weighted: bool) -> None:
-    case = make_case(0, is_weighted=is_weighted)
-    prior, long = Prior(case.problem, case.strengths), np.longdouble
-    X, loss = case.problem.X.rows.to_dense().astype(long), case.problem.loss
-    errors = []
-    for seed in range(20):
-        U, b = random_point(case, seed, size)
-        state = evaluate(case.problem, prior, U, b)
-        heights = [e.expand(U[at]) if e.basis is None else e.basis.astype(long) @ U[at].astype(long)
-                   for e, at in case.problem.slices()]  # fmt: skip
-        residuals = X @ np.concatenate(heights) + b - loss.y.astype(long)
-        exact = (loss.weights * np.square(residuals)).sum() / 2
-        for at, P in prior.parts:
-            Pu = P.astype(long) @ U[at] if P.ndim == 2 else P[:, None] * U[at].astype(long)
-            exact += (U[at] * Pu).sum() / 2
-        bound = objective_rounding(case.problem, prior, state, 0.0)
-        errors.append(abs(float(exact - long(state.objective))) / bound)
-        assert bound < 1e-11 * state.objective
-    assert 1e-4 < max(errors) <= 1

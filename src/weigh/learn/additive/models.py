@@ -32,10 +32,11 @@ from weigh.learn.additive.pairs import (
     strongest_columns,
 )
 from weigh.learn.additive.problem import AdditiveProblem, Prior, SquaredLoss
-from weigh.learn.additive.rounding import objective_rounding
 from weigh.learn.additive.smoothing import Smoothing, add_strengths, choose_strengths
+from weigh.learn.additive.solver import objective_error
 from weigh.learn.linear.logistic import null_model
 from weigh.learn.linear.losses import ScoreLoss, make_loss
+from weigh.learn.linear.matrix import EPS
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.problem_setup import optimality_certificate, warn_unless_optimal
 from weigh.learn.linear.training_data import TrainingData
@@ -132,8 +133,8 @@ class _Targets:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedModel:
-    """An additive fit with the schema, terms and counts of its main effects and pairs."""
+class FittedEffects:
+    """An additive fit with its schema, which names the pairs, their axes, and the counts of all cells."""
 
     schema: Schema
     fit: AdditiveFit
@@ -143,7 +144,7 @@ class FittedModel:
 
 def fit_effects(
     data: TrainingData, make: LossMaker, null: float, settings: CurveSettings
-) -> FittedModel | None:
+) -> FittedEffects | None:
     """Fit the main effects, choose pairs if asked for, and minimise the objective over all of them.
 
     Returns None if there is neither a curve nor a pair.
@@ -166,7 +167,7 @@ def fit_effects(
             axes = [(pair_data.axes[a], pair_data.axes[b]) for a, b in pairs]
             schema = replace(schema, pairs=tuple((left.name, right.name) for left, right in axes))
         fit = finish(problem, smoothing, null, settings.tol, settings.max_iter)
-    return FittedModel(schema, fit, axes, counts)
+    return FittedEffects(schema, fit, axes, counts)
 
 
 def _count_dense_weights(effects: AdditiveData, make: LossMaker) -> int:
@@ -216,11 +217,8 @@ def _select_pairs(
     if isinstance(settings.pairs, str):
         return choose_pairs(sample, smoothing, data, make_in_sample, weights)
     p = sample.loss.probabilities(sample.scores(smoothing.U, smoothing.b))
-    gradients, curvatures = sample.loss.score_gradient(p), sample.loss.hessian_times(p, np.ones_like(p))
-    if p.shape[1] > 1:
-        curvatures = p * (1 - p) * sample.loss.weights
     strongest = strongest_columns(sample, smoothing.U, data)
-    return list(rank_pairs(data, gradients, curvatures, strongest, smoothing.noise))[: settings.pairs]
+    return list(rank_pairs(data, sample.loss, p, strongest, smoothing.noise))[: settings.pairs]
 
 
 def _add_pairs(
@@ -251,7 +249,7 @@ def _add_pairs(
 
 
 def build_terms(
-    data: TrainingData, fitted: FittedModel, table: Floats, scale: float, binary: bool
+    data: TrainingData, fitted: FittedEffects, table: Floats, scale: float, binary: bool
 ) -> list[Any]:
     """Return the terms of the model: main effects with the weights [features, outputs], then pairs."""
     orders = data.feature_orders
@@ -265,16 +263,15 @@ def build_terms(
 
 
 def certify(
-    fitted: FittedModel, null: float, settings: CurveSettings, scale: float = 1.0, mean: float = 0.0
+    fitted: FittedEffects, null: float, settings: CurveSettings, scale: float = 1.0, mean: float = 0.0
 ) -> Optimality:
-    """Return the certificate of a fit, in the units of the targets, and warn if it is not optimal.
+    """Return the certificate of a fit to standardised targets, in their units; warn if it is not optimal.
 
-    The targets were standardised by their mean and `scale`.
+    The gap includes the rounding errors of the objective, and of the mean in the intercept.
     """
     fit, unit = fitted.fit, scale**2
-    solution = fit.solution
-    prior = Prior(fit.problem, fit.smoothing.strengths)
-    rounding = objective_rounding(fit.problem, prior, solution.state, abs(mean) / scale)
+    solution, prior = fit.solution, Prior(fit.problem, fit.smoothing.strengths)
+    rounding = objective_error(fit.problem, prior, solution.state) + null * (EPS * mean / scale) ** 2
     found = Solution(
         np.zeros(0),
         np.zeros(0),
@@ -338,9 +335,10 @@ def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel
     weights = np.ones(len(y)) if data.weights is None else data.weights
     total = float(weights.sum())
     mean = float(np.average(y, weights=weights))
-    scale = float(np.sqrt(np.average(np.square(y - mean), weights=weights))) or 1.0
+    spread = float(np.sqrt(np.average(np.square(y - mean), weights=weights)))
+    scale = spread or 1.0
     make = LossMaker((y - mean) / scale, data.weights, 0)
-    null = 0.5 * total
+    null = 0.5 * total if spread else 0.0
     fitted = fit_effects(data, make, null, settings)
     if fitted is None:
         return None
@@ -359,7 +357,7 @@ def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel
         scale_by="marginal likelihood",
         spread=scale,
         lost=loss,
-        r2=1 - fit.solution.state.loss / null,
+        r2=1 - fit.solution.state.loss / null if null else None,
         strengths=strengths_by_title(fitted.schema, fit),
     )
     terms = build_terms(data, fitted, scale * fit.weights, scale, False)
