@@ -102,19 +102,20 @@ def certify_squared(problem: Problem, solution: Solution, tol: float, gram: Floa
     """
     problem = problem.drop_zero_weights()
     solution = replace(solution, w=problem.round_weights(solution.w))
-    weights = RowProducts(problem, is_extended=False).weights
-    span = UnpenalisedSpan.decompose(unpenalised_columns(problem)[1], weights, gram)
-    certified = _certify_squared(problem, solution, span, is_extended=False)
+    squares = None
+    if gram is not None and len(gram) == problem.X.width + problem.has_intercept:
+        squares = np.diagonal(gram)[: problem.X.width]
+    rows = RowProducts(problem, is_extended=False, squares=squares)
+    span = UnpenalisedSpan.decompose(unpenalised_columns(problem)[1], rows.weights, gram)
+    certified = _certify_squared(rows, solution, span)
     if certified.gap > tol and can_extend(problem.X):
-        extended = _certify_squared(problem, solution, span, is_extended=True)
+        extended = _certify_squared(rows.with_extended_precision(), solution, span)
         certified = min(certified, extended, key=lambda certificate: certificate.gap)
     return replace(solution, objective=certified.objective, gap=certified.gap)
 
 
-def _certify_squared(
-    problem: Problem, solution: Solution, span: UnpenalisedSpan, *, is_extended: bool
-) -> Certified:
-    rows = RowProducts(problem, is_extended=is_extended)
+def _certify_squared(rows: RowProducts, solution: Solution, span: UnpenalisedSpan) -> Certified:
+    problem = rows.problem
     residuals, error = rows.residuals(problem.y, solution.w, solution.b)
     r = residuals.high
     error += rows.norm(residuals.low) + 2 * EPS * rows.norm(r)
