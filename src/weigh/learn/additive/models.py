@@ -32,11 +32,10 @@ from weigh.learn.additive.pairs import (
     strongest_columns,
 )
 from weigh.learn.additive.problem import AdditiveProblem, Prior, SquaredLoss
+from weigh.learn.additive.rounding import objective_rounding
 from weigh.learn.additive.smoothing import Smoothing, add_strengths, choose_strengths
-from weigh.learn.additive.solver import objective_error
 from weigh.learn.linear.logistic import null_model
 from weigh.learn.linear.losses import ScoreLoss, make_loss
-from weigh.learn.linear.matrix import EPS
 from weigh.learn.linear.problem import Problem, Solution
 from weigh.learn.linear.problem_setup import optimality_certificate, warn_unless_optimal
 from weigh.learn.linear.training_data import TrainingData
@@ -265,13 +264,14 @@ def build_terms(
 def certify(
     fitted: FittedEffects, null: float, settings: CurveSettings, scale: float = 1.0, mean: float = 0.0
 ) -> Optimality:
-    """Return the certificate of a fit to standardised targets, in their units; warn if it is not optimal.
+    """Return the certificate of a fit, in the units of the targets, and warn if it is not optimal.
 
-    The gap includes the rounding errors of the objective, and of the mean in the intercept.
+    The targets were standardised by their mean and `scale`.
     """
     fit, unit = fitted.fit, scale**2
-    solution, prior = fit.solution, Prior(fit.problem, fit.smoothing.strengths)
-    rounding = objective_error(fit.problem, prior, solution.state) + null * (EPS * mean / scale) ** 2
+    solution = fit.solution
+    prior = Prior(fit.problem, fit.smoothing.strengths)
+    rounding = objective_rounding(fit.problem, prior, solution.state, abs(mean) / scale)
     found = Solution(
         np.zeros(0),
         np.zeros(0),

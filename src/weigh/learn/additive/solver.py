@@ -10,15 +10,13 @@ of the intercept b,
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from weigh.features.blocks import Floats
 from weigh.learn.additive.preconditioner import Preconditioner
-from weigh.learn.additive.problem import AdditiveProblem, Prior, SquaredLoss, State, evaluate
-from weigh.learn.linear.matrix import EPS, SparseMatrix
-from weigh.learn.linear.row_products import sum_error
+from weigh.learn.additive.problem import AdditiveProblem, Prior, State, evaluate
 
 MAX_CG_ITERATIONS = 200
 INTERCEPT_TOLERANCE = 1e-9  # of Σ |gradient|: the largest intercept gradient that counts as zero
@@ -87,34 +85,6 @@ def duality_gap(problem: AdditiveProblem, prior: Prior, state: State) -> float:
     if bounded is not None:
         multipliers = np.where(bounded & (state.U <= 0), np.maximum(state.grad, 0.0), 0.0)
     return 0.5 * prior.inverse_quadratic(state.grad - multipliers) + float((multipliers * state.U).sum())
-
-
-def objective_error(problem: AdditiveProblem, prior: Prior, state: State) -> float:
-    """Bound the rounding error of the objective at a point.
-
-    Heights are sums of coordinates, and scores are sums of heights. An error of a score changes the loss by
-    the gradient times the error; the loss of a score has an error in proportion to the score.
-    """
-    loss, rows = problem.loss, problem.X.rows
-    sizes = np.concatenate(
-        [
-            np.abs(state.U[at]) if effect.basis is None else np.abs(effect.basis) @ np.abs(state.U[at])
-            for effect, at in problem.slices()
-        ]
-    )
-    X = problem.X if rows.values is None else SparseMatrix(replace(rows, values=np.abs(rows.values)))
-    S = X.times(np.ascontiguousarray(sizes)) + np.abs(state.b)
-    if isinstance(loss, SquaredLoss):
-        S = S + np.abs(loss.y)
-    n_sums = max(0 if effect.basis is None else effect.n_coordinates for effect in problem.effects)
-    n_terms = n_sums + int(np.diff(rows.indptr).max()) + 4
-    of_scores = n_terms * float((np.abs(loss.score_gradient(state.p)) * S).sum())
-    of_losses = 4 * float((loss.weights * S).sum()) + sum_error(problem.X.n_rows) / EPS * state.loss
-    of_prior = 0.0
-    for at, P in prior.parts:
-        U = np.abs(state.U[at])
-        of_prior += n_terms * float((U * (np.abs(P) @ U if P.ndim == 2 else P[:, None] * U)).sum())
-    return EPS * (of_scores + of_losses + of_prior)
 
 
 @dataclass(frozen=True, eq=False)

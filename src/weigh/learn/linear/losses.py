@@ -15,7 +15,7 @@ import numpy as np
 
 from weigh import algebra
 from weigh.features.blocks import Floats
-from weigh.learn.linear.matrix import EPS, Matrix
+from weigh.learn.linear.matrix import Matrix
 
 
 class Targets(Protocol):
@@ -212,7 +212,6 @@ def _xlogx(p: Floats) -> Floats:
 
 # Relative to a unit diagonal: smaller eigenvalues count as zero.
 MIN_CURVATURE = 1e-12
-_MAX_HESSIAN_ERROR = 0.5  # of H⁻¹, relative to itself
 
 
 def hessian(loss: CrossEntropyLoss, X: Matrix, l2: Floats, p: Floats) -> Floats:
@@ -244,47 +243,22 @@ def hessian(loss: CrossEntropyLoss, X: Matrix, l2: Floats, p: Floats) -> Floats:
 def solve_newton_system(hess: Floats, grad: Floats) -> Floats:
     """Return the Newton step −H⁻¹ g [width, k], with the pseudo-inverse if H is singular."""
     rhs = -grad.T.ravel()
-    scale, scaled = _scale_to_unit_diagonal(hess)
+    scale, scaled = scale_to_unit_diagonal(hess)
     lower = algebra.cholesky(scaled) if len(scaled) else scaled
     if lower is not None:
         step = algebra.cholesky_solve(lower, scale * rhs) if len(scaled) else rhs
     else:
-        values, V = _curved_directions(scaled)
-        step = V @ ((V.T @ (scale * rhs)) / values)
+        values, vectors = algebra.eigh(scaled)
+        is_curved = values > MIN_CURVATURE * values[-1]
+        V = vectors[:, is_curved]
+        step = V @ ((V.T @ (scale * rhs)) / values[is_curved])
     return np.asarray((scale * step).reshape(grad.shape[::-1]).T)
 
 
-def decrement_bound(hess: Floats, grad: Floats, errors: Floats, n_terms: int) -> float:
-    """Bound √(gᵀ H⁻¹ g) for gradients g within `errors` of grad [width, k].
-
-    The entries of H are sums of `n_terms` products. Infinite if their rounding, or the curvature added
-    to the diagonal, might be most of the curvature in some direction.
-    """
-    scale, scaled = _scale_to_unit_diagonal(hess)
-    lower = algebra.cholesky(scaled)
-    if lower is None:
-        return np.inf
-    inverse = algebra.triangular_inverse(lower).T
-    rounding = (n_terms + len(hess)) * EPS + MIN_CURVATURE
-    error = 2 * rounding * float(np.square(np.abs(inverse).sum(axis=0)).sum())
-    if not error <= _MAX_HESSIAN_ERROR:
-        return np.inf
-    root = scale[:, None] * inverse
-    size = np.linalg.norm(root.T @ grad.T.ravel()) + np.linalg.norm(np.abs(root).T @ errors.T.ravel())
-    return float(size) / (1 - error)
-
-
-def _scale_to_unit_diagonal(hess: Floats) -> tuple[Floats, Floats]:
+def scale_to_unit_diagonal(hess: Floats) -> tuple[Floats, Floats]:
     """Return factors f and the Hessian times fᵢ fⱼ, with a diagonal of one but for a little curvature."""
     diagonal = np.diagonal(hess)
     scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     scaled = hess * scale * scale[:, None]
     np.fill_diagonal(scaled, 1 + MIN_CURVATURE)
     return scale, scaled
-
-
-def _curved_directions(scaled: Floats) -> tuple[Floats, Floats]:
-    """Return the eigenvalues that do not count as zero, and their eigenvectors."""
-    values, vectors = algebra.eigh(scaled)
-    is_curved = values > MIN_CURVATURE * values[-1]
-    return values[is_curved], vectors[:, is_curved]
