@@ -94,7 +94,7 @@ def reference_sets() -> dict[str, ReferenceSet]:
         "Wampler1": ReferenceSet(wampler, polynomial, ones),
         # The published decimals have five digits, so rounding makes them those of the formula.
         "Wampler2": ReferenceSet(
-            wampler, np.round(1 + wampler @ 10.0 ** -np.arange(1, 6), 5), 10.0 ** -np.arange(6)
+            wampler, np.round(1 + wampler @ 10.0 ** -np.arange(1, 6), 5), np.asarray(10.0 ** -np.arange(6))
         ),
     }
     for number, factor in ((3, 1.0), (4, 100.0), (5, 10_000.0)):

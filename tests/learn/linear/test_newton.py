@@ -138,6 +138,12 @@ def test_one_class_that_a_plane_separates_from_two_others_is_an_error() -> None:
         solve_logistic_regression(make_problem(X, [0, 1, 2, 2, 0, 0, 0, 0]), 3, 1e-6, 1000)
 
 
+def test_a_class_at_the_end_of_a_column_beside_another_has_no_finite_optimum() -> None:
+    X = [[-3], [-1], [1], [-2], [-1], [-3], [3], [-2], [-1]]
+    with pytest.raises(Separated):
+        solve_logistic_regression(make_problem(X, [0, 1, 2, 1, 1, 2, 1, 1, 2]), 3, 1e-6, 1000)
+
+
 def test_an_offset_far_from_zero_is_left_to_the_intercept() -> None:
     rng = np.random.default_rng(0)
     problem = random_problem(3, 100, 3, 2, l2=1.0)

@@ -117,15 +117,18 @@ def certify_squared(problem: Problem, solution: Solution, tol: float, gram: Floa
     """
     problem = problem.drop_zero_weights()
     solution = replace(solution, w=problem.round_weights(solution.w))
+    squares = None
+    if gram is not None and len(gram) == problem.X.width + problem.has_intercept:
+        squares = np.diagonal(gram)[: problem.X.width]
     weights = RowProducts(problem, is_extended=False).weights
     span = UnpenalisedSpan.decompose(unpenalised_columns(problem)[1], weights, gram)
-    return certify_within(tol, problem, solution, partial(_certify_squared, problem, solution, span))
+    return certify_within(tol, problem, solution, partial(_certify_squared, problem, solution, span, squares))
 
 
 def _certify_squared(
-    problem: Problem, solution: Solution, span: UnpenalisedSpan, is_extended: bool
+    problem: Problem, solution: Solution, span: UnpenalisedSpan, squares: Floats | None, is_extended: bool
 ) -> Certified:
-    rows = RowProducts(problem, is_extended=is_extended)
+    rows = RowProducts(problem, is_extended=is_extended, squares=squares)
     residuals, error = rows.residuals(problem.y, solution.w, solution.b)
     r = residuals.high
     error += rows.norm(residuals.low) + 2 * EPS * rows.norm(r)

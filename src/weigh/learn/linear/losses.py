@@ -73,6 +73,9 @@ class CrossEntropyLoss(ScoreLoss, Protocol):
     def margins(self, T: Floats) -> Floats:
         """Return each row's margin: the score of its class above the best other one, without offset."""
 
+    def leads(self, T: Floats) -> Floats:
+        """Return the score of each row's class above the worst other one, without offset."""
+
 
 class LogisticLoss:
     """Log loss of two classes, log(1 + eᶻ) − y z."""
@@ -121,6 +124,10 @@ class LogisticLoss:
     def margins(self, T: Floats) -> Floats:
         """Return each row's margin: the score of its class above the best other one, without offset."""
         return np.where(self.y > 0, T, -T)[:, 0]
+
+    def leads(self, T: Floats) -> Floats:
+        """Return the score of each row's class above the worst other one, without offset."""
+        return self.margins(T)
 
 
 class SoftmaxLoss:
@@ -182,6 +189,10 @@ class SoftmaxLoss:
         others = T.copy()
         others[self._true_class] = -np.inf
         return np.asarray(T[self._true_class] - others.max(axis=1))
+
+    def leads(self, T: Floats) -> Floats:
+        """Return the score of each row's class above the worst other one, without offset."""
+        return np.asarray(T[self._true_class] - T.min(axis=1))
 
 
 def make_loss(problem: Targets, n_classes: int) -> CrossEntropyLoss:

@@ -106,7 +106,7 @@ class NewtonSolver:
 def check_not_separable(surface: LossSurface, W: Floats) -> None:
     """Raise Separated if the unpenalised weights classify all rows with a positive margin."""
     margins = surface.margins(np.where(surface.l2[:, None] == 0, W, 0.0))
-    if margins is not None and margins[0] > 0:
+    if margins is not None and margins.smallest > 0:
         raise Separated(
             "A plane separates the classes, so without a prior the weights have no finite optimum.",
             hint=("Give a prior, for example ", Setting("prior", 1), "."),
@@ -114,10 +114,13 @@ def check_not_separable(surface: LossSurface, W: Floats) -> None:
 
 
 def check_not_diverging(surface: LossSurface, step: Floats) -> None:
-    """Raise Separated if a step at the apparent optimum increases some margins and decreases none."""
+    """Raise Separated if a step at the apparent optimum moves scores of some rows' classes away from others.
+
+    The score of no row's class may move below that of another class.
+    """
     free_step = np.where(surface.l2[:, None] == 0, step, 0.0)
-    margins = surface.margins(free_step)
-    if margins is None or margins[1] < MIN_DIVERGING_MARGIN or margins[0] < -MAX_STATIONARY_SHARE:
+    found = surface.margins(free_step)
+    if found is None or found.largest_lead < MIN_DIVERGING_MARGIN or found.smallest < -MAX_STATIONARY_SHARE:
         return
     sizes = np.abs(free_step[: surface.n_features]).max(axis=1, initial=0.0)
     features = np.flatnonzero(sizes > MAX_STATIONARY_SHARE * np.abs(free_step).max()).tolist()

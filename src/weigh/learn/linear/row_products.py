@@ -54,10 +54,13 @@ def sum_error(n: int) -> float:
 
 
 class RowProducts:
-    """Products with the rows of a problem, in double or in extended precision."""
+    """Products with the rows of a problem, in double or in extended precision.
 
-    def __init__(self, problem: Problem, *, is_extended: bool) -> None:
-        self.problem, self.is_extended = problem, is_extended
+    `squares` are the weighted sums of squares of the columns, if they are already known.
+    """
+
+    def __init__(self, problem: Problem, *, is_extended: bool, squares: Floats | None = None) -> None:
+        self.problem, self.is_extended, self._squares = problem, is_extended, squares
         X = problem.X
         self.weights = np.ones(X.n_rows) if problem.weights is None else problem.weights
         if isinstance(X, SparseMatrix):
@@ -73,7 +76,9 @@ class RowProducts:
     @cached_property
     def column_norms(self) -> Floats:
         """Norms of the columns, rounded up."""
-        return self.weighted_column_norms(self.weights)
+        if self._squares is None:
+            return self.weighted_column_norms(self.weights)
+        return np.asarray(np.sqrt(self._squares) * (1 + (self.problem.X.n_rows + _SUM_TERMS) * EPS))
 
     def weighted_column_norms(self, weights: Floats) -> Floats:
         """Return the norms of the columns with other row weights, rounded up."""
