@@ -18,6 +18,7 @@ from distributed import Client, LocalCluster
 import weigh
 from tests.engines.frames import mixed_table
 from weigh import errors
+from weigh.source.partitioned import dask as engine
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::weigh.errors.MissingNumbers"),
@@ -36,7 +37,7 @@ NUMBERS = TABLE.drop(columns="label")
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as cluster,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", host="127.0.0.1") as cluster,
         Client(cluster) as client,
     ):
         yield client
@@ -65,6 +66,17 @@ def test_partitions_of_files_are_read_by_the_workers(client: Client, tmp_path: P
     for i in range(3):
         CLASSES[1000 * i : 1000 * (i + 1)].to_parquet(tmp_path / f"{i}.parquet")
     frame = dd.read_parquet(tmp_path)
+    local = weigh.NaiveBayes().fit(CLASSES, "label").model_
+    assert weigh.NaiveBayes().fit(frame, "label").model_.to_bytes() == local.to_bytes()
+
+
+def test_row_groups_are_read_by_the_workers(client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(engine, "PARTITION_BYTES", 60_000)
+    files = [str(tmp_path / f"{i}.parquet") for i in range(2)]
+    for i, file in enumerate(files):
+        CLASSES[1500 * i : 1500 * (i + 1)].to_parquet(file, row_group_size=400)
+    frame = engine.DaskParquet(dd.read_parquet(files), files)
+    assert 2 < len(frame._partitions()[0]) < 8
     local = weigh.NaiveBayes().fit(CLASSES, "label").model_
     assert weigh.NaiveBayes().fit(frame, "label").model_.to_bytes() == local.to_bytes()
 
@@ -112,6 +124,30 @@ def test_a_killed_worker_changes_nothing(client: Client, tmp_path: Path, moment:
     assert killed
     assert model.to_bytes() == local.model_.to_bytes()
     client.wait_for_workers(2)
+
+
+def test_an_interrupt_frees_the_cluster(client: Client, tmp_path: Path):
+    parts = dd.from_pandas(CLASSES, npartitions=20)
+    slow = parts.map_partitions(slow_rows, str(tmp_path), 2.0, meta=parts._meta)
+    schema = weigh.NaiveBayes().fit(CLASSES, "label").schema_
+
+    def interrupt() -> None:
+        while len(os.listdir(tmp_path)) < 3:  # one partition is read for the first rows
+            time.sleep(0.01)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        weigh.NaiveBayes(columns=schema).fit(slow, "label")
+    thread.join()
+    n_read = len(os.listdir(tmp_path))
+    for _ in range(300):
+        if not any(client.processing().values()):
+            break
+        time.sleep(0.1)
+    assert not any(client.processing().values())
+    assert n_read < 15
 
 
 def test_predictions_are_lazy_and_belong_to_their_rows(client: Client):

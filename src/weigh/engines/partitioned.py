@@ -14,6 +14,7 @@ from weigh.engines.states import (
     KeptMerger,
     PartitionCounter,
     StateMerger,
+    columns_of,
     raise_error,
     read_state,
 )
@@ -56,8 +57,8 @@ class PartitionFold:
         found = read_state(task, _check_state(state))
         if not self._has_reported:
             found.cells.report()
-            for warning, columns in found.notes:
-                warn(warning, columns)
+            for warning in found.notes:
+                warn(warning, columns_of(warning))
             self._has_reported = True
         return found.counts
 

@@ -25,7 +25,7 @@ from weigh.source.chunk import Chunk
 from weigh.source.partitioned.rows import PartitionReader
 
 Counts = TypeVar("Counts")
-Notes = list[tuple[Warning, list[object]]]
+Notes = list[Warning]
 
 ERROR = b"error of a partition:"
 KEY, NOTES = "pass", "pass.notes"
@@ -170,10 +170,15 @@ def _in_partition(error: errors.WeighError, number: int, engine: str) -> errors.
 
 def _distinct_notes(notes: Notes) -> Notes:
     """Return the first warning of each class about the same columns."""
-    first: dict[Any, tuple[Warning, list[object]]] = {}
-    for warning, columns in notes:
-        first.setdefault((type(warning), *map(str, columns)), (warning, columns))
+    first: dict[Any, Warning] = {}
+    for warning in notes:
+        first.setdefault((type(warning), *map(str, columns_of(warning))), warning)
     return list(first.values())
+
+
+def columns_of(warning: Warning) -> tuple[object, ...]:
+    """Return the columns that a collected warning is about."""
+    return tuple(vars(warning).get("columns", ()))
 
 
 def _with_places(chunk: Chunk, number: int) -> Chunk:

@@ -22,13 +22,11 @@ from weigh.immutable import Immutable, read_only
 from weigh.model.decision import Decision, best_class, label_array, log_softmax
 from weigh.model.file import store
 from weigh.model.parallel import map_in_order
-from weigh.model.partitioned import check_reasons, predict_partitions, refuse_reasons
 from weigh.result import Table
 from weigh.source.base import ChunkReader, Source
 from weigh.source.chunk import Chunk
-from weigh.source.memory.columns import base_type_names
+from weigh.source.memory.columns import base_type_names, is_partitioned
 from weigh.source.memory.table import rows as rows_of
-from weigh.source.partitioned.recognition import has_partitions
 from weigh.text import format_float, html_paragraph
 
 if TYPE_CHECKING:
@@ -274,7 +272,10 @@ class Model(BaseModel):
 
     def predict_proba(self, rows: Any) -> Any:
         """Return the posterior probabilities [rows, classes]; of a Dask or Spark frame a lazy table."""
-        if has_partitions(rows):
+        if is_partitioned(rows):
+            # Imported here because few rows are in the partitions of an engine.
+            from weigh.model.partitioned import predict_partitions
+
             return predict_partitions(self, rows, probabilities_only=True)
         return np.exp(self.log_proba(rows))
 
@@ -284,10 +285,11 @@ class Model(BaseModel):
         The verdicts of a Dask or Spark frame are a lazy table of that engine, with the probability of each
         class and the strongest `reasons`.
         """
-        if has_partitions(rows):
-            options = {"decision": decision, "n_reasons": check_reasons(reasons)}
-            return predict_partitions(self, rows, **options)
-        refuse_reasons(reasons)
+        if reasons or is_partitioned(rows):
+            # Imported here because few rows are in the partitions of an engine.
+            from weigh.model.partitioned import predict_frame
+
+            return predict_frame(self, rows, reasons, decision=decision)
         model = self.predictive() if decision is not None and decision.predictive else self
         return np.concatenate(list(self.map_chunks(partial(model._verdicts, decision), rows)))
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from weigh import errors
 from weigh.model.decision import Decision, log_softmax
+from weigh.source.memory.columns import is_partitioned
 from weigh.source.partitioned.recognition import to_frame
 from weigh.source.partitioned.rows import PartitionReader
 from weigh.text import format_signed, truncate
@@ -116,16 +117,12 @@ def predict_partitions(model: BaseModel, rows: Any, **options: Any) -> Any:
     return frame.map_rows(predictor, predictor.output())
 
 
-def check_reasons(n: object) -> int:
-    """Return the number of reasons, or raise ParameterError."""
-    if not isinstance(n, int) or isinstance(n, bool) or n < 0:
-        raise errors.parameter_error("predict", "reasons", "a whole number >= 0", n)
-    return n
-
-
-def refuse_reasons(n: int) -> None:
-    """Raise ParameterError for reasons of rows that are not in partitions."""
-    if n:
+def predict_frame(model: BaseModel, rows: Any, reasons: object, **options: Any) -> Any:
+    """Return the predictions of a frame with reasons; raise ParameterError for reasons of other rows."""
+    if not isinstance(reasons, int) or isinstance(reasons, bool) or reasons < 0:
+        raise errors.parameter_error("predict", "reasons", "a whole number >= 0", reasons)
+    if not is_partitioned(rows):
         raise errors.ParameterError(
             "predict: reasons belong to the frames of Dask and Spark.", hint="For other rows, use explain()."
         )
+    return predict_partitions(model, rows, n_reasons=reasons, **options)

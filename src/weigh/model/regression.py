@@ -16,23 +16,14 @@ from weigh.immutable import read_only
 from weigh.model.base import EncodedRows, overflow_error, weight_table
 from weigh.model.evidence.evidence import Explained, build_evidence
 from weigh.model.file import store
+from weigh.model.file.terms import TrainableTerm, read_floats, read_trainable_terms, write_terms
 from weigh.model.fit import Fit, Optimality
 from weigh.model.inference import MAX_SAVED_FEATURES, Posterior, PosteriorSource, Summary, build_summary
-from weigh.model.linear import (
-    LinearPredictor,
-    TrainableTerm,
-    design_rows,
-    read_floats,
-    read_trainable_terms,
-    refuse_exact_products,
-    standardisation_of,
-    write_terms,
-)
-from weigh.model.partitioned import check_reasons, predict_partitions, refuse_reasons
+from weigh.model.linear import LinearPredictor, design_rows, refuse_exact_products, standardisation_of
 from weigh.model.training_rows import TrainingRows
 from weigh.result import Table
 from weigh.source.chunk import Chunk
-from weigh.source.partitioned.recognition import has_partitions
+from weigh.source.memory.columns import is_partitioned
 from weigh.text import format_float
 
 
@@ -80,11 +71,13 @@ class RegressionModel(LinearPredictor):
 
         For a Dask or Spark frame they are a lazy table of that engine, with the strongest `reasons`.
         """
-        if has_partitions(rows):
+        if reasons or is_partitioned(rows):
             if return_std:
                 raise errors.Unsupported("The predictions for a frame have no standard deviations.")
-            return predict_partitions(self, rows, n_reasons=check_reasons(reasons))
-        refuse_reasons(reasons)
+            # Imported here because few rows are in the partitions of an engine.
+            from weigh.model.partitioned import predict_frame
+
+            return predict_frame(self, rows, reasons)
         posterior = self.training_posterior if return_std else None
 
         def predict_chunk(chunk: Chunk) -> tuple[Floats, ...]:

@@ -243,7 +243,7 @@ def test_an_engine_fits_the_model_of_the_files(run, tmp_path, monkeypatch):
     @contextmanager
     def open_here(files, address):
         assert address == "tcp://here:1"
-        yield engine.DaskFrame(dd.read_parquet(files))
+        yield engine.DaskParquet(dd.read_parquet(files), files)
 
     monkeypatch.setattr(engine, "open_parquet", open_here)
     table = mixed_table(400).drop(columns="target")

@@ -19,7 +19,7 @@ from weigh.judge.metrics.evaluation_format import evaluation_sections, plot_eval
 from weigh.judge.metrics.overconfidence import Overconfidence, find_overconfidence
 from weigh.judge.metrics.partitioned import EvaluatedRows, evaluate_partitions
 from weigh.judge.metrics.predictor import is_regression, make_predictor
-from weigh.judge.metrics.ranking import UNDEFINED_AREAS, ClassCurves, RankingAreas, ranking_areas
+from weigh.judge.metrics.ranking import UNDEFINED_AREAS, RankingAreas, RankingCurves, ranking_areas
 from weigh.judge.metrics.regression import (
     RegressionEvaluation,
     build_regression_evaluation,
@@ -33,7 +33,7 @@ from weigh.judge.metrics.reliability import (
 )
 from weigh.judge.metrics.training_overlap import OverlapDetector, TrainingOverlap
 from weigh.result import Facts, Section, TabularResult, to_json
-from weigh.source.partitioned.recognition import has_partitions
+from weigh.source.memory.columns import is_partitioned
 from weigh.text import format_count, format_quantity
 
 
@@ -80,7 +80,7 @@ class Evaluation(TabularResult):
     unseen: tuple[tuple[Any, int], ...] = ()
     impossible: int = 0
     reliability: tuple[ReliabilityBin, ...] = ()
-    curves: tuple[ClassCurves, ...] = ()
+    curves: tuple[RankingCurves, ...] = ()
     omitted: tuple[str, ...] = ()
     is_training_data: bool | None = None
     training_share: float | None = None
@@ -161,7 +161,7 @@ def evaluate(
     if not (isinstance(level, int | float | np.floating) and 0.0 < level < 1.0):
         raise errors.parameter_error("evaluate", "level", "a number between 0 and 1", level)
     predictor, weights = make_predictor(model), check_sample_weights(sample_weight)
-    if has_partitions(data):
+    if is_partitioned(data):
         return _evaluate_partitions(model, evaluate_partitions(model, data, y, label, weights), float(level))
     detector = OverlapDetector(model, predictor)
     if is_regression(model):

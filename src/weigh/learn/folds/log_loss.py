@@ -20,7 +20,7 @@ from weigh.features.blocks import Floats, Mask
 from weigh.learn.folds.encoded import EncodedRows, RowSum, Sums, shift_rows
 from weigh.learn.linear.conjugate_gradient import newton_cg_step
 from weigh.learn.linear.duality import DUAL_FEASIBILITY_TOLERANCE, MAX_UNPENALISED_UNKNOWNS
-from weigh.learn.linear.loss_surface import MAX_DENSE_HESSIAN_SIZE, describe_method
+from weigh.learn.linear.loss_surface import MAX_DENSE_HESSIAN_SIZE, Margins, describe_method
 from weigh.learn.linear.losses import (
     CrossEntropyLoss,
     loss_hessian,
@@ -100,7 +100,7 @@ class HessianProductSum(RowSum):
 
 @dataclass(frozen=True, eq=False)
 class MarginSum(RowSum):
-    """The smallest and the largest margin of the rows at weights W."""
+    """The smallest margin of the rows at weights W, and the largest lead."""
 
     loss: RowLoss
     W: Floats
@@ -108,8 +108,11 @@ class MarginSum(RowSum):
     def sum_rows(self, rows: EncodedRows) -> Sums:
         """Return the margins of the rows of a partition."""
         loss, X = self.loss.build(rows)
-        margins = loss.margins(X.times(self.W))
-        return {"min": margins.min(keepdims=True), "max": margins.max(keepdims=True)}
+        T = X.times(self.W)
+        return {
+            "min": loss.margins(T).min(keepdims=True),
+            "max": np.array([float(loss.leads(T).max())]),
+        }
 
 
 @dataclass(frozen=True, eq=False)
@@ -236,10 +239,10 @@ class FoldSurface:
 
         return newton_cg_step(hessian_times, point.sums["diagonal"] + self.l2[:, None], grad, forcing)
 
-    def margins(self, W: Floats) -> tuple[float, float] | None:
-        """Return the smallest and largest margin of the rows under some weights."""
+    def margins(self, W: Floats) -> Margins | None:
+        """Return the margins of the rows under some weights."""
         sums = self._fold(MarginSum(self._loss, W))
-        return float(sums["min"][0]), float(sums["max"][0])
+        return Margins(float(sums["min"][0]), float(sums["max"][0]))
 
     def gap(self, point: FoldPoint, decrement: float) -> float:
         """Return a bound on objective − minimum, or the Newton decrement where there is none."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -22,6 +22,13 @@ from weigh.learn.linear.matrix import Matrix
 
 MAX_DENSE_HESSIAN_SIZE = 2000  # unknowns up to which the Hessian is formed
 ROUNDING_TOLERANCE = 1e-14  # relative to the objective: smaller changes are rounding
+
+
+class Margins(NamedTuple):
+    """The smallest margin of some rows, and the largest lead of a row's class."""
+
+    smallest: float
+    largest_lead: float
 
 
 class Point(Protocol):
@@ -70,8 +77,8 @@ class LossSurface(Protocol):
     def gap(self, point: Any, decrement: float) -> float:
         """Return a bound on objective − minimum, or the Newton decrement where there is none."""
 
-    def margins(self, W: Floats) -> tuple[float, float] | None:
-        """Return the smallest and largest margin of the rows under some weights; None without rows."""
+    def margins(self, W: Floats) -> Margins | None:
+        """Return the margins of the rows under some weights; None without rows."""
 
 
 class MatrixPoint:
@@ -145,10 +152,12 @@ class MatrixSurface:
         # A bound above the objective is invalid; then all that is certain is that the loss is non-negative.
         return gap if gap >= -ROUNDING_TOLERANCE * value else value
 
-    def margins(self, W: Floats) -> tuple[float, float] | None:
-        """Return the smallest and largest margin of the rows under some weights; None without rows."""
-        margins = self.loss.margins(self.X.times(W))
-        return (float(margins.min()), float(margins.max())) if len(margins) else None
+    def margins(self, W: Floats) -> Margins | None:
+        """Return the margins of the rows under some weights; None without rows."""
+        T = self.X.times(W)
+        if not len(T):
+            return None
+        return Margins(float(self.loss.margins(T).min()), float(self.loss.leads(T).max()))
 
 
 def describe_method(uses_dense_hessian: bool, has_bound: bool) -> str:

@@ -64,6 +64,7 @@ class NewtonSolver:
             if self._may_diverge:
                 check_not_separable(surface, point.W)
             if decrement <= max(target, ROUNDING_TOLERANCE * point.value) or iteration == max_iter:
+                self._check_not_diverging(step)
                 gap = surface.gap(point, decrement)
                 # Once the objective stalls, a few more steps still improve the dual point.
                 n_stalled += decrement <= ROUNDING_TOLERANCE * point.value
@@ -71,15 +72,18 @@ class NewtonSolver:
                     break
             point, has_moved = self._line_search(point, step, decrement)
             if not has_moved:
+                self._check_not_diverging(step)
                 gap = surface.gap(point, decrement)
                 break
-        if self._may_diverge:
-            check_not_diverging(surface, step)
         if gap <= target:
             # The last step is already computed and doubles the correct digits of the weights.
             point, _ = self._line_search(point, step, decrement)
         W = self._centre_unpenalised_weights(point.W)
         return SolverResult(W, point.value, max(gap, 0.0), iteration, surface.method)
+
+    def _check_not_diverging(self, step: Floats) -> None:
+        if self._may_diverge:
+            check_not_diverging(self.surface, step)
 
     def _line_search(self, point: Any, step: Floats, decrement: float) -> tuple[Any, bool]:
         """Halve the step until the objective falls (Armijo); return the point and whether it does."""
@@ -102,7 +106,7 @@ class NewtonSolver:
 def check_not_separable(surface: LossSurface, W: Floats) -> None:
     """Raise Separated if the unpenalised weights classify all rows with a positive margin."""
     margins = surface.margins(np.where(surface.l2[:, None] == 0, W, 0.0))
-    if margins is not None and margins[0] > 0:
+    if margins is not None and margins.smallest > 0:
         raise Separated(
             "A plane separates the classes, so without a prior the weights have no finite optimum.",
             hint=("Give a prior, for example ", Setting("prior", 1), "."),
@@ -110,10 +114,13 @@ def check_not_separable(surface: LossSurface, W: Floats) -> None:
 
 
 def check_not_diverging(surface: LossSurface, step: Floats) -> None:
-    """Raise Separated if a step at the apparent optimum increases some margins and decreases none."""
+    """Raise Separated if a step at the apparent optimum moves scores of some rows' classes away from others.
+
+    The score of no row's class may move below that of another class.
+    """
     free_step = np.where(surface.l2[:, None] == 0, step, 0.0)
-    margins = surface.margins(free_step)
-    if margins is None or margins[1] < MIN_DIVERGING_MARGIN or margins[0] < -MAX_STATIONARY_SHARE:
+    found = surface.margins(free_step)
+    if found is None or found.largest_lead < MIN_DIVERGING_MARGIN or found.smallest < -MAX_STATIONARY_SHARE:
         return
     sizes = np.abs(free_step[: surface.n_features]).max(axis=1, initial=0.0)
     features = np.flatnonzero(sizes > MAX_STATIONARY_SHARE * np.abs(free_step).max()).tolist()

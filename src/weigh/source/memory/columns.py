@@ -86,6 +86,19 @@ def _base_type_names(cls: type) -> frozenset[str]:
     return frozenset(f"{base.__module__.partition('.')[0]}.{base.__name__}" for base in cls.__mro__)
 
 
+_ENGINES = ("dask.", "dask_expr.", "pyspark.", "weigh.PartitionedFrame")
+
+
+def is_partitioned(data: object) -> bool:
+    """Whether data are a frame in the partitions of an engine; raises DataError for other data of one."""
+    if not any(name.startswith(_ENGINES) for name in base_type_names(data)):
+        return False
+    # Imported here because few tables are an engine's.
+    from weigh.source.partitioned.recognition import has_partitions
+
+    return has_partitions(data)
+
+
 def lazy_column(name: str, values: Any) -> LazyColumn:
     """Return a column from a list, NumPy array, Series, Arrow array or an object that exports one."""
     if isinstance(values, np.ndarray):

@@ -21,7 +21,14 @@ from weigh.errors import (
 )
 from weigh.source.base import ColumnKinds, Source
 from weigh.source.chunk import Chunk, Column
-from weigh.source.memory.columns import LazyColumn, LazyTable, base_type_names, check_not_empty, lazy_column
+from weigh.source.memory.columns import (
+    LazyColumn,
+    LazyTable,
+    base_type_names,
+    check_not_empty,
+    is_partitioned,
+    lazy_column,
+)
 from weigh.source.memory.conversion import (
     check_array_shape,
     column_names,
@@ -41,7 +48,6 @@ from weigh.source.memory.matrices import (
     no_column_names_error,
 )
 from weigh.source.missing import Marker, MarkerReplacer, to_markers
-from weigh.source.partitioned.recognition import has_partitions
 
 
 def rows(
@@ -67,7 +73,7 @@ def rows(
     """
     if isinstance(data, Source):
         return _with_new_label(data, label, weights).with_missing(to_markers(missing, "rows"))
-    if has_partitions(data):
+    if is_partitioned(data):
         # Imported here because it reads partitions as tables of this module.
         from weigh.source.partitioned.rows import partitioned_source
 

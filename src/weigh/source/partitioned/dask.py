@@ -19,6 +19,7 @@ from weigh.source.partitioned.frame import (
 )
 
 TIMEOUT = 10  # seconds to wait for a scheduler
+PARTITION_BYTES = 1 << 28  # of row groups, before compression
 
 
 class DaskFrame(PartitionedFrame):
@@ -58,15 +59,19 @@ class DaskFrame(PartitionedFrame):
                 f"The first partitions of the Dask DataFrame have different types: {first_line(error)}."
             ) from error
 
+    def _partitions(self) -> tuple[list[Any], Callable[[Any], Any]]:
+        """Return the partitions, and the function that reads the tables of one in a worker."""
+        return self._data.to_delayed(), _PartitionTables
+
     def fold(self, count: Count, merge: Merge) -> bytes | None:
         """Return the merged states of all partitions."""
-        return _fold(_count_partitions(count, self._data.to_delayed(), _PartitionTables), merge)
+        return _fold(_count_partitions(count, *self._partitions()), merge)
 
     def persist(self, count: Count) -> PersistedPartitions:
         """Return the states of all partitions, which the workers keep and may spill to disk."""
         import dask
 
-        states = _count_partitions(count, self._data.to_delayed(), _PartitionTables)
+        states = _count_partitions(count, *self._partitions())
         return DaskStates(list(dask.persist(*states)))
 
     def map_rows(self, work: Work, output: Any) -> Any:
@@ -75,13 +80,63 @@ class DaskFrame(PartitionedFrame):
         return self._data.map_partitions(_map_partition, _dump(work), meta=meta, enforce_metadata=False)
 
 
+class DaskParquet(DaskFrame):
+    """Parquet files whose row groups the workers read as Arrow tables, without pandas."""
+
+    def __init__(self, data: Any, files: Sequence[str]) -> None:
+        super().__init__(data)
+        self._files = files
+
+    def first_rows(self, n: int) -> Any:
+        """Return the first n rows of the files."""
+        import pyarrow as pa
+        from pyarrow.parquet import ParquetFile
+
+        batches: list[Any] = []
+        n_rows = 0
+        for file in self._files:
+            with ParquetFile(file) as opened:
+                for batch in opened.iter_batches(n):
+                    batches.append(pa.Table.from_batches([batch]))
+                    n_rows += batch.num_rows
+                    if n_rows >= n:
+                        return pa.concat_tables(batches, promote_options="permissive").slice(0, n)
+        return pa.concat_tables(batches, promote_options="permissive") if batches else pa.table({})
+
+    def _partitions(self) -> tuple[list[Any], Callable[[Any], Any]]:
+        """Return runs of row groups of about `PARTITION_BYTES`."""
+        from pyarrow.parquet import ParquetFile
+
+        runs: list[tuple[str, list[int]]] = []
+        for file in self._files:
+            with ParquetFile(file) as opened:
+                sizes = [opened.metadata.row_group(i).total_byte_size for i in range(opened.num_row_groups)]
+            n_bytes = PARTITION_BYTES
+            for group, size in enumerate(sizes):
+                if n_bytes + size > PARTITION_BYTES:
+                    runs.append((file, []))
+                    n_bytes = 0
+                runs[-1][1].append(group)
+                n_bytes += size
+        return runs, _read_row_groups
+
+
+def _read_row_groups(run: tuple[str, list[int]]) -> Iterator[Any]:
+    from pyarrow.parquet import ParquetFile
+
+    file, groups = run
+    with ParquetFile(file) as opened:
+        for group in groups:
+            yield opened.read_row_group(group, use_threads=False)
+
+
 @contextmanager
 def open_parquet(files: Sequence[str], address: str | None) -> Iterator[DaskFrame]:
     """Open Parquet files on a cluster; without an address, on processes of this machine."""
     import dask.dataframe as dd
     from distributed import Client
 
-    local: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": None}
+    local: dict[str, Any] = {"threads_per_worker": 1, "dashboard_address": ":0"}
     try:
         client = Client(address, timeout=TIMEOUT) if address else Client(**local)
     except (OSError, ValueError) as error:
@@ -90,7 +145,7 @@ def open_parquet(files: Sequence[str], address: str | None) -> Iterator[DaskFram
             hint="Give the address that the scheduler prints, such as tcp://10.0.0.1:8786.",
         ) from error
     with client:
-        yield DaskFrame(dd.read_parquet(list(files)))
+        yield DaskParquet(dd.read_parquet(list(files)), files)
 
 
 class DaskStates(PersistedPartitions):
