@@ -260,7 +260,8 @@ def build_terms(
         at = slice(effect.start, effect.stop)
         heights = np.ascontiguousarray(table[at])
         terms.append(PairWeights(left, right, heights, fitted.counts[at], np.zeros(1)))
-    return complete_terms(terms, fitted.fit, fitted.counts, scale, binary)
+    with algebra.single_thread_blas():
+        return complete_terms(terms, fitted.fit, fitted.counts, scale, binary)
 
 
 def certify(fitted: FittedModel, null: float, scale: float, settings: CurveSettings) -> Optimality:
