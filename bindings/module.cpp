@@ -6,6 +6,7 @@ void bind_count(nanobind::module_& m);
 void bind_csv(nanobind::module_& m);
 void bind_coordinate_descent(nanobind::module_& m);
 void bind_documents(nanobind::module_& m);
+void bind_json_numbers(nanobind::module_& m);
 void bind_leave_one_out(nanobind::module_& m);
 void bind_logistic_dual(nanobind::module_& m);
 void bind_encode(nanobind::module_& m);
@@ -39,6 +40,7 @@ NB_MODULE(_core, m) {
     bind_csv(m);
     bind_coordinate_descent(m);
     bind_documents(m);
+    bind_json_numbers(m);
     bind_leave_one_out(m);
     bind_logistic_dual(m);
     bind_encode(m);

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 
 import weigh
 from weigh import errors
-from weigh.deduplicated_warnings import warn
+from weigh.deduplicated_warnings import collect_warnings, warn
 
 TWINS = np.random.default_rng(0).normal(size=(60, 1)).repeat(2, axis=1)
 LABELS = ["a", "b"] * 30
@@ -97,3 +97,24 @@ def test_each_worker_process_and_the_parent_show_a_warning_at_most_once() -> Non
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 2 <= done.stderr.count("DependentColumns: ") <= 3
+
+
+def test_collected_warnings_are_not_issued() -> None:
+    with warnings.catch_warnings(), collect_warnings() as collected:
+        warnings.simplefilter("error")
+        for rows in (60, 50):
+            fit_twins(rows)
+        with collect_warnings() as inner:
+            fit_twins(60)
+    assert list(map(type, collected)) == [errors.DependentColumns] * 2
+    assert len(inner) == 1
+    with pytest.warns(errors.DependentColumns):
+        fit_twins(60)
+
+
+def test_warnings_of_other_threads_are_not_collected() -> None:
+    with warnings.catch_warnings(record=True) as caught, collect_warnings() as collected:
+        warnings.simplefilter("always")
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(fit_twins, 60).result()
+    assert (len(caught), collected) == (1, [])

@@ -336,6 +336,18 @@ def decoding_table(quick: bool) -> str:
     return decoding_table(quick)
 
 
+def certificate_tables(quick: bool) -> str:
+    from benchmarks.quality.certificates import certificate_tables
+
+    return certificate_tables(quick)
+
+
+def reference_table(quick: bool) -> str:
+    from benchmarks.quality.certificates import reference_table
+
+    return reference_table(quick)
+
+
 JOBS: list[Row] = [
     dense_job("ols", "Least squares", OLS, excess, Check("above the minimum", EXACT, "zero")),
     dense_job("ridge", f"Ridge, l2 = {L2:,.0f}", RIDGE, ridge_gap, Check("gap", EXACT, "zero")),
@@ -352,4 +364,8 @@ JOBS: list[Row] = [
     *LOGISTIC_JOBS,
     Quality("regression.k", "Movements of a monkey's hand decoded from 95 neurons", decoding_table,
             (RECORDING,), packages=PACKAGES),
+    Quality("regression.c", "Certificates of random problems, against exact arithmetic and other solvers",
+            certificate_tables, packages=("weigh", "numpy", "scipy", "scikit-learn")),
+    Quality("regression.n", "Correct digits of least squares on NIST's reference sets", reference_table,
+            (), ("statsmodels",), "peers", ("weigh", "numpy", "scikit-learn", "statsmodels")),
 ]  # fmt: skip

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kTileColumns = 8;  // of doubles in a cache line
 constexpr std::size_t kTileRows = 256;   // whose cache lines stay in the cache until all columns are read
-constexpr std::int64_t kCachedSlots = 4096;
+constexpr std::int64_t kCachedSlots = 2048;
 constexpr std::int64_t kTableSlots = 1 << 16;
 constexpr std::int64_t kSlotsPerRow = 4;  // of a table that is faster than a map
 constexpr std::uint64_t kInfinity = 0x7FF0000000000000;
@@ -89,16 +89,21 @@ CoarseCells count_in_map(const Column& column) {
 }
 
 void double_widths(CoarseCells& counted) {
-    CoarseCells wider{{}, {}, counted.coarseness + 1};
+    std::size_t n = 0;
     for (std::size_t k = 0; k < counted.cells.size(); ++k) {
         const std::int32_t cell = counted.cells[k];
         const std::int32_t merged = cell > 0 ? (cell + 1) / 2 : (cell - 1) / 2;
-        if (!wider.cells.empty() && wider.cells.back() == merged)
-            wider.counts.back() += counted.counts[k];
-        else
-            append(wider, merged, counted.counts[k]);
+        const std::int64_t count = counted.counts[k];
+        if (n > 0 && counted.cells[n - 1] == merged) {
+            counted.counts[n - 1] += count;
+        } else {
+            counted.cells[n] = merged;
+            counted.counts[n++] = count;
+        }
     }
-    counted = std::move(wider);
+    counted.cells.resize(n);
+    counted.counts.resize(n);
+    ++counted.coarseness;
 }
 
 CoarseCells count_column(const Column& column, std::size_t max_cells) {

@@ -307,6 +307,10 @@ class Documents:
     def present(self) -> NDArray[numpy.uint8] | None: ...
     def __len__(self) -> int: ...
 
+def to_json_fields(
+    values: Annotated[NDArray[numpy.float64], {"shape": (None, None), "device": "cpu", "writable": False}],
+    keys: Sequence[str],
+) -> list[str]: ...
 def leave_out_gaussian(
     values: Annotated[NDArray[numpy.float64], {"shape": (None,), "device": "cpu", "writable": False}],
     classes: Annotated[

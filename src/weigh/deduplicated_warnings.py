@@ -1,11 +1,13 @@
-"""Issue each warning once, at the line of the user's code that caused it."""
+"""Issue each warning once, at the line of the user's code that caused it, or collect the warnings."""
 
 from __future__ import annotations
 
 import _thread
 import sys
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +22,7 @@ _LIBRARIES = {
     *("weigh", "sklearn", "joblib", "click"),
     *("concurrent", "contextlib", "functools", "multiprocessing", "runpy", "threading"),
 }
+_collected: ContextVar[list[Warning] | None] = ContextVar("collected", default=None)
 _lock = _thread.allocate_lock()
 _thread_state = _thread._local()
 
@@ -34,6 +37,17 @@ def find_origin() -> Origin:
     return place, name, frame.f_globals.setdefault("__warningregistry__", {})
 
 
+@contextmanager
+def collect_warnings() -> Iterator[list[Warning]]:
+    """Collect the warnings of this thread or task instead of issuing them."""
+    collected: list[Warning] = []
+    token = _collected.set(collected)
+    try:
+        yield collected
+    finally:
+        _collected.reset(token)
+
+
 def warn(warning: Warning, columns: Iterable[object] = (), origin: Origin | None = None) -> None:
     """Issue a warning at the line of the user's code that called the library, or at another origin.
 
@@ -41,8 +55,13 @@ def warn(warning: Warning, columns: Iterable[object] = (), origin: Origin | None
     differ from fold to fold, and scikit-learn resets the filters for every fold. Therefore a line shows each
     class of warning once, and again only for columns that it has not named yet. A thread or a process of a
     pool, in which no line is the user's, counts as a line. Changed filters, `catch_warnings(record=True)` and
-    `pytest.warns` start anew; "always" and "error" apply to every warning.
+    `pytest.warns` start anew; "always" and "error" apply to every warning. Within `collect_warnings` nothing
+    is issued.
     """
+    collected = _collected.get()
+    if collected is not None:
+        collected.append(warning)
+        return
     place, name, registry = origin or find_origin()
     if _find_action(warning, name, place[1]) in ("default", "module"):
         subjects = [f"{type(warning).__name__} {column}" for column in columns] or [type(warning).__name__]

@@ -21,7 +21,10 @@ CONTEXT = decimal.Context(prec=DIGITS, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_E
 
 @dataclass(frozen=True, eq=False)
 class ExactProblem:
-    """Rows, targets, row weights and penalties of a regression problem, as the doubles that they are."""
+    """Rows, targets, row weights and penalties of a regression problem, as the doubles that they are.
+
+    The penalties are those of the distance of the weights from `prior_mean`.
+    """
 
     loss: str
     X: Floats
@@ -30,6 +33,7 @@ class ExactProblem:
     l2: float
     has_intercept: bool
     weights: Floats | None = None
+    prior_mean: float = 0.0
 
     @property
     def s(self) -> Floats:
@@ -51,7 +55,8 @@ class ExactProblem:
             least, most = row_loss(self.loss, score, Fraction(y))
             low, high = low + Fraction(s) * least, high + Fraction(s) * most
         l1, l2 = Fraction(self.l1), Fraction(self.l2)
-        penalty = sum((l1 * abs(Fraction(c)) + l2 * Fraction(c) ** 2 / 2 for c in w.tolist()), Fraction(0))
+        distances = [Fraction(c) - Fraction(self.prior_mean) for c in w.tolist()]
+        penalty = sum((l1 * abs(c) + l2 * c**2 / 2 for c in distances), Fraction(0))
         return low + penalty, high + penalty
 
 

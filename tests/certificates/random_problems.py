@@ -71,7 +71,7 @@ def make_difficult(problem: ExactProblem, kind: str, rng: np.random.Generator) -
     elif kind == "large row":
         X[int(rng.integers(n))] *= 10 ** rng.uniform(1, 8)
     elif kind == "row weights":
-        return replace(problem, weights=10 ** rng.uniform(-8, 8, n))
+        return replace(problem, weights=np.asarray(10 ** rng.uniform(-8, 8, n)))
     return replace(problem, X=X)
 
 

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tests.certificates.checking import check_problem, find_fault, fit
 from tests.certificates.exact_objectives import ExactProblem
 from tests.certificates.random_problems import DIFFICULTIES, random_problem
+from weigh import Laplace, LinearRegression, LogisticRegression, Normal
+from weigh.errors import NotOptimal
 from weigh.learn.linear.double_double import exact, two_product
 from weigh.learn.linear.matrix import DenseMatrix
 from weigh.learn.linear.unpenalised_span import UnpenalisedSpan
@@ -83,6 +89,41 @@ def test_a_column_that_repeats_others_but_for_rounding_is_part_of_the_gap() -> N
     rounded_sum = ExactProblem("squared", np.column_stack([X, X.sum(axis=1)]), y, 0.0, 0.0, True)
     assert check_problem(exact_copy).is_optimal
     assert not check_problem(rounded_sum).is_optimal
+
+
+def test_softmax_without_a_prior_bounds_what_nearly_equal_columns_could_still_fit() -> None:
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(12, 2))
+    X[:, 1] = 3 * X[:, 0] + 1e-13 * rng.normal(size=12)
+    y = np.arange(12) % 3
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotOptimal)
+        model = LogisticRegression(None, columns="number").fit(X, y)
+    certificate = model.certificate_
+    # In units in which the difference of the columns is visible, the same rows can be fitted better.
+    rest = np.array([float((Fraction(b) - 3 * Fraction(a)) * 10**13) for a, b in X.tolist()])
+    better = LogisticRegression(None, columns="number").fit(np.column_stack([X[:, 0], rest]), y)
+    assert better.certificate_.converged
+    assert certificate.objective - certificate.gap <= better.certificate_.objective
+
+
+@pytest.mark.parametrize("loss", ["squared", "absolute", "log"])
+@pytest.mark.parametrize("l1", [0.0, 1.0])
+def test_the_objective_is_that_of_the_weights_around_a_prior_mean(loss: str, l1: float) -> None:
+    rng = np.random.default_rng(4)
+    X, mean = 1e8 + rng.normal(size=(30, 2)), 0.3
+    y = X @ [mean, mean] + rng.normal(size=30) if loss != "log" else (X[:, 0] > 1e8).astype(float)
+    problem = ExactProblem(loss, X, y, l1, 1.0 - l1, True, prior_mean=mean)
+    prior = Laplace(1.0, mean=mean) if l1 else Normal(1.0, mean=mean)
+    learner: Any = LogisticRegression(prior, columns="number")
+    if loss != "log":
+        noise = Laplace(1.0) if loss == "absolute" else Normal(1.0)
+        learner = LinearRegression(prior, noise=noise, columns="number")
+    learner.fit(X, y.astype(int) if loss == "log" else y)
+    certificate = learner.certificate_
+    low, high = problem.objective(np.ravel(learner.coef_), float(np.ravel(learner.intercept_)[0]))
+    assert abs(low - Fraction(certificate.objective)) <= Fraction(certificate.gap)
+    assert abs(high - Fraction(certificate.objective)) <= Fraction(certificate.gap)
 
 
 def test_products_and_sums_in_extended_precision_are_exact_where_doubles_cancel() -> None:

@@ -175,6 +175,8 @@ def test_a_constant_target_of_a_regression_gives_flat_curves(which: str) -> None
     if which == "linear":
         model = fit(which, {"x": X}, np.full(N, 7.25))
         np.testing.assert_allclose(model.predict({"x": X}), 7.25)
+        assert model.fit.r2 is None
+        assert model.certificate.null == 0
     else:
         with pytest.raises(errors.LabelError, match="at least two classes"):
             fit(which, {"x": X}, np.full(N, "yes"))
@@ -187,6 +189,15 @@ def test_dates_have_curves(which: str) -> None:
     model = fit(which, {"day": pd.to_datetime(days)})
     assert any(isinstance(term, CurveWeights) for term in model.terms)
     assert model.fit.r2 > 0.2
+
+
+def test_the_curve_of_dates_has_the_bins_that_are_given() -> None:
+    days = [f"2024-01-{1 + i % 28:02d}" for i in range(N)]
+    model = fit("linear", {"day": days}, columns={"day": weigh.Date(bins=4, parts=("days",), curve=True)})
+    (term,), (kind,) = model.terms, model.schema.kinds
+    assert isinstance(term, CurveWeights)
+    assert len(kind.bins) == 3
+    assert term.cuts.tolist() == list(kind.bins)
 
 
 @both

@@ -73,10 +73,25 @@ def test_a_classifier_of_several_columns_is_shown_over_one_with_the_others_fixed
     np.testing.assert_array_equal(curves.scores, fitted.model_.scores(rows))
 
 
+def test_the_number_of_grid_points_of_regions_is_that_of_the_curves() -> None:
+    fitted = weigh.Threshold().fit(HEIGHTS, "giraffe")
+    assert [len(weigh.regions(fitted, HEIGHTS, **cells).x) for cells in ({"cells": 7}, {})] == [7, 240]
+
+
+def test_a_single_class_has_a_curve_and_no_boundary() -> None:
+    lone = {"height": [1.5, 2.2, 1.8], "giraffe": [True] * 3}
+    curves = weigh.class_curves(weigh.NaiveBayes().fit(lone, "giraffe"), lone)
+    assert curves.boundaries == ()
+    assert curves.plot("likelihood").to_dict()["layer"][0]["encoding"]["y"]["title"] == "p(x | True)"
+
+
 def test_invalid_arguments_are_rejected() -> None:
     curves = weigh.regions(weigh.Threshold().fit(HEIGHTS, "giraffe"), HEIGHTS)
     with pytest.raises(errors.ParameterError, match="which must be one of 'probability', got 'density'"):
         curves.plot("density")
     coloured = {"colour": ["u", "v"], "y": [0, 1]}
+    named = HEIGHTS | {"colour": list("uvuvu")}
+    with pytest.raises(errors.ColumnError, match="class_curves needs numeric columns, but 'colour' is a"):
+        weigh.class_curves(weigh.NaiveBayes().fit(named, "giraffe"), named, across="colour")
     with pytest.raises(errors.ColumnError, match="class_curves needs a numeric column"):
         weigh.class_curves(weigh.NaiveBayes().fit(coloured, "y"), coloured)

@@ -61,9 +61,25 @@ def test_only_the_first_steps_are_made_if_asked_for() -> None:
     X, y = np.ones((60_000, 2)), np.arange(60_000) % 2
     traced = weigh.trace(learner(columns="auto"), X, y, most=2)
     assert len(traced.steps) == 2
-    assert "… and 1,199,998 more steps" in traced.table()
+    assert "… and up to 1,199,998 more steps" in traced.table()
     with pytest.raises(errors.Unsupported, match="the limit is 50,000"):
         weigh.trace(learner(columns="auto"), X, y)
+
+
+def test_a_limit_where_the_training_ends_hides_no_steps() -> None:
+    steps = learner(prior=None, max_iter=30, tol=0.2, shuffle=False)
+    whole = weigh.trace(steps, MAILS, "spam")
+    assert whole.passes < 30
+    for most, n_hidden in ((len(whole.steps), 0), (len(whole.steps) - 1, 151 - len(whole.steps))):
+        assert weigh.trace(steps, MAILS, "spam", most=most).n_hidden == n_hidden
+
+
+@pytest.mark.parametrize("passes", [0, [3], [1, 3], "a", []])
+def test_passes_that_do_not_exist_are_refused(passes: Any) -> None:
+    traced = weigh.trace(learner(max_iter=2), MAILS, "spam")
+    with pytest.raises(errors.ParameterError, match="a list of numbers from 1 to 2, got"):
+        traced.table(passes=passes)
+    assert traced.table(passes=7) == traced.table()
 
 
 @pytest.mark.parametrize("parameters", [{"method": "exact", "rate": "safe"}, {"rate": "safe"}])

@@ -311,3 +311,14 @@ def test_the_days_of_a_date_are_traced_as_they_are_learned() -> None:
     steps = trace(learner, table, "late")
     assert steps.converged
     assert steps.mistakes == learner.fit(table, "late").mistakes_
+
+
+@pytest.mark.parametrize("max_iter", [2, 50])
+def test_a_limit_at_the_end_of_a_clean_pass_converges(max_iter: int) -> None:
+    X, y = np.array([[0, 1], [1, 0], [2, 2], [-1, -1]]), ["a", "b", "b", "a"]
+    learner = weigh.Perceptron(max_iter=max_iter, shuffle=False)
+    traced = weigh.trace(learner, X, y, most=8)
+    assert (traced.converged, traced.passes, traced.n_hidden) == (True, 2, 0)
+    assert traced.weights() == weigh.trace(learner, X, y).weights()
+    cut = weigh.trace(learner, X, y, most=7)
+    assert (cut.converged, len(cut.steps), cut.n_hidden) == (False, 7, 4 * max_iter - 7)

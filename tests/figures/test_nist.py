@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.certificates.rivals import solve_exactly
-from tests.figures.nist import Floats, ReferenceSet, reference_sets
+from tests.figures.nist import Floats, ReferenceSet, correct_digits, reference_sets
 from weigh import LinearRegression
 
 # At least, rounded down. Filip's powers are rounded to doubles, which leaves these of their certified digits.
@@ -23,12 +23,6 @@ MIN_DIGITS = {
     "Wampler4": 14.5,
     "Wampler5": 14.5,
 }
-
-
-def correct_digits(found: Floats, expected: Floats) -> float:
-    """Return −log₁₀ of the largest relative error, at most 15."""
-    error = float(np.max(np.abs(found - expected) / np.abs(expected)))
-    return 15.0 if error < 1e-15 else -float(np.log10(error))
 
 
 def fit(data: ReferenceSet) -> Floats:

@@ -175,3 +175,32 @@ def test_a_model_without_a_posterior_has_no_robust_errors():
     model = weigh.LinearRegression(weigh.Laplace(1)).fit(X, y).model_
     with pytest.raises(Unsupported, match="This regression has no posterior"):
         model.summary(data=X, y=y, errors="hc3")
+
+
+def test_groups_may_be_of_mixed_types_but_not_missing():
+    X, y, groups, _ = make_rows()
+    learner = weigh.LinearRegression().fit(X, y)
+    plain = learner.summary(data=X, y=y, errors="clustered", groups=groups)
+    mixed = [f"firm {g}" if g % 2 else int(g) for g in groups]
+    found = learner.summary(data=X, y=y, errors="clustered", groups=mixed)
+    assert errors_of(found) == pytest.approx(errors_of(plain), rel=1e-12)
+    for missing in (None, float("nan")):
+        with pytest.raises(DataError, match=r"group of row 1 .* is missing"):
+            learner.summary(data=X, y=y, errors="clustered", groups=[mixed[0], missing, *mixed[2:]])
+
+
+@pytest.mark.parametrize("n_columns", [3, 4])
+def test_clustered_errors_need_more_rows_than_weights(n_columns):
+    X, y, _, _ = make_rows()
+    X, y = np.column_stack([X, X[:, 0] * X[:, 1]])[:4, :n_columns], y[:4]
+    learner = weigh.LinearRegression(prior=1.0, columns="number").fit(X, y)
+    with pytest.raises(DataError, match="more rows than weights"):
+        learner.summary(data=X, y=y, errors="clustered", groups=[1, 1, 2, 2])
+
+
+def test_rows_without_a_method_are_refused():
+    X, y, _, _ = make_rows()
+    learner = weigh.LinearRegression().fit(X, y)
+    for rows in ({"data": X}, {"y": y}):
+        with pytest.raises(ParameterError, match="errors is None"):
+            learner.summary(**rows)

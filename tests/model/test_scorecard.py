@@ -217,6 +217,11 @@ def test_what_has_no_points_is_refused_with_a_sentence() -> None:
     [
         ({"points": 0}, "scorecard: points must be a number above 0, got 0."),
         ({"points": "20"}, "scorecard: points must be a number above 0, got '20'."),
+        ({"points": 1e308}, "scorecard: points must be at most 6.93e+08 for odds=2, got 1e+308."),
+        (
+            {"points": 500.0, "odds": 1 + 1e-8},
+            "scorecard: points must be at most 10 for odds=1.00000001, got 500.0.",
+        ),
         ({"odds": 1}, "scorecard: odds must be a number above 1, got 1."),
         ({"odds": math.nan}, "scorecard: odds must be a number above 1, got nan."),
         ({"odds": True}, "scorecard: odds must be a number above 1, got True."),

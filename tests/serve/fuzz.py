@@ -145,8 +145,9 @@ def main() -> None:
     counts: Counter[int] = Counter()
     with tempfile.TemporaryDirectory() as folder:
         client = make_client(folder)
-        fuzz_bodies(client, n // 2, counts)
-        fuzz_operations(client, n - n // 2, counts)
+        fuzz_operations(client, n // 2, counts)
+        # Operations without a body have few requests that differ.
+        fuzz_bodies(client, n - sum(counts.values()), counts)
     print(f"{sum(counts.values()):,} requests, no server error; by status: {dict(sorted(counts.items()))}")
 
 

@@ -52,6 +52,17 @@ def test_models_that_cannot_be_served_are_refused(tmp_path: Path) -> None:
         Client([3])
 
 
+def test_a_file_without_the_functions_of_its_model_is_not_served(tmp_path: Path) -> None:
+    path = tmp_path / "m.weigh"
+    derived = weigh.Derived(lambda rows: [2 * size for size in rows["size"]], "number")
+    table = {"size": [1.0, 2.0, 3.0, 4.0], "label": ["a", "b"] * 2}
+    weigh.NaiveBayes(columns={"double": derived}).fit(table, "label").model_.save(path)
+    with pytest.raises(errors.Unsupported, match="the functions of its derived columns, 'double', are"):
+        Client(path)
+    client = Client({"m": weigh.load(path, derived={"double": derived.function})})
+    assert client.predict("m", [{"size": 1}])[0]["label"] in {"a", "b"}
+
+
 def test_a_replaced_file_is_reloaded(tmp_path: Path) -> None:
     path = tmp_path / "mail.weigh"
     train(1).save(path)

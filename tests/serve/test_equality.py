@@ -144,6 +144,21 @@ def test_unfamiliar_rows_are_those_of_the_library() -> None:
     assert [reason["text"] for reason in answers[1]["unfamiliar"]] == list(map(str, found.rows[0].reasons))
 
 
+def test_notes_are_the_warnings_of_the_library() -> None:
+    table = {"a": [1.0, 2, 3, 4, 5, 2], "b": [2.0, 1, 4, 3, 3, 3], "y": [1.0, 2, 3, 5, 4, 2]}
+    model = weigh.LinearRegression().fit(table, "y").model_
+    rows = [{"a": "many", "b": 1}, {"a": 1, "b": 2}]
+    with pytest.warns(weigh.errors.WeighWarning) as caught:
+        predicted = model.predict(rows).tolist()
+    notes = [str(each.message) for each in caught]
+    assert any("1 of 2 cells is not a number" in note for note in notes)
+    client = Client({"m": model})
+    answer = client.post("/v1/models/m/predict", json={"rows": rows}).json()
+    assert answer == {"predictions": [{"prediction": each} for each in predicted], "notes": notes}
+    assert client.post("/v1/models/m/explain", json={"rows": rows}).json()["notes"] == notes
+    assert "notes" not in client.post("/v1/models/m/predict", json={"rows": rows[1:]}).json()
+
+
 def make_familiar_table() -> dict[str, list[Any]]:
     """Return many ordinary rows."""
     n = 400

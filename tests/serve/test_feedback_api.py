@@ -99,8 +99,11 @@ def test_a_replaced_model_predicts_and_does_not_learn_until_the_feedback_is_reba
     assert client.get("/v1/models/m").json()["feedback"] == "stale"
     assert client.get("/v1/models/m").json()["rows"] == {"ham": 4, "spam": 3}
     answer = client.post("/v1/models/m/learn", json={"rows": ROWS[:1], "id": "x"})
-    assert refusal(answer)[0] == 409
-    assert "--rebase" in refusal(answer)[1]
+    assert refusal(answer) == (
+        409,
+        "The feedback was given to another file of the model, so nothing is learned or forgotten. To carry "
+        "it over to the new file, start the server with --rebase.",
+    )
     rebased = Client(path, feedback, rebase=True)
     assert rebased.get("/v1/models/m").json()["feedback"] == "current"
     assert rebased.get("/v1/models/m").json()["rows"] == {"ham": 4, "spam": 4}
@@ -123,16 +126,23 @@ def test_other_models_say_why_they_cannot_learn(tmp_path: Path, learner: Any, re
 
 
 @pytest.mark.parametrize(
-    ("rows", "status"),
+    ("rows", "sentence"),
     [
-        ([{"text": "x", "size": 1.0}], 422),
-        ([{"text": "x", "size": 1.0, "label": 3}], 422),
-        (["x"], 422),
-        ([], 422),
+        ([{"text": "x", "size": 1.0}], "The rows lack their label, 'label'; they have 'text', 'size'."),
+        (
+            [{"text": "x", "size": 1.0, "label": None}],
+            "The label is missing in 1 of the first 1 rows (first: row 0). Leave such rows out.",
+        ),
+        (
+            [{"text": "x", "size": 1.0, "label": 3}],
+            "The label 3 is a number, but the classes are 'ham', 'spam'. Give text.",
+        ),
+        (["x"], "Feedback must be a list of at least one row, each a mapping of columns to values."),
+        ([], "There are no rows."),
     ],
 )
-def test_unsuitable_rows_change_nothing(client: Client, rows: Any, status: int) -> None:
-    assert refusal(client.post("/v1/models/m/learn", json={"rows": rows}))[0] == status
+def test_unsuitable_rows_change_nothing(client: Client, rows: Any, sentence: str) -> None:
+    assert refusal(client.post("/v1/models/m/learn", json={"rows": rows})) == (422, sentence)
     assert client.get("/v1/models/m").json()["rows"] == {"ham": 3, "spam": 3}
 
 

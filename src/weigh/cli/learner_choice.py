@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from weigh.trials.choice_result import LearnerChoice
 
 AUTO = "auto"
-CLASS_LEARNERS = ("naive-bayes", "logistic")
-NUMBER_LEARNERS = ("linear",)
 
 
 def choose_learner(
@@ -31,6 +29,7 @@ def choose_learner(
     from weigh.cli.settings import match_classes, read_kinds
     from weigh.source.chunk import to_pylist
     from weigh.trials import learner_choice
+    from weigh.trials.choice_candidates import CLASS_LEARNERS, NUMBER_LEARNERS
 
     learners = NUMBER_LEARNERS if is_regression else CLASS_LEARNERS
     parameters, excluded = _read_settings(settings, learners)

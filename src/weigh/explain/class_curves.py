@@ -19,6 +19,7 @@ from weigh.result import Facts, Section, Table, TabularResult
 from weigh.text import format_float, format_quantity, truncate
 
 MAX_PLOTTED_ROWS = 200  # rows drawn as points
+CURVE_CELLS = 240  # grid points
 MAX_BISECTIONS = 200  # halvings of an interval of floats
 QUANTITIES = {
     "density": "P(class) · p(x | class)",
@@ -111,7 +112,7 @@ class ClassCurves(TabularResult):
         ]
         rules = {each.rule for each in self.boundaries}
         marks = [(each.x, each.rule if len(rules) > 1 else "boundary") for each in self.boundaries]
-        quantity = QUANTITIES[which].replace("class", names[1]) if len(shown) == 1 else QUANTITIES[which]
+        quantity = QUANTITIES[which].replace("class", names[shown[0]] if len(shown) == 1 else "class")
         return line_chart(
             rows, self.across, quantity, self.headline, marks=marks, points=self._points(heights, names)
         )
@@ -156,7 +157,7 @@ def class_curves(
     *,
     across: str | None = None,
     hold: Mapping[str, Any] | None = None,
-    cells: int = 240,
+    cells: int = CURVE_CELLS,
 ) -> ClassCurves:
     """Evaluate a classifier along one numeric column, around the given rows.
 

@@ -79,7 +79,7 @@ class ClassifierAdapter(ABC):
 
     def choose_column(self, across: str | None) -> str:
         """Return the column of curves; by default the first numeric one."""
-        self._check_columns((across,))
+        self._check_columns("class_curves", (across,))
         if across is None and not self.numeric_columns:
             raise errors.ColumnError(
                 "class_curves needs a numeric column; the classifier has "
@@ -87,19 +87,19 @@ class ClassifierAdapter(ABC):
             )
         return self.numeric_columns[0] if across is None else across
 
-    def _check_columns(self, names: Sequence[str | None]) -> None:
+    def _check_columns(self, owner: str, names: Sequence[str | None]) -> None:
         for name in names:
             if name is not None and not (isinstance(name, str) and name in self.columns):
                 raise errors.unknown_column_error(str(name), self.columns, "The classifier")
             if name is not None and self.kind(name) in NON_NUMERIC_KINDS:
                 raise errors.ColumnError(
-                    f"regions needs numeric columns, but {name!r} is a {self.kind(name)}. Fix its "
+                    f"{owner} needs numeric columns, but {name!r} is a {self.kind(name)}. Fix its "
                     f"value instead: hold={{{name!r}: ...}}."
                 )
 
     def choose_columns(self, across: str | None, up: str | None) -> ColumnPair:
         """Return the two columns of the plane; by default the first numeric ones."""
-        self._check_columns((across, up))
+        self._check_columns("regions", (across, up))
         numeric = self.numeric_columns
         unused = [name for name in numeric if name not in (across, up)]
         pair = [name if name is not None else unused.pop(0) if unused else "" for name in (across, up)]
@@ -272,8 +272,8 @@ class SklearnAdapter(ClassifierAdapter):
         """Return the log-probabilities [rows, classes] for rows given as columns."""
         if not hasattr(self._model, "predict_proba"):
             raise errors.Unsupported(
-                f"class_curves needs probabilities, which a {type(self._model).__name__} does not have. Use "
-                f"another classifier."
+                f"class_curves needs probabilities, which a {type(self._model).__name__} does not have. "
+                "Calibrate it with scikit-learn's CalibratedClassifierCV, or use another classifier."
             )
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(self._model.predict_proba(self._to_rows(columns))))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
-from weigh.explain.class_curves import ClassCurves, class_curves
+from weigh.explain.class_curves import CURVE_CELLS, ClassCurves, class_curves
 from weigh.explain.classifier_adapters import ClassifierAdapter, adapt_classifier
 from weigh.explain.grid_axis import grid_axis
 from weigh.features.blocks import Floats, Longs
@@ -20,6 +20,7 @@ from weigh.text import format_float, format_percent, format_quantity, truncate
 
 MAX_PLOTTED_ROWS = 1_000  # rows drawn as points
 MAX_LISTED_COLUMNS = 8  # fixed columns listed individually
+PLANE_CELLS = 60  # grid points along each axis
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ def regions(
     across: str | None = None,
     up: str | None = None,
     hold: Mapping[str, Any] | None = None,
-    cells: int = 60,
+    cells: int | None = None,
 ) -> Regions | ClassCurves:
     """Evaluate a classifier on a grid over two numeric columns, around the given rows.
 
@@ -166,18 +167,19 @@ def regions(
     label : one label per row, or the name of the label column; None uses the model's, if the rows have it
     across, up : the columns of the x and y axes; None uses the first two numeric ones
     hold : mapping from other columns to their fixed values
-    cells : the number of grid points along each axis
+    cells : the number of grid points along each axis; None uses 60, or 240 for curves
     """
-    check_integer("regions", "cells", cells, 2)
+    n_cells = check_integer("regions", "cells", PLANE_CELLS if cells is None else cells, 2)
     classifier = adapt_classifier(model, rows, label)
-    if up is None and len(classifier.numeric_columns) == 1:
-        return class_curves(model, rows, label, across=across, hold=hold)
+    numeric = classifier.numeric_columns
+    if up is None and len(numeric) == 1 and across in (None, *numeric):
+        return class_curves(model, rows, label, across=across, hold=hold, cells=cells or CURVE_CELLS)
     pair = classifier.choose_columns(across, up)
     if not isinstance(hold, Mapping | None):
         raise errors.parameter_error("regions", "hold", "a mapping from columns to values", hold)
     fixed = classifier.fixed_values(pair, hold or {})
     numbers = [classifier.numeric_column(name) for name in pair]
-    (x, y) = (grid_axis("regions", name, column, cells) for name, column in zip(pair, numbers, strict=True))
+    x, y = (grid_axis("regions", name, column, n_cells) for name, column in zip(pair, numbers, strict=True))
     grid_x, grid_y = np.meshgrid(x, y)
     predictions = classifier.predict_plane(pair, fixed, grid_x.ravel(), grid_y.ravel())
     line = None
@@ -185,14 +187,13 @@ def regions(
         line = fit_linear_score(grid_x.ravel(), grid_y.ravel(), predictions.decision_values)
     spots = _locate_rows(classifier, *numbers)
     margin = _smallest_row_score(classifier, line, spots) if line is not None and not fixed else None
-    shape = (cells, cells)
     return Regions(
         *pair,
         tuple(classifier.classes),
         x,
         y,
-        predictions.codes.reshape(shape),
-        predictions.confidences.reshape(shape),
+        predictions.codes.reshape(grid_x.shape),
+        predictions.confidences.reshape(grid_x.shape),
         fixed,
         spots,
         line,

@@ -293,6 +293,8 @@ def run_perceptron(
     for number in range(parameters.max_passes):
         is_clean = True
         for row in _row_order(len(rows), parameters, number):
+            if len(steps) == most:
+                return PerceptronHistory(tuple(steps), False, is_one_vs_rest)
             scores = tuple(plane.score(rows[row]) for plane in planes)
             correct, row_errors = plane_errors(planes, scores, codes[row], parameters)
             if any(row_errors):
@@ -317,8 +319,6 @@ def run_perceptron(
                 planes=planes,
             )
             steps.append(step)
-            if len(steps) == most:
-                return PerceptronHistory(tuple(steps), False, is_one_vs_rest)
             n_stored += len(planes)
             if n_stored > MAX_STORED_NUMBERS or len(steps) > MAX_TRACE_STEPS:
                 raise _size_error(len(steps), number + 1)

@@ -14,7 +14,9 @@ from typing import Any
 
 from weigh import errors
 from weigh.advice import Setting
+from weigh.explain.exact_perceptron import MAX_TRACE_STEPS
 from weigh.explain.trace_design import design_with_positive, read_trace_design
+from weigh.explain.trace_format import select_passes
 from weigh.learn.design_matrix import DesignMatrix
 from weigh.learn.online_training import pass_order
 from weigh.learn.sgd import ONLINE_PARAMETERS, OnlineLogisticTask
@@ -62,7 +64,7 @@ class LogisticTrace(TabularResult):
 
     `losses` are the objectives of the passes: the log loss of each row just before its step, plus the
     penalty after the pass. Weights refer to the coordinates of the training, in which numbers may be
-    standardised.
+    standardised. `n_hidden` is how many further steps the training may have, if the trace ends before.
     """
 
     names: tuple[str, ...]
@@ -96,8 +98,8 @@ class LogisticTrace(TabularResult):
         """
         if format not in ("text", "html", "latex"):
             raise errors.parameter_error("table", "format", "'text', 'html' or 'latex'", format)
-        wanted = range(1, passes + 1) if isinstance(passes, int) else passes
-        steps = [step for step in self.steps if wanted is None or step.iteration in wanted]
+        wanted = set(select_passes(self.passes, passes))
+        steps = [step for step in self.steps if step.iteration in wanted]
         shown = steps if most is None else steps[: check_integer("table", "most", most, 1)]
         writers: dict[str, Callable[[str], str]] = {
             "text": escape_control_characters,
@@ -109,7 +111,8 @@ class LogisticTrace(TabularResult):
         for number, group in groupby(shown, key=lambda step: step.iteration):
             parts.append(_format_pass(self._cells(list(group)), f"Iteration {number}:", format))
         n_more = len(steps) - len(shown) + self.n_hidden
-        more = [write(f"… and {format_quantity(n_more, 'more step')}")] if n_more else []
+        up_to = "up to " if self.n_hidden else ""
+        more = [write(f"… and {up_to}{format_quantity(n_more, 'more step')}")] if n_more else []
         return "\n\n".join([*parts, *more])
 
     def _opening(self) -> tuple[str, ...]:
@@ -215,13 +218,10 @@ def trace_logistic(
             hint=("Use fewer rows, ", Setting("max_iter", 1), "."),
         )
     steps, losses = _run(task, design, limit)
-    n_hidden = 0 if most is None or len(steps) < limit else n_steps - len(steps)
+    n_hidden = 0 if _has_ended(task, losses) else n_steps - len(steps)
     names, classes = tuple(design.names), tuple(design.classes)
     assert task.settings.rate is not None
     return LogisticTrace(names, classes, task.settings.rate, steps, losses, task.shuffle, n_hidden)
-
-
-MAX_TRACE_STEPS = 50_000
 
 
 def _check_plain_steps(params: Mapping[str, Any]) -> None:
@@ -262,9 +262,14 @@ def _run(
             label = design.classes[target]
             steps.append(GradientStep(number + 1, row, label, x, score, g, target - g, gradient, dict(w), b))
         losses.append(loss + 0.5 * l2 * math.fsum(weight**2 for weight in w.values()))
-        if task.tol is not None and len(losses) > 1 and losses[-2] - losses[-1] <= task.tol * losses[-2]:
+        if _has_ended(task, losses):
             break
     return tuple(steps), tuple(losses)
+
+
+def _has_ended(task: OnlineLogisticTask, losses: Sequence[float]) -> bool:
+    """Whether the last pass lowered the objective too little for another one."""
+    return task.tol is not None and len(losses) > 1 and losses[-2] - losses[-1] <= task.tol * losses[-2]
 
 
 def _entries(design: DesignMatrix) -> Iterator[tuple[list[int], list[float]]]:

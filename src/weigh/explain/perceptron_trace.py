@@ -250,7 +250,7 @@ class Trace(Result):
             check_integer("table", "most", most, 1)
         if average and len(self.classes) > 2:
             raise errors.Unsupported("The accumulator is shown for two classes; averages are in `weights()`.")
-        return writer(self, select_passes(self, passes), most, average)
+        return writer(self, select_passes(self.passes, passes), most, average)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the trace as JSON-compatible data; non-integers are strings such as "7/10"."""
@@ -305,7 +305,7 @@ def trace(
 ) -> Trace | LogisticTrace:
     """Trace the training of a perceptron in exact fractions, or the steps of a logistic regression.
 
-    Of a logistic regression with `method="online"` and a number as `rate`, the gradient steps are traced in
+    For a logistic regression with `method="online"` and a number as `rate`, the gradient steps are traced in
     floats.
 
     The steps are computed from the definition with the parameters of the learner, which need not be fitted
@@ -341,7 +341,8 @@ def trace(
     sizes = parameters.step_sizes(codes, classes, weights)
     history = run_perceptron(rows, codes, sizes, classes, parameters, most)
     steps = tuple(rows), tuple(codes), tuple(sizes), parameters, history
-    n_hidden = len(rows) * parameters.max_passes - len(history.steps) if len(history.steps) == most else 0
+    is_cut = len(history.steps) == most and not history.converged
+    n_hidden = len(rows) * parameters.max_passes - len(history.steps) if is_cut else 0
     return Trace(names, classes, *steps, design.schema, design.standardisations, n_hidden)
 
 
@@ -427,7 +428,7 @@ MAX_TABLE_STEPS = 1_000  # steps in the table of a page
 
 def trace_html_page(trace: Trace) -> str:
     """Return the HTML page of a trace."""
-    body = trace_html(trace, select_passes(trace, None), MAX_TABLE_STEPS)
+    body = trace_html(trace, select_passes(trace.passes, None), MAX_TABLE_STEPS)
     if len(trace.classes) > 2:
         return pictures.charts_page([], f"Perceptron of {len(trace.classes):,} classes", body)
     title = f"Perceptron: {truncate(trace.classes[0], 30)} or {truncate(trace.classes[1], 30)}"

@@ -104,8 +104,8 @@ def strongest(model: Any, label: Any = None, most: int = 10) -> StrongestFeature
     """Return the features that speak most for each class, or for the class `label` only.
 
     For a linear classifier, such as a perceptron or logistic regression, these are the features with the
-    largest weights; for a linear regression, those that raise and lower the prediction most. Of a curve or
-    surface, only the highest cell is listed.
+    largest weights; for a linear regression, those that raise and lower the prediction most. A curve or
+    surface is listed with its highest cell only.
 
     Parameters
     ----------

@@ -247,13 +247,13 @@ class PassTable:
         return f"… and {format_quantity(self.n_hidden, 'more step')}"
 
 
-def select_passes(trace: Trace, passes: int | Sequence[int] | None) -> list[int]:
-    """Return the numbers of the selected passes."""
+def select_passes(n_passes: int, passes: int | Sequence[int] | None) -> list[int]:
+    """Return the numbers of the selected passes of a trace."""
     if passes is None:
-        return list(range(1, trace.passes + 1))
-    wanted = list(range(1, min(passes, trace.passes) + 1)) if isinstance(passes, int) else list(passes)
-    if not wanted or not all(1 <= number <= trace.passes for number in wanted):
-        requirement = f"a number of passes, or a list of numbers from 1 to {trace.passes}"
+        return list(range(1, n_passes + 1))
+    wanted = list(range(1, min(passes, n_passes) + 1)) if isinstance(passes, int) else list(passes)
+    if not wanted or not all(isinstance(number, int) and 1 <= number <= n_passes for number in wanted):
+        requirement = f"a number of passes, or a list of numbers from 1 to {n_passes}"
         raise errors.parameter_error("table", "passes", requirement, passes)
     return wanted
 

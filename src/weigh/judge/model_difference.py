@@ -13,6 +13,8 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats, Longs
 from weigh.judge.setting_changes import (
+    IDENTICAL_MESSAGE,
+    MAX_PLOTTED_CHANGES,
     MAX_PRINTED_CHANGES,
     SettingChange,
     compare_setting,
@@ -40,8 +42,6 @@ from weigh.text import (
     format_signed,
 )
 
-MAX_PLOTTED_CHANGES = 15
-IDENTICAL_MESSAGE = "The models are the same, byte for byte."
 SAME_PROBABILITIES_MESSAGE = "The probabilities are the same."
 
 

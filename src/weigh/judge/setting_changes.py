@@ -13,6 +13,8 @@ from weigh.text import escape_control_characters, truncate
 
 MAX_COMPARED_COLUMNS = 10_000  # more columns than this are compared by the number of each kind
 MAX_PRINTED_CHANGES = 10
+MAX_PLOTTED_CHANGES = 15
+IDENTICAL_MESSAGE = "The models are the same, byte for byte."
 
 
 @dataclass(frozen=True)

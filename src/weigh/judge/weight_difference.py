@@ -11,6 +11,8 @@ import numpy as np
 from weigh import errors
 from weigh.features.blocks import Floats
 from weigh.judge.setting_changes import (
+    IDENTICAL_MESSAGE,
+    MAX_PLOTTED_CHANGES,
     MAX_PRINTED_CHANGES,
     SettingChange,
     compare_setting,
@@ -25,9 +27,7 @@ from weigh.model.regression import RegressionModel
 from weigh.result import Facts, Section, Table, TabularResult
 from weigh.text import format_coefficient, format_signed, truncate, use_minus_sign
 
-IDENTICAL_MESSAGE = "The models are the same, byte for byte."
 SAME_WEIGHTS_MESSAGE = "The contributions of all columns are the same."
-MAX_PLOTTED_CHANGES = 15
 CHANGE_TOLERANCE = 1e-12
 
 LinearLike = LinearModel | RegressionModel

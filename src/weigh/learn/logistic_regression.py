@@ -28,6 +28,7 @@ from weigh.learn.linear.problem import (
     Problem,
     Solution,
     centre_distant_columns,
+    centre_offset,
     centre_solution,
     orthogonalise,
     uncentre_solution,
@@ -248,9 +249,18 @@ def solve_logistic_regression(
 ) -> Solution:
     """Solve with the solver that suits the penalties.
 
-    Columns far from zero are centred and nearly collinear unpenalised features orthogonalised for the solver;
-    the solution is returned in the original coordinates.
+    Columns far from zero and the offset are centred and nearly collinear unpenalised features orthogonalised
+    for the solver; the solution is returned in the original coordinates.
     """
+    problem, mean = centre_offset(problem)
+    start = None if start is None else replace(start, b=np.asarray(start.b + mean))
+    solution = _solve_centred(problem, n_classes, tol, max_iter, start)
+    return replace(solution, b=np.asarray(solution.b - mean))
+
+
+def _solve_centred(
+    problem: Problem, n_classes: int, tol: float, max_iter: int, start: Solution | None
+) -> Solution:
     centred, shift = centre_distant_columns(problem)
     orthogonal, transform = orthogonalise(centred)
     start = centre_solution(start, shift)

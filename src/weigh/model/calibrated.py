@@ -18,7 +18,7 @@ from weigh.model.evidence.evidence import Evidence, EvidenceRow, exact_sum
 from weigh.model.evidence.exact_products import ClassProduct
 from weigh.model.file import store
 from weigh.model.file.loading import CLASSIFIER_TYPES, find_model_type
-from weigh.model.linear import read_floats
+from weigh.model.file.terms import read_floats
 from weigh.result import Table
 from weigh.source.chunk import Chunk
 from weigh.text import format_probability, truncate

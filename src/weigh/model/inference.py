@@ -23,8 +23,8 @@ from weigh import errors
 from weigh.features.blocks import Floats, Longs
 from weigh.immutable import Immutable
 from weigh.model.file import store
+from weigh.model.file.terms import read_floats
 from weigh.model.fit import Fit, Optimality
-from weigh.model.linear import read_floats
 from weigh.priors.exact import check_level
 from weigh.priors.quantiles import student_critical_value, student_two_sided_p
 from weigh.result import Result, Section, Table, TabularResult

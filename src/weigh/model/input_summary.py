@@ -36,7 +36,7 @@ from weigh.model.file import store
 from weigh.source.sparse_rows import SparseRows
 
 MAX_CELLS = 256  # per number: at most 3 kilobytes
-MAX_NUMBERS = 256  # of more columns side by side, none is summarised: it would take as long as a regression
+MAX_NUMBERS = 256  # wider blocks are not summarised, which would take as long as a regression
 KEY = "inputs"
 
 
@@ -72,13 +72,13 @@ class NumberCells(Immutable):
         first, second = (each._coarsen(coarseness - each.coarseness) for each in (self, other))
         cells, counts = np.concatenate([first, second]), np.concatenate([self.counts, other.counts])
         order = np.argsort(cells, kind="stable")
-        return NumberCells(cells[order], counts[order], coarseness)._merged()
+        return NumberCells(cells[order], counts[order], coarseness)._merge_equal_cells()
 
     def _coarsen(self, steps: int) -> Ints:
         magnitude = ((np.abs(self.cells) - 1) >> steps) + 1
         return np.where(self.cells == 0, 0, np.sign(self.cells) * magnitude).astype(np.int32)
 
-    def _merged(self) -> NumberCells:
+    def _merge_equal_cells(self) -> NumberCells:
         """Merge equal neighbours of ascending cells, and widen the cells until there are few."""
         starts = np.flatnonzero(np.diff(self.cells, prepend=np.iinfo(np.int32).min))
         counts = np.add.reduceat(self.counts, starts) if len(starts) else self.counts
@@ -87,7 +87,9 @@ class NumberCells(Immutable):
             return merged
         # Doubling the width at most halves the number of cells, so that fewer steps would leave too many.
         steps = math.ceil(math.log2(len(starts) / MAX_CELLS))
-        return replace(merged, cells=merged._coarsen(steps), coarseness=self.coarseness + steps)._merged()
+        return replace(
+            merged, cells=merged._coarsen(steps), coarseness=self.coarseness + steps
+        )._merge_equal_cells()
 
     @property
     def bounds(self) -> tuple[Floats, Floats]:

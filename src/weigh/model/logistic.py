@@ -17,16 +17,10 @@ from weigh.model.base import ClassWeightNames, Model
 from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.file import store
+from weigh.model.file.terms import read_floats, read_online_settings, read_trainable_terms
 from weigh.model.fit import Fit, OnlineSettings, Optimality
 from weigh.model.inference import MAX_SAVED_FEATURES, Posterior, PosteriorSource, Summary, build_summary
-from weigh.model.linear import (
-    LinearModel,
-    read_floats,
-    read_online_settings,
-    read_trainable_terms,
-    refuse_exact_products,
-    standardisation_of,
-)
+from weigh.model.linear import LinearModel, refuse_exact_products, standardisation_of
 from weigh.model.training_rows import TrainingRows
 from weigh.result import Table
 from weigh.text import format_percent

@@ -21,16 +21,9 @@ from weigh.model.decision import Decision, best_class
 from weigh.model.distributions.weights import Contribution
 from weigh.model.evidence.evidence import Evidence, build_evidence
 from weigh.model.file import store
+from weigh.model.file.terms import TrainableTerm, read_floats, read_online_settings, read_trainable_terms
 from weigh.model.fit import Certificate, OnlineSettings
-from weigh.model.linear import (
-    LinearModel,
-    TrainableTerm,
-    design_rows,
-    read_floats,
-    read_online_settings,
-    read_trainable_terms,
-    refuse_exact_products,
-)
+from weigh.model.linear import LinearModel, design_rows, refuse_exact_products
 from weigh.model.training_rows import TrainingRows
 from weigh.parameters.learners import HYPOTHESES, PERCEPTRON
 from weigh.source.chunk import Chunk

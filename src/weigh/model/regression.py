@@ -16,18 +16,10 @@ from weigh.immutable import read_only
 from weigh.model.base import EncodedRows, overflow_error, weight_table
 from weigh.model.evidence.evidence import Explained, build_evidence
 from weigh.model.file import store
+from weigh.model.file.terms import TrainableTerm, read_floats, read_trainable_terms, write_terms
 from weigh.model.fit import Fit, Optimality
 from weigh.model.inference import MAX_SAVED_FEATURES, Posterior, PosteriorSource, Summary, build_summary
-from weigh.model.linear import (
-    LinearPredictor,
-    TrainableTerm,
-    design_rows,
-    read_floats,
-    read_trainable_terms,
-    refuse_exact_products,
-    standardisation_of,
-    write_terms,
-)
+from weigh.model.linear import LinearPredictor, design_rows, refuse_exact_products, standardisation_of
 from weigh.model.training_rows import TrainingRows
 from weigh.result import Table
 from weigh.source.chunk import Chunk

@@ -13,7 +13,7 @@ models".
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +22,7 @@ import numpy as np
 from weigh import errors
 from weigh.advice import Setting
 from weigh.features.blocks import Floats, Longs
+from weigh.features.columns import is_missing
 from weigh.model.inference import Posterior, RobustErrors
 from weigh.model.linear import standardisation_of
 from weigh.model.regression import RegressionModel
@@ -57,6 +58,11 @@ def robust_errors(model: Any, method: str | None, rows: RowsForErrors) -> Robust
             A *= (part.residuals[:, -1] / _residual_shares(A, part.curvature, inverse, start))[:, None]
             middle += A.T @ A
     else:
+        if n <= n_weights:
+            raise errors.DataError(
+                f"Clustered errors need more rows than weights, but {n:,} rows have {n_weights:,} weights.",
+                hint=("Use ", Setting("errors", "hc3"), ", or give more rows."),
+            )
         n_groups = int(groups.max()) + 1
         sums = np.zeros((n_groups, len(inverse)))
         for start, part in _check_number_of_rows(parts, n):
@@ -88,6 +94,11 @@ def _other_rows_error(n_rows: int, found: str) -> errors.DataError:
 
 
 def _check_arguments(method: str | None, rows: RowsForErrors) -> None:
+    if method is None:
+        raise errors.ParameterError(
+            "summary: data, y, weights and groups are for robust standard errors, but errors is None.",
+            hint=("Give ", Setting("errors", "hc3"), ", or leave the rows out."),
+        )
     if method not in METHODS:
         raise errors.parameter_error("summary", "errors", "None, 'hc3' or 'clustered'", method)
     if rows.data is None:
@@ -108,13 +119,22 @@ def _check_arguments(method: str | None, rows: RowsForErrors) -> None:
 
 def _group_codes(groups: Any, n_rows: int) -> Longs:
     """Return the number of each row's group."""
-    values = np.asarray(groups)
+    # In a list of mixed types, NumPy would turn missing values into text.
+    values = np.asarray(groups, dtype=object if isinstance(groups, Sequence) else None)
     if values.shape != (n_rows,):
         raise errors.DataError(
             f"groups must have one value for each of the {n_rows:,} rows, got the shape {values.shape}."
         )
-    names, codes = np.unique(values, return_inverse=True)
-    if len(names) < 2:
+    code_by_group: dict[Any, int] = {}
+    codes = np.empty(n_rows, dtype=np.int64)
+    for row, group in enumerate(values.tolist()):
+        if is_missing(group):
+            raise errors.DataError(
+                f"The group of row {row:,} (the first is 0) is missing. Give every row a group; a row that "
+                "belongs to none is a group of its own."
+            )
+        codes[row] = code_by_group.setdefault(group, len(code_by_group))
+    if len(code_by_group) < 2:
         raise errors.DataError("All rows are in the same group; clustered errors need two groups at least.")
     return codes
 
@@ -153,7 +173,7 @@ def _in_original_units(
     centres, units = standardisation_of(model.terms)
     variances = np.diagonal(covariance)
     d = len(units)
-    sd = np.sqrt(variances[:d]) / units
+    sd = np.sqrt(np.maximum(variances[:d], 0.0)) / units
     intercept_sd = 0.0
     if has_intercept:
         direction = np.append(-centres / units, 1.0)

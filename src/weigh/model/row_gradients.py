@@ -145,8 +145,8 @@ def sum_gradients(model: Any, data: Any, y: Any, weights: Any, coef: Any, interc
     if coef is not None or intercept is not None:
         own = np.atleast_2d(model.coef), np.atleast_1d(model.intercept)
         at = (
-            _filled("coef", coef, own[0]).T,
-            _filled("intercept", intercept, own[1]),
+            _broadcast_weights("coef", coef, own[0]).T,
+            _broadcast_weights("intercept", intercept, own[1]),
         )
     centres, units = standardisation_of(model.terms)
     totals, sums = (
@@ -164,8 +164,8 @@ def sum_gradients(model: Any, data: Any, y: Any, weights: Any, coef: Any, interc
     return Gradient(features, classes, np.ascontiguousarray(totals.T), sums)
 
 
-def _filled(name: str, values: Any, own: Floats) -> Floats:
-    """Return the values as an array of the shape of the model's own ones, which None stands for."""
+def _broadcast_weights(name: str, values: Any, own: Floats) -> Floats:
+    """Return the values in the shape of the model's own weights; None stands for these."""
     if values is None:
         return own
     try:

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 MISSING, BASE, ANY = "missing", "base", "any"
 LISTED_PROBABILITIES = (0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99)
 MAX_PRINTED_CELLS = 200
+MAX_FACTOR = 1e9  # points per nat: the sum of more would not be a whole number in a float
 UNKNOWN_VALUES_NOTE = "A level that is missing or unknown has 0 points, and so has a pair with such a value."
 
 
@@ -146,6 +147,9 @@ def build_scorecard(model: LogisticModel, points: float, odds: float) -> Scoreca
             f"{len(model.classes):,}."
         )
     factor = points / math.log(odds)
+    if factor > MAX_FACTOR:
+        must = f"at most {MAX_FACTOR * math.log(odds):.3g} for odds={odds!r}"
+        raise errors.parameter_error("scorecard", "points", must, points)
     terms: list[Any] = []
     parts = []
     for group, term in zip(model.schema.column_groups, model.terms, strict=True):
@@ -200,7 +204,7 @@ def _combine_errors(parts: Sequence[_RoundingError]) -> float:
 
 
 @dataclass(frozen=True)
-class _RoundedTerm:
+class _TermPoints:
     """The points of a term's cells, and the rounding errors of its columns."""
 
     rows: Sequence[CellPoints]
@@ -209,7 +213,7 @@ class _RoundedTerm:
 
 def _round_term(
     model: LogisticModel, group: ColumnGroup, term: Any, factor: float
-) -> tuple[Any, _RoundedTerm]:
+) -> tuple[Any, _TermPoints]:
     """Return a term with whole points as weights, and its points by cell."""
     is_flag = isinstance(group.kind, Flag) and isinstance(term, WordWeights)
     if not (is_flag or isinstance(term, CurveWeights | PairWeights | LevelWeights)):
@@ -225,12 +229,12 @@ def _round_term(
             _RoundingError.of_cells(np.array([0.0, h]), np.array([0.0, p]), factor, None)
             for h, p in zip(heights, points, strict=True)
         ]
-        return rounded, _RoundedTerm(rows, found)
+        return rounded, _TermPoints(rows, found)
     counts = None if isinstance(term, LevelWeights) else term.counts
     found = [_RoundingError.of_cells(heights, points, factor, counts)] if len(points) else []
     # A term without points is one line, so that it does not hide the others.
     cells = _cells(term, points.astype(np.int64).tolist()) if points.any() else [(ANY, 0)]
-    return rounded, _RoundedTerm([CellPoints(term.name, *cell) for cell in cells], found)
+    return rounded, _TermPoints([CellPoints(term.name, *cell) for cell in cells], found)
 
 
 def _unsupported_column_error(group: ColumnGroup) -> errors.Unsupported:

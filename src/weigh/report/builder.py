@@ -280,7 +280,7 @@ def _regression_report_facts(inputs: _ReportInputs) -> ReportFacts:
 
 
 def _effects_section(inputs: _ReportInputs, marked: Sequence[MarkedRow]) -> EffectFacts | None:
-    """Return the effects of a model with curves or pairs; other linear models are told by their weights."""
+    """Return the effects of a model with curves or pairs; other linear models have a table of weights."""
     model = inputs.uncalibrated_model
     if not has_curves(getattr(model, "terms", ())):
         return None

@@ -26,7 +26,10 @@ class MarkedRow:
 
 @dataclass(frozen=True)
 class ReportEffect:
-    """One effect: its name, shape in words, importance, least and greatest height, and number of cells."""
+    """One effect: its name, shape in words, importance, least and greatest height, and number of cells.
+
+    `told` are the importance and the two heights as text.
+    """
 
     name: str
     kind: str

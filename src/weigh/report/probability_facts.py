@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from weigh.judge.metrics.evaluation import Evaluation
 from weigh.judge.metrics.losses import UNSEEN, Floats
-from weigh.judge.metrics.ranking import ClassCurves, ThresholdCurve
+from weigh.judge.metrics.ranking import RankingCurves, ThresholdCurve
 from weigh.judge.metrics.reliability import ReliabilityBin
 from weigh.model.base import Model
 from weigh.model.naive_bayes import BayesModel
@@ -269,7 +269,7 @@ def curve_facts(evaluation: Evaluation) -> CurveFacts | None:
     return CurveFacts(sentence, classes, len(curves) - len(classes))
 
 
-def _class_curves(evaluation: Evaluation, curves: ClassCurves) -> ClassRankingCurves:
+def _class_curves(evaluation: Evaluation, curves: RankingCurves) -> ClassRankingCurves:
     row = evaluation.per_class[curves.code]
     areas = row.roc_area.value, row.pr_area.value
     return ClassRankingCurves(

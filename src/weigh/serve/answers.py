@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 
 from weigh import errors
+from weigh._core import to_json_fields
+from weigh.deduplicated_warnings import collect_warnings
 from weigh.features.blocks import Floats
 from weigh.model.base import Model
 from weigh.model.decision import UNSURE, Decision, log_softmax
 from weigh.serve.descriptions import describe
+from weigh.serve.http.reply import encode_json
 from weigh.serve.spans import TextHighlighter
 from weigh.source.chunk import Chunk
 
@@ -61,18 +64,25 @@ class Predictions:
     std: list[float] | None = None
     unfamiliar: list[list[dict[str, Any]]] | None = None
 
-    def to_json(self) -> list[dict[str, Any]]:
-        """Return one object per row."""
-        rows: list[dict[str, Any]] = [{self.key: answer} for answer in self.answers]
+    def to_json(self) -> list[str]:
+        """Return one JSON object per row."""
+        columns = [self._answers_to_json()]
         if self.values is not None:
-            names, key = self.class_names, self.values_key
-            for row, values in zip(rows, self.values.tolist(), strict=True):
-                row[key] = dict(zip(names, values, strict=True))
-        for name, column in (("std", self.std), ("unfamiliar", self.unfamiliar)):
-            if column is not None:
-                for row, value in zip(rows, column, strict=True):
-                    row[name] = value
-        return rows
+            fields = to_json_fields(self.values, list(map(encode_json, self.class_names)))
+            columns.append([f'"{self.values_key}":{{{each}}}' for each in fields])
+        if self.std is not None:
+            columns.append(_numbers_to_json("std", self.std))
+        if self.unfamiliar is not None:
+            columns.append([f'"unfamiliar":{encode_json(reasons)}' for reasons in self.unfamiliar])
+        return [f"{{{','.join(row)}}}" for row in zip(*columns, strict=True)]
+
+    def _answers_to_json(self) -> list[str]:
+        if self.values is None:
+            return _numbers_to_json(self.key, self.answers)
+        # With their types, because 1, 1.0 and True are equal.
+        labels = list(zip(map(type, self.answers), self.answers, strict=True))
+        texts = {each: f'"{self.key}":{encode_json(each[1])}' for each in set(labels)}
+        return [texts[each] for each in labels]
 
     def columns(self) -> dict[str, list[Any]]:
         """Return the predictions as columns of a table."""
@@ -85,6 +95,10 @@ class Predictions:
         if self.unfamiliar is not None:
             columns["unfamiliar"] = ["; ".join(reason["text"] for reason in row) for row in self.unfamiliar]
         return columns
+
+
+def _numbers_to_json(name: str, numbers: Sequence[float]) -> list[str]:
+    return to_json_fields(np.array(numbers, float)[:, None], [encode_json(name)])
 
 
 class Predictor:
@@ -187,7 +201,8 @@ class Predictor:
         """Return why the first row is unlike the training rows; None if the model cannot tell."""
         if not self._can_examine:
             return None
-        return self.find_unfamiliar(rows)[0]
+        with collect_warnings():  # which the prediction has, too
+            return self.find_unfamiliar(rows)[0]
 
     @cached_property
     def _can_examine(self) -> bool:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from weigh import errors
 from weigh.atomic_files import error_reason
+from weigh.features.kind_registry import Derived
 from weigh.model.base import BaseModel
 from weigh.model.file.loading import load
 from weigh.serve.answers import Predictor
@@ -43,7 +44,7 @@ class ServedModel:
     model: BaseModel
     loaded_at: float
     signature: Signature | None = None
-    feedback: Any = None  # a FeedbackStore
+    feedback: Any = None  # a ModelFeedback or CannotLearn, which import the journal
 
     @cached_property
     def base_predictor(self) -> Predictor:
@@ -108,7 +109,7 @@ class ServedModel:
 class ModelCatalog:
     """Models by name; `refresh` loads the files that have changed since.
 
-    `open_feedback(name, model, digest)` returns the store of the feedback on a model, or None.
+    `open_feedback(name, model, digest)` returns the feedback on a model, or None.
     """
 
     def __init__(
@@ -257,8 +258,19 @@ def _load_file(name: str, path: Path) -> ServedModel:
         with path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
         if _read_signature(path) == before:
+            _check_functions(model, path)
             return ServedModel(name, path, digest, model, time.time(), before)
     raise errors.ModelFileError(f"{path} is being replaced again and again. Write it once, then serve it.")
+
+
+def _check_functions(model: BaseModel, path: Path) -> None:
+    """Raise Unsupported for a model with derived columns, because files do not hold their functions."""
+    names = [name for name, kind in model.schema.made.items() if isinstance(kind, Derived)]
+    if names:
+        raise errors.Unsupported(
+            f"{path}: the functions of its derived columns, {errors.quote_names(names)}, are not in the "
+            "file. Serve it from Python: weigh.serve.create_app({name: weigh.load(path, derived=functions)})."
+        )
 
 
 def _read_signature(path: Path) -> Signature:

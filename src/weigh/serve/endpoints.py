@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
+from weigh.advice import Advised
+from weigh.deduplicated_warnings import collect_warnings
 from weigh.model.decision import UNSURE
 from weigh.serve.answers import Predictions, Predictor, count_answers
 from weigh.serve.catalog import ServedModel
@@ -14,7 +16,7 @@ from weigh.serve.descriptions import count_rows
 from weigh.serve.http.access import SCOPES
 from weigh.serve.http.limits import read_body
 from weigh.serve.http.media_types import ARROW, CSV, JSON, JSON_LINES, accepted_type, content_type
-from weigh.serve.http.problems import Problem
+from weigh.serve.http.problems import Problem, format_message
 from weigh.serve.http.reply import Receive, Reply, Scope, encode_json
 from weigh.serve.metrics import MEDIA_TYPE as METRICS_TYPE
 from weigh.serve.metrics import Metrics
@@ -38,6 +40,8 @@ MAX_EXPLAINED_BYTES_IN_LOOP = 1_024
 BODY_TYPES = (JSON, JSON_LINES, CSV, ARROW)
 PREDICTION_TYPES = (JSON, JSON_LINES, CSV, ARROW)
 EXPLANATION_TYPES = (JSON, JSON_LINES)
+
+MAX_NOTES = 20
 
 # Reports have inline scripts; in a sandbox they reach neither this server nor others.
 REPORT_POLICY = (
@@ -136,13 +140,17 @@ async def predict(call: Call) -> Reply:
     body = await call.read_body()
 
     def answer() -> tuple[Reply, Counted]:
-        with read_batch(body, media_type, predictor.model, call.service.limits) as batch:
+        with (
+            collect_warnings() as warnings,
+            read_batch(body, media_type, predictor.model, call.service.limits) as batch,
+        ):
             options = call.read_options(batch, PREDICT_OPTIONS)
             predictions = predictor.predict(batch.rows, predict_options(options, predictor))
             may_examine = isinstance(batch.rows, list) and metrics.may_examine()
             reasons = served.base_predictor.examine(batch.rows[:1]) if may_examine else None
         counted = Counted(batch.n_rows, count_answers(predictions, predictor), reasons)
-        return _format_predictions(predictions, answer_type, _common_fields(batch, options)), counted
+        fields = _common_fields(batch, options, warnings)
+        return _format_predictions(predictions, answer_type, fields), counted
 
     reply, counted = await _run(answer, is_short=len(body) <= MAX_BYTES_IN_LOOP and media_type == JSON)
     call.scope["weigh.rows"] = counted.n_rows
@@ -159,7 +167,10 @@ async def explain(call: Call) -> Reply:
     limits = call.service.limits
 
     def answer() -> Reply:
-        with read_batch(body, media_type, predictor.model, limits) as batch:
+        with (
+            collect_warnings() as warnings,
+            read_batch(body, media_type, predictor.model, limits) as batch,
+        ):
             if batch.n_rows > limits.explained_rows:
                 most = limits.explained_rows
                 raise Problem(413, f"There are {batch.n_rows:,} rows; a request explains {most:,} at most.")
@@ -167,8 +178,8 @@ async def explain(call: Call) -> Reply:
             options = call.read_options(batch, EXPLAIN_OPTIONS)
             answers = predictor.explain(batch.rows, explain_options(options))
         if answer_type == JSON_LINES:
-            return Reply(_join_lines(answers), 200, JSON_LINES)
-        return Reply.of_json({"explanations": answers, **_common_fields(batch, options)})
+            return Reply(_join_lines(map(encode_json, answers)), 200, JSON_LINES)
+        return Reply.of_json({"explanations": answers, **_common_fields(batch, options, warnings)})
 
     # Flips of a model with many features take long, whatever the length of the row.
     may_flip = b"flip" in body or b"flip" in call.scope["query_string"]
@@ -248,16 +259,21 @@ async def _run(work: Callable[[], Result], *, is_short: bool) -> Result:
     return work() if is_short else await asyncio.to_thread(work)
 
 
-def _common_fields(batch: Batch, options: Mapping[str, Any]) -> dict[str, Any]:
+def _common_fields(batch: Batch, options: Mapping[str, Any], warnings: Iterable[Warning]) -> dict[str, Any]:
     fields: dict[str, Any] = {"id": options["id"]} if "id" in options else {}
     if batch.ignored_columns:
         fields["ignored_columns"] = list(batch.ignored_columns)
+    notes = [format_message(each) for each in warnings if isinstance(each, Advised)]
+    if notes:
+        fields["notes"] = list(dict.fromkeys(notes))[:MAX_NOTES]
     return fields
 
 
 def _format_predictions(predictions: Predictions, media_type: str, fields: Mapping[str, Any]) -> Reply:
     if media_type == JSON:
-        return Reply.of_json({"predictions": predictions.to_json(), **fields})
+        # A comma and the further fields take the place of the brace before them.
+        more = encode_json(fields).replace("{", ",", 1) if fields else "}"
+        return Reply(f'{{"predictions":[{",".join(predictions.to_json())}]{more}'.encode())
     if media_type == JSON_LINES:
         return Reply(_join_lines(predictions.to_json()), 200, JSON_LINES)
     if media_type == CSV:
@@ -267,5 +283,5 @@ def _format_predictions(predictions: Predictions, media_type: str, fields: Mappi
     return Reply(write_table(predictions.columns()), 200, ARROW)
 
 
-def _join_lines(answers: list[dict[str, Any]]) -> bytes:
-    return b"".join(encode_json(answer) + b"\n" for answer in answers)
+def _join_lines(answers: Iterable[str]) -> bytes:
+    return "".join(f"{answer}\n" for answer in answers).encode()

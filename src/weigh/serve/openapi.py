@@ -237,6 +237,7 @@ def _answers(key: str, answer: Schema) -> Schema:
         key: {"type": "array", "items": answer},
         "id": _ID,
         "ignored_columns": {"type": "array", "items": {"type": "string"}},
+        "notes": {"type": "array", "items": {"type": "string"}},
     }
     return _object(properties, [key])
 

@@ -7,9 +7,12 @@ import os
 import signal
 import socket
 import tempfile
+import threading
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from types import FrameType
 from typing import Any
 
 import uvicorn
@@ -18,7 +21,7 @@ from uvicorn.supervisors.multiprocess import Multiprocess
 
 from weigh import errors
 from weigh.result import Facts
-from weigh.serve.app import create_app
+from weigh.serve.app import SECONDS_BETWEEN_LOOKS, create_app
 from weigh.serve.http.access import Access, TokenFile, is_loopback
 from weigh.serve.http.limits import Limits
 from weigh.serve.http.protocol import BoundedConfig, BoundedProtocol
@@ -46,11 +49,14 @@ class ServerSettings:
     limits: Limits = field(default_factory=Limits)
     log_format: str = "text"
     metrics_folder: str | None = None
+    parent: int | None = None  # the process that started this one, and without which it stops
 
     def create_app(self) -> Starlette:
         """Return the application of one process."""
         # Clients get the notes that concern them in their answers.
         warnings.filterwarnings("ignore", category=errors.WeighWarning)
+        if self.parent is not None:
+            threading.Thread(target=_stop_after, args=(self.parent,), daemon=True).start()
         log = ServerLog(self.log_format)
         tokens = None if self.token_file is None else TokenFile(self.token_file, log.event)
         hosts = [*self.allowed_hosts, self.host]
@@ -108,13 +114,17 @@ def serve(settings: ServerSettings, show: Callable[[StartFacts], None]) -> None:
     with _metrics_folder() as folder, contextlib.closing(_listen(settings)) as listener:
         settings = replace(settings, metrics_folder=folder, port=listener.getsockname()[1])
         app = settings.create_app()
+        if hasattr(signal, "SIGHUP"):
+            # Until the application handles it, there is nothing to look for.
+            signal.signal(signal.SIGHUP, signal.SIG_IGN)
         show(_start_facts(settings, app))
         # Feedback has been carried over; the other processes find it done.
         settings = replace(settings, rebase=False)
         if settings.workers == 1:
-            uvicorn.Server(_server_config(settings, app)).run(sockets=[listener])
+            _OneProcess(_server_config(settings, app)).run(sockets=[listener])
         else:
             del app
+            settings = replace(settings, parent=os.getpid())
             _WorkerProcesses(_server_config(settings, settings.create_app), sockets=[listener]).run()
 
 
@@ -138,6 +148,18 @@ def _server_config(settings: ServerSettings, app: Any) -> uvicorn.Config:
     )
 
 
+class _OneProcess(uvicorn.Server):  # type: ignore[misc]
+    """A process that returns when it has stopped, and is not ended by the signal that stopped it."""
+
+    should_exit: bool
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop, and on a second Ctrl-C at once."""
+        del frame
+        self.force_exit = self.should_exit and sig == signal.SIGINT
+        self.should_exit = True
+
+
 class _WorkerProcesses(Multiprocess):  # type: ignore[misc]
     """Processes that share a socket; SIGHUP makes each look for changed models instead of restarting it."""
 
@@ -147,6 +169,13 @@ class _WorkerProcesses(Multiprocess):  # type: ignore[misc]
             if process.pid is not None:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(process.pid, signal.SIGHUP)
+
+
+def _stop_after(parent: int) -> None:
+    """Stop this process when its parent was killed, which would have stopped it otherwise."""
+    while os.getppid() == parent:
+        time.sleep(SECONDS_BETWEEN_LOOKS)
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 @contextlib.contextmanager

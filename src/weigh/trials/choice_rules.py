@@ -27,8 +27,8 @@ TEXT_ROWS = 1_000  # whose characters are counted
 def count_labels(source: Source, is_regression: bool) -> tuple[int, list[int]]:
     """Return the number of rows, and how often the labels occur, most frequent first.
 
-    Of numbers only the first are counted, as far as they show whether all are equal. Raises LabelError if
-    labels are missing.
+    Numbers are counted only until two of them differ, which shows that not all are equal. Raises LabelError
+    if labels are missing.
     """
     n_rows, counts = 0, Counter[Any]()
     for chunk in source.chunks(dict.fromkeys(source.names, "skip")):

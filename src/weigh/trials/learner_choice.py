@@ -82,7 +82,7 @@ def choose_learner(
         choice = choose_by_rules(source, n_rows, counts, **settings)
         if choice is None:
             # Imported on use: it loads scikit-learn.
-            from weigh.trials.learner_comparison import Trial
+            from weigh.trials.learner_comparison import CandidateComparison
 
-            choice = Trial.of(source, n_rows, seed, **settings).run(seed, progress)
+            choice = CandidateComparison.of(source, n_rows, seed, **settings).run(seed, progress)
         return choice

@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None] | None
 
 
 @dataclass(frozen=True, eq=False)
-class Trial:
+class CandidateComparison:
     """The candidates for one sample, from the simplest to the richest, and those that are not tried."""
 
     variants: tuple[LearnerVariant, ...]
@@ -59,7 +59,7 @@ class Trial:
         missing: Any,
         parameters: Mapping[str, Mapping[str, Any]],
         excluded: Mapping[str, str],
-    ) -> Trial:
+    ) -> CandidateComparison:
         """Prepare the candidates for a sample of n rows; raises the first error if none is without one."""
         sample = Sample.of(source, n_rows, seed, is_regression)
         prepared: dict[LearnerVariant, Candidate] = {}
@@ -157,7 +157,7 @@ class Trial:
     ) -> str | errors.WeighError | None:
         """Set the losses of the held-out rows; return why the candidate is not tried on other splits, if so.
 
-        Pairs are as costly as they are rare: if the first fit adds none, the others need not be made.
+        Fits with pairs take long, and seldom find any. If the first fit adds none, the others are not made.
         """
         try:
             with candidate.error_context(str(split)):
@@ -188,9 +188,9 @@ class Trial:
             for at, row, mean in zip(kept, losses, means, strict=True)
         ]
         chosen = next(i for i, each in enumerate(scores) if i == best or _is_tie(each, scores[best]))
-        trial = replace(self, untried=(*self.untried, *untried))
+        comparison = replace(self, untried=(*self.untried, *untried))
         reason = give_reason(scores, chosen, best, self._loss)
-        return trial.choose(kept[chosen], reason, scores, folds, len(candidate.rows))
+        return comparison.choose(kept[chosen], reason, scores, folds, len(candidate.rows))
 
 
 def _fold_count(n_rows: int) -> int:

@@ -65,6 +65,21 @@ def test_fewer_steps_can_be_asked_for(traced: Any) -> None:
     assert "\n1 mistake in the first 2 steps, of at most 100.\n" in output
 
 
+def test_a_trace_that_ends_early_can_be_json_or_a_page(traced: Any, tmp_path: Path) -> None:
+    assert len(json.loads(traced(*MAILS, "--most", "2", "--json").output)["steps"]) == 2
+    assert traced(*MAILS, "--most", "2", "-o", "page.html").exit_code == 0
+    assert "2 steps" in (tmp_path / "page.html").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    "options", [("--passes", "1", "--json"), ("--average", "--json"), ("--average", "-o", "page.html")]
+)
+def test_options_of_the_printed_table_are_refused_elsewhere(traced: Any, options: tuple[str, ...]) -> None:
+    result = traced(*MAILS, *options)
+    assert result.exit_code == 2
+    assert "printed table" in result.output
+
+
 def test_the_first_steps_of_many_rows_can_be_traced(traced: Any, tmp_path: Path) -> None:
     rows = "".join(f"{k % 7},{'ab'[k % 2]}\n" for k in range(20_000))
     (tmp_path / "many.csv").write_text("x,y\n" + rows, "utf-8")

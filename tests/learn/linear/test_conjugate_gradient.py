@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.learn.linear.designs import law, make_problem, to_sparse
-from weigh.learn.linear.conjugate_gradient import needs_conjugate_gradient, solve_conjugate_gradient
+from weigh.learn.linear.conjugate_gradient import (
+    active_set_newton_step,
+    needs_conjugate_gradient,
+    solve_conjugate_gradient,
+)
+from weigh.learn.linear.coordinate_descent import QuadraticModel
 from weigh.learn.linear.matrix import SparseMatrix
 from weigh.learn.linear.ridge import solve_ridge
 from weigh.source.sparse_rows import SparseRows
@@ -111,3 +116,11 @@ def test_wide_sparse_rows_are_solved_by_conjugate_gradients() -> None:
     result = solve_ridge(make_problem(X, rng.normal(size=n), 1.0))
     assert result.method == "conjugate gradients"
     assert result.gap <= 1e-9 * result.objective
+
+
+def test_a_direction_without_curvature_ends_an_active_set_step() -> None:
+    X = to_sparse(np.repeat([[1.0], [2.0]], 2, axis=1))
+    quadratic = QuadraticModel(np.ones(2), np.zeros(2), has_intercept=False)
+    # Weights of opposite signs of two equal columns cancel: only l1 changes along the step.
+    step, b = active_set_newton_step(X, quadratic, np.array([1.0, -1.0]), np.ones(2), np.zeros(2), 10)
+    assert (step.tolist(), b) == ([0.0, 0.0], 0.0)

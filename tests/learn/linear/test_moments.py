@@ -161,3 +161,24 @@ def test_empty_moments_are_neutral() -> None:
     assert_close(result.plus(Moments.zeros(2)), result)
     assert_close(Moments.zeros(2).plus(result), result)
     assert result.minus(result).total_weight == 0.0
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("offset", [10.0, 1e3, 1e6, 1e9])
+def test_the_rounding_of_squared_errors_is_within_its_bound(seed: int, offset: float) -> None:
+    rng = np.random.default_rng(seed)
+    X = offset * rng.uniform(0.5, 1.5) + rng.normal(size=(400, 2))
+    X[:, 0] += np.linspace(-5, 5, 400)
+    y = X @ [1.0, 2.0] + offset * (seed % 3) + 10.0 ** rng.uniform(-3, 1) * rng.normal(size=400)
+    parts = [slice(k, k + 50) if seed % 2 else slice(k // 50, None, 8) for k in range(0, 400, 50)]
+    moments = Moments.from_batches((DenseMatrix(X[rows]), y[rows], None) for rows in parts)
+    w = np.linalg.solve(moments.gram, moments.cross)
+    exact = [Fraction(c) for c in w.tolist()]
+    residuals = [
+        Fraction(target) - sum((Fraction(x) * c for x, c in zip(row, exact, strict=True)), Fraction(0))
+        for row, target in zip(X.tolist(), y.tolist(), strict=True)
+    ]
+    mean = sum(residuals, Fraction(0)) / 400
+    squared_error = sum(((r - mean) ** 2 for r in residuals), Fraction(0))
+    error = abs(Fraction(float(moments.squared_error(w))) - squared_error) / 2
+    assert error <= Fraction(moments.rounding_error(w))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -128,3 +130,29 @@ def test_nearly_collinear_columns_reach_the_optimum(distance: float) -> None:
     scores = collinear.X.times(result.w) + result.b
     loss = np.logaddexp(0, np.where(y > 0, -scores, scores)).sum()
     assert loss == pytest.approx(result.objective, abs=1e-5)
+
+
+def test_one_class_that_a_plane_separates_from_two_others_is_an_error() -> None:
+    X = [[3, -1], [3, 1], [-1, 3], [2, -3], [-1, 1], [-2, -1], [0, 1], [-2, -2]]
+    with pytest.raises(Separated):
+        solve_logistic_regression(make_problem(X, [0, 1, 2, 2, 0, 0, 0, 0]), 3, 1e-6, 1000)
+
+
+def test_a_class_at_the_end_of_a_column_beside_another_has_no_finite_optimum() -> None:
+    X = [[-3], [-1], [1], [-2], [-1], [-3], [3], [-2], [-1]]
+    with pytest.raises(Separated):
+        solve_logistic_regression(make_problem(X, [0, 1, 2, 1, 1, 2, 1, 1, 2]), 3, 1e-6, 1000)
+
+
+def test_an_offset_far_from_zero_is_left_to_the_intercept() -> None:
+    rng = np.random.default_rng(0)
+    problem = random_problem(3, 100, 3, 2, l2=1.0)
+    offset = rng.normal(size=100)
+    near, far = (
+        solve_logistic_regression(replace(problem, offset=offset + shift), 2, 1e-10, 100)
+        for shift in (0.0, 1e6)
+    )
+    np.testing.assert_allclose(far.w, near.w, atol=1e-8)
+    assert float(far.b) + 1e6 == pytest.approx(float(near.b), abs=1e-8)
+    nulls = [null_model(replace(problem, offset=offset + shift), 2) for shift in (0.0, 1e6)]
+    assert nulls[1].objective == pytest.approx(nulls[0].objective)

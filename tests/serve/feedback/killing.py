@@ -12,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from weigh.serve.feedback import Change
 
 ROOT = Path(__file__).parents[3]
 FORGOTTEN_SHARE, REPEATED_SHARE = 0.2, 0.05
+MAX_KILLS_WITHOUT_ANSWER = 2
 
 
 class Summary(NamedTuple):
@@ -138,11 +140,16 @@ def post_and_kill(
     for client in clients:
         client.start()
     n_kills = 0
+    kills: Counter[tuple[Client, int]] = Counter()
     while alive := [client for client in clients if client.is_alive()]:
         # Mostly soon after the last one, so that a process is also killed while it starts.
         time.sleep(pause * rng.random() ** 2)
-        rng.choice(alive).process.kill()
-        n_kills += 1
+        client = rng.choice(alive)
+        # A process that is killed whenever it starts would never answer.
+        if kills[client, client.n_answered] < MAX_KILLS_WITHOUT_ANSWER:
+            kills[client, client.n_answered] += 1
+            client.process.kill()
+            n_kills += 1
     for client in clients:
         if client.failure is not None:
             raise client.failure

@@ -20,6 +20,11 @@ NEW_DIGEST = "77c0"
 FIRST, SECOND, THIRD = make_row(1), make_row(2), make_row(3)
 NEW_ROWS = [make_row(number) for number in range(500, 520)]
 
+STALE = (
+    "The feedback was given to another file of the model, so nothing is learned or forgotten. To carry it "
+    "over to the new file, start the server with --rebase."
+)
+
 
 def train_new(*rows: dict[str, object]) -> CountModel:
     """Train a model with other rows, other priors and a declared class."""
@@ -33,13 +38,6 @@ def open_new(folder: Path, *, rebase: bool = False) -> FeedbackStore:
     return FeedbackStore.open(folder, train_new(), NEW_DIGEST, rebase=rebase)
 
 
-def stale_sentence(folder: Path) -> str:
-    return (
-        f"{folder}: this feedback was given to another file of the model, so nothing is learned or "
-        "forgotten. To carry it over to the new file, start the server with --rebase."
-    )
-
-
 def test_stale_feedback_changes_nothing(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     learn(store, "a", FIRST)
@@ -48,10 +46,10 @@ def test_stale_feedback_changes_nothing(tmp_path: Path) -> None:
     assert new.model().to_bytes() == train_new().to_bytes()
     for outcome in (learn(new, "b", SECOND), forget(new, "c", FIRST)):
         assert (outcome.rows, type(outcome.error)) == (0, Unsupported)
-        assert str(outcome.error) == stale_sentence(tmp_path)
+        assert str(outcome.error) == STALE
     with pytest.raises(Unsupported) as caught:
         new.compact()
-    assert str(caught.value) == stale_sentence(tmp_path)
+    assert str(caught.value) == STALE
     assert store.model().to_bytes() == train([FIRST]).to_bytes()
 
 
@@ -76,7 +74,7 @@ def test_servers_of_the_old_file_are_stale_after_a_rebase(tmp_path: Path) -> Non
     old = open_store(tmp_path)
     learn(old, "a", FIRST)
     open_new(tmp_path, rebase=True)
-    assert str(learn(old, "b", SECOND).error) == stale_sentence(tmp_path)
+    assert str(learn(old, "b", SECOND).error) == STALE
     assert old.is_stale
     assert old.model().to_bytes() == BASE.to_bytes()
 

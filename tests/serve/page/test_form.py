@@ -67,8 +67,14 @@ def test_a_regression_shows_its_parts_and_how_sure_it_is(visit: Visits) -> None:
     page.get_by_label("rooms", exact=True).fill("2")
     predicted = served()["rent"].predict([{"area": 50, "rooms": 2}])[0]
     each.wait_for_verdict(f"{predicted:,.3f}".rstrip("0"))
-    assert "with a probability of about 95 %" in page.locator(".notes").inner_text()
+    assert "with a probability of about 95\u202f%" in page.locator(".notes").inner_text()
     assert page.locator(".flip").is_hidden()
+
+
+def test_warnings_of_the_library_are_shown(visit: Visits) -> None:
+    page = visit().open("rent")
+    page.get_by_label("area", exact=True).fill("100")
+    page.locator(".notes").get_by_text("1 number is missing in the rows to predict").wait_for()
 
 
 def test_a_value_that_was_never_seen_can_be_written(visit: Visits) -> None:

@@ -43,7 +43,11 @@ SECTIONS = {
 @data_argument
 @click.option("--label", metavar="COLUMN", help="The column to predict; some formats imply it.")
 @click.option(
-    "--learner", type=click.Choice(["perceptron", "logistic"]), default="perceptron", show_default=True
+    "--learner",
+    type=click.Choice(["perceptron", "logistic"]),
+    default="perceptron",
+    show_default=True,
+    help="The learner to trace.",
 )
 @click.option(
     "--positive", metavar="CLASS", help="The class of positive scores, of two. [default: the second]"
@@ -92,16 +96,20 @@ def command(
         raise click.UsageError(
             "--latex prints the table; redirect it to a file, and leave out --json and -o."
         )
-    if (passes or most) and (as_json or output is not None):
-        raise click.UsageError("--passes and --most shorten the printed table; --json and -o have all steps.")
+    if passes and (as_json or output is not None):
+        raise click.UsageError(
+            "--passes shortens the printed table; --json and -o have all passes. --most ends the trace."
+        )
     check_output_is_not_input(output, *data)
     source = open_source(data, label, missing, **written)
     if source.label is None:
         raise click.UsageError(
             f"Name the column to predict with --label. The columns are {errors.quote_names(source.names)}."
         )
-    if average and learner != "perceptron":
-        raise click.UsageError("--average shows the average of a perceptron; leave it out.")
+    if average and (learner != "perceptron" or as_json or output is not None):
+        raise click.UsageError(
+            "--average is for the printed table of a perceptron; leave it out, or --learner, --json and -o."
+        )
     trace = _trace(source, learner, settings, kinds, missing, positive=positive, most=most)
     options = {"average": True} if average else {}
     if output is not None:
@@ -135,7 +143,7 @@ def _trace(
 
     columns: Any = read_kinds(kinds) or "auto"
     parameters = read_settings(settings, learner)
-    # A trace always contains the whole run.
+    # A trace has every hypothesis, whether they are recorded or not.
     parameters.pop("record", None)
     classes = dict.fromkeys(to_pylist(source.prefix().labels))
     parameters = match_classes(parameters, classes)

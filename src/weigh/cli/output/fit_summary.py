@@ -240,8 +240,11 @@ def format_weights(facts: dict[str, Any]) -> list[str]:
     table = [[name, value] for name, value in facts["facts"].items() if name not in separate]
     if facts["equivalent"] is not None:
         table.append(["equivalent", facts["equivalent"]])
-    weights = _weight_table(facts["weights"], facts["n_unlisted"]) if "effects" not in facts else ""
-    parts = [weights or _effect_table(facts["effects"]), _format_facts(table)]
+    if "effects" in facts:
+        terms = _effect_table(facts["effects"])
+    else:
+        terms = _weight_table(facts["weights"], facts["n_unlisted"])
+    parts = [terms, _format_facts(table)]
     if facts["certificate"] is not None:
         parts.append(_format_certificate(Optimality.from_dict(facts["certificate"])))
     return parts

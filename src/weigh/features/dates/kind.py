@@ -24,7 +24,7 @@ class Date(Kind):
 
     `parts` are some of "weekday", "month", "day" (of the month) and "hour", which are categories, and "days",
     the days since 1970, a number that linear models standardise; `bins` makes it a histogram, as of a number,
-    and `curve` a smoothed curve, in logistic and linear regression.
+    and `curve` a smoothed curve, with these bins if there are any, in logistic and linear regression.
     `order` ("ymd", "dmy" or "mdy") tells how to read dates such as 01/02/2024. With a `zone`, such as
     "Europe/Berlin" or "+02:00", times with a UTC offset are converted to that time zone.
 
@@ -49,7 +49,8 @@ class Date(Kind):
     def part_kinds(self, name: str) -> Iterator[tuple[str, Kind]]:
         """Yield the name and the kind of each part of a column."""
         for part in self.parts or ():
-            number = Curve() if self.curve else Number(bins=self.bins, scale="unit")
+            curve = Curve() if self.bins is None else Curve(bins=self.bins)
+            number = curve if self.curve else Number(bins=self.bins, scale="unit")
             kind = number if part == "days" else Category()
             yield part_name(name, part), kind
 

@@ -87,7 +87,7 @@ def _infer_from_rows(
         elif kind is None:
             kind, reading = infer_column(column, name, number_kind, source.number_format, markers)
         else:
-            if isinstance(kind, Curve) and source.named:
+            if isinstance(kind, Curve):
                 kind = _curve_of_dates(
                     kind, infer_column(column, name, number_kind, source.number_format, markers)[0], name
                 )

@@ -18,7 +18,7 @@ from weigh.judge.metrics.confusion_matrix import ClassShares, ConfusionMatrix, m
 from weigh.judge.metrics.evaluation_format import evaluation_sections, plot_evaluation
 from weigh.judge.metrics.overconfidence import Overconfidence, find_overconfidence
 from weigh.judge.metrics.predictor import is_regression, make_predictor
-from weigh.judge.metrics.ranking import UNDEFINED_AREAS, ClassCurves, RankingAreas, ranking_areas
+from weigh.judge.metrics.ranking import UNDEFINED_AREAS, RankingAreas, RankingCurves, ranking_areas
 from weigh.judge.metrics.regression import RegressionEvaluation, evaluate_regression
 from weigh.judge.metrics.reliability import (
     ProbabilityBins,
@@ -74,7 +74,7 @@ class Evaluation(TabularResult):
     unseen: tuple[tuple[Any, int], ...] = ()
     impossible: int = 0
     reliability: tuple[ReliabilityBin, ...] = ()
-    curves: tuple[ClassCurves, ...] = ()
+    curves: tuple[RankingCurves, ...] = ()
     omitted: tuple[str, ...] = ()
     is_training_data: bool | None = None
     training_share: float | None = None

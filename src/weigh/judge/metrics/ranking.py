@@ -150,7 +150,7 @@ class RankingAreas:
 
     per_class: tuple[tuple[Measure, Measure], ...]
     overall: tuple[Measure, Measure]
-    curves: tuple[ClassCurves, ...]
+    curves: tuple[RankingCurves, ...]
 
 
 def ranking_areas(rows: RetainedRows, classes: Sequence[Any], level: float) -> RankingAreas:
@@ -161,7 +161,7 @@ def ranking_areas(rows: RetainedRows, classes: Sequence[Any], level: float) -> R
     with_curves = set(np.argsort(-class_rows, kind="stable")[:MAX_CURVES].tolist())
     means = (_AreaMean(), _AreaMean())
     per_class: list[tuple[Measure, Measure]] = [UNDEFINED_AREAS] * n_classes
-    curves: list[ClassCurves] = []
+    curves: list[RankingCurves] = []
 
     # A function, so that the ranking of millions of rows is freed before the next class.
     def rank(code: int) -> None:
@@ -170,7 +170,7 @@ def ranking_areas(rows: RetainedRows, classes: Sequence[Any], level: float) -> R
             roc = means[0].add(AREA_NAMES[0], roc_area(ranking), level)
             per_class[code] = (roc, means[1].add(AREA_NAMES[1], pr_area(ranking), level))
             if code in with_curves:
-                curves.append(class_curves(classes[code], code, ranking))
+                curves.append(ranking_curves(classes[code], code, ranking))
 
     for code in np.flatnonzero(class_rows).tolist():
         rank(code)
@@ -218,7 +218,7 @@ class ThresholdCurve(Facts, ImmutablePart):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassCurves(Facts, ImmutablePart):
+class RankingCurves(Facts, ImmutablePart):
     """The curves of one class against the rest.
 
     `roc` has the false positive rate as x and recall as y; `precision_recall` has recall as x and precision
@@ -234,9 +234,9 @@ class ClassCurves(Facts, ImmutablePart):
     _json = (("class", "label"), "roc", "precision_recall")
 
 
-def class_curves(label: Any, code: int, ranking: Ranking) -> ClassCurves:
+def ranking_curves(label: Any, code: int, ranking: Ranking) -> RankingCurves:
     """Return the curves of a class that has positive and negative rows."""
-    return ClassCurves(label, code, _roc_curve(ranking), _precision_recall_curve(ranking))
+    return RankingCurves(label, code, _roc_curve(ranking), _precision_recall_curve(ranking))
 
 
 def _roc_curve(ranking: Ranking) -> ThresholdCurve:

@@ -51,7 +51,7 @@ OTHER_ORDER = Unchecked(
 )
 
 
-class TrainingData(NamedTuple):
+class ReplayData(NamedTuple):
     """The rows of an online learner, also as a design matrix; `order` numbers its features as in training."""
 
     dataset: SourceDataset
@@ -59,7 +59,7 @@ class TrainingData(NamedTuple):
     order: Any
 
     @classmethod
-    def read(cls, model: PerceptronModel | LogisticModel, source: Source, *, is_first: bool) -> TrainingData:
+    def read(cls, model: PerceptronModel | LogisticModel, source: Source, *, is_first: bool) -> ReplayData:
         """Read the rows; `is_first` says that the numbers were standardised by these rows."""
         stated = None if is_first else model_standardisations(model)
         ignored = () if model.online is None else model.online.ignored_classes
@@ -81,7 +81,7 @@ def trained_table(model: PerceptronModel | LogisticModel) -> Floats:
 
 def check_online_logistic(model: LogisticModel, source: Source) -> RowChecks:
     """Check an online logistic regression against its rows."""
-    data = TrainingData.read(model, source, is_first=model.online is not None)
+    data = ReplayData.read(model, source, is_first=model.online is not None)
     dataset, fit = data.dataset, model.fit
     totals = dataset.class_totals()
     shares = np.array([totals.get(label, 0.0) for label in model.classes])
@@ -114,7 +114,7 @@ def _check_shares(model: LogisticModel, recounted: Floats) -> Check:
     return Check("shares of the classes", len(checks), tuple(m for check in checks for m in check.differing))
 
 
-def _replay(model: LogisticModel, settings: OnlineSettings, l2: float, data: TrainingData) -> list[Check]:
+def _replay(model: LogisticModel, settings: OnlineSettings, l2: float, data: ReplayData) -> list[Check]:
     rows = OnlineRows.from_dataset(data.dataset, model.classes, settings)
     replay = SgdReplay(rows, len(model.classes), l2, model.fit.bias)
     replay.run(settings.passes)

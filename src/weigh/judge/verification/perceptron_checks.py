@@ -21,7 +21,7 @@ from weigh.judge.verification.checks import (
 from weigh.judge.verification.online_checks import (
     NATIVE_REPLAY,
     UNKNOWN_ORDER,
-    TrainingData,
+    ReplayData,
     check_known_rows,
     check_same_arrays,
     check_standardisations,
@@ -43,7 +43,7 @@ def check_perceptron(model: PerceptronModel, source: Source) -> RowChecks:
     """Check a perceptron against its rows: the certificate, and the weights if the passes can be repeated."""
     # Later batches were standardised as the first one, which cannot be told apart from the others.
     certificate, is_first = model.certificate, model.certificate.batches == 1
-    data = TrainingData.read(model, source, is_first=is_first)
+    data = ReplayData.read(model, source, is_first=is_first)
     rows = data.design
     checks = [
         check_close("radius", certificate.radius, _largest_row_norm(rows, model)),
@@ -70,7 +70,7 @@ def check_perceptron(model: PerceptronModel, source: Source) -> RowChecks:
     return RowChecks(rows.n_rows, checks, order_notes(model, data.dataset, checks))
 
 
-def _check_replay(model: PerceptronModel, settings: OnlineSettings, data: TrainingData) -> Iterator[Check]:
+def _check_replay(model: PerceptronModel, settings: OnlineSettings, data: ReplayData) -> Iterator[Check]:
     """Make the passes again in plain code; compare the weights and, if recorded, all updates."""
     certificate = model.certificate
     rows = OnlineRows.from_dataset(data.dataset, model.classes, settings)
@@ -115,7 +115,7 @@ def _check_added_passes(stated: int, is_limited: bool, replay: PerceptronReplay)
     return Check(name, 1, (Mismatch(name, str(stated), f"{low:g}"),))
 
 
-def _check_record(model: PerceptronModel, replay: PerceptronReplay, data: TrainingData) -> Check:
+def _check_record(model: PerceptronModel, replay: PerceptronReplay, data: ReplayData) -> Check:
     """Compare the recorded updates, and how many examples each hypothesis decided."""
     record = model.record
     assert record is not None

@@ -141,7 +141,8 @@ def _project(S: Floats, basis: Floats) -> Floats:
 def curve_penalties(positions: Floats, counts: Floats) -> tuple[Floats, Floats]:
     """Return the quadratic forms of the walk and of the line over K cells."""
     n_cells, shares = len(positions), counts / max(float(counts.sum()), 1e-300)
-    z = positions - float(shares @ positions)
+    z = positions - positions[:1]  # differences keep the digits that positions far from zero would lose
+    z = z - float(shares @ z)
     z = z / (float(np.abs(z).max()) or 1.0)  # squares of very large or small numbers are not finite or zero
     z = z / (float(np.sqrt(shares @ z**2)) or 1.0)
     D = np.diff(np.eye(n_cells), axis=0)

@@ -1,7 +1,7 @@
-"""Strengths chosen on held-out rows, where the marginal likelihood is not to be trusted.
+"""Choose strengths on held-out rows where the marginal likelihood is unreliable.
 
-The marginal likelihood needs the inverse Hessian. Of thousands of words only its diagonal is affordable, and
-the diagonal alone overstates what the rows say about words that occur together. And if the classes are nearly
+The marginal likelihood needs the inverse Hessian. With thousands of words only its diagonal is affordable,
+which overstates what the rows say about words that occur together. And if the classes are nearly
 separable, the strengths of highest marginal likelihood (Laplace) may be too large: held-out rows often prefer
 much weaker ones, even where the Hessian is exact.
 """
@@ -26,15 +26,15 @@ FACTORS = (1.0, 0.3, 0.1, 0.03, 0.01)  # of all chosen strengths, if the classes
 NEARLY_SEPARABLE = 0.25  # largest training loss, as a share of that without features
 MIN_FACTOR_GAIN = 1.0  # standard errors by which each further factor must lower the held-out loss
 ENOUGH_HELD_OUT = 200  # held-out rows that compare factors well; fewer rows are held out in several folds
-MAX_WEIGHTS = 3_000  # of all classes: of more, every factor would take seconds
+MAX_WEIGHTS = 3_000  # of all classes; with more, every factor would take seconds
 MAX_ROWS = 5_000
 VALIDATION_SHARE = 5  # every fifth row is held out
 RELATIVE_GAP = 1e-3  # per row: precise enough to compare strengths
 MAX_ITERATIONS = 10
-MAKE_LOSS = Callable[[Mask, Floats | None], ScoreLoss]  # the loss of some rows, with an offset
+LossOfRows = Callable[[Mask, Floats | None], ScoreLoss]  # the loss of some rows, with an offset
 
 
-def fix_word_strengths(problem: AdditiveProblem, make_loss: MAKE_LOSS) -> AdditiveProblem:
+def fix_word_strengths(problem: AdditiveProblem, make_loss: LossOfRows) -> AdditiveProblem:
     """Return the problem with the strength of wide effects of words that suits held-out rows best.
 
     `make_loss` returns the loss of the rows in a mask. All these effects have the same strength.
@@ -59,7 +59,7 @@ def fix_word_strengths(problem: AdditiveProblem, make_loss: MAKE_LOSS) -> Additi
 
 
 def relax_strengths(
-    problem: AdditiveProblem, smoothing: Smoothing, make_loss: MAKE_LOSS, null: float
+    problem: AdditiveProblem, smoothing: Smoothing, make_loss: LossOfRows, null: float
 ) -> Smoothing:
     """Return weaker strengths if the classes are nearly separable and held-out rows clearly want them.
 
@@ -118,7 +118,7 @@ def _assign_folds(n: int) -> Ints:
 
 
 def _split(
-    problem: AdditiveProblem, make_loss: MAKE_LOSS, folds: Ints, fold: int
+    problem: AdditiveProblem, make_loss: LossOfRows, folds: Ints, fold: int
 ) -> tuple[AdditiveProblem, AdditiveProblem]:
     """Return the problems of the rows in other folds and in one fold."""
     masks = (folds >= 0) & (folds != fold), folds == fold

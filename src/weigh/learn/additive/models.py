@@ -31,7 +31,8 @@ from weigh.learn.additive.pairs import (
     rank_pairs,
     strongest_columns,
 )
-from weigh.learn.additive.problem import AdditiveProblem, SquaredLoss
+from weigh.learn.additive.problem import AdditiveProblem, Prior, SquaredLoss
+from weigh.learn.additive.rounding import objective_rounding
 from weigh.learn.additive.smoothing import Smoothing, add_strengths, choose_strengths
 from weigh.learn.linear.logistic import null_model
 from weigh.learn.linear.losses import ScoreLoss, make_loss
@@ -137,8 +138,8 @@ class _Targets:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedModel:
-    """An additive fit with the schema, terms and counts of its main effects and pairs."""
+class FittedEffects:
+    """An additive fit with its schema, which names the pairs, their axes, and the counts of all cells."""
 
     schema: Schema
     fit: AdditiveFit
@@ -148,7 +149,7 @@ class FittedModel:
 
 def fit_effects(
     data: TrainingData, make: LossMaker, null: float, settings: CurveSettings
-) -> FittedModel | None:
+) -> FittedEffects | None:
     """Fit the main effects, choose pairs if asked for, and minimise the objective over all of them.
 
     Returns None if there is neither a curve nor a pair, unless levels are pooled.
@@ -172,7 +173,7 @@ def fit_effects(
             axes = [(pair_data.axes[a], pair_data.axes[b]) for a, b in pairs]
             schema = replace(schema, pairs=tuple((left.name, right.name) for left, right in axes))
         fit = finish(problem, smoothing, null, settings.tol, settings.max_iter)
-    return FittedModel(schema, fit, axes, counts)
+    return FittedEffects(schema, fit, axes, counts)
 
 
 def _count_dense_weights(effects: AdditiveData, make: LossMaker) -> int:
@@ -222,11 +223,8 @@ def _select_pairs(
     if isinstance(settings.pairs, str):
         return choose_pairs(sample, smoothing, data, make_in_sample, weights)
     p = sample.loss.probabilities(sample.scores(smoothing.U, smoothing.b))
-    gradients, curvatures = sample.loss.score_gradient(p), sample.loss.hessian_times(p, np.ones_like(p))
-    if p.shape[1] > 1:
-        curvatures = p * (1 - p) * sample.loss.weights
     strongest = strongest_columns(sample, smoothing.U, data)
-    return list(rank_pairs(data, gradients, curvatures, strongest, smoothing.noise))[: settings.pairs]
+    return list(rank_pairs(data, sample.loss, p, strongest, smoothing.noise))[: settings.pairs]
 
 
 def _add_pairs(
@@ -257,7 +255,7 @@ def _add_pairs(
 
 
 def build_terms(
-    data: TrainingData, fitted: FittedModel, table: Floats, scale: float, binary: bool
+    data: TrainingData, fitted: FittedEffects, table: Floats, scale: float, binary: bool
 ) -> list[Any]:
     """Return the terms of the model: main effects with the weights [features, outputs], then pairs."""
     orders = data.feature_orders
@@ -271,14 +269,22 @@ def build_terms(
         return complete_terms(terms, fitted.fit, fitted.counts, scale, binary)
 
 
-def certify(fitted: FittedModel, null: float, scale: float, settings: CurveSettings) -> Optimality:
-    """Return the certificate of a fit, in the units of the targets, and warn if it is not optimal."""
-    solution, unit = fitted.fit.solution, scale**2
+def certify(
+    fitted: FittedEffects, null: float, settings: CurveSettings, scale: float = 1.0, mean: float = 0.0
+) -> Optimality:
+    """Return the certificate of a fit, in the units of the targets, and warn if it is not optimal.
+
+    The targets were standardised by their mean and `scale`.
+    """
+    fit, unit = fitted.fit, scale**2
+    solution = fit.solution
+    prior = Prior(fit.problem, fit.smoothing.strengths)
+    rounding = objective_rounding(fit.problem, prior, solution.state, abs(mean) / scale)
     found = Solution(
         np.zeros(0),
         np.zeros(0),
         unit * solution.state.objective,
-        unit * solution.gap,
+        unit * (solution.gap + rounding),
         solution.iterations,
         METHOD,
     )
@@ -297,7 +303,7 @@ def learn_logistic(data: TrainingData, frequencies: Floats, settings: CurveSetti
     if fitted is None:
         return None
     fit, is_binary = fitted.fit, n_classes == 2
-    certificate = certify(fitted, null, 1.0, settings)
+    certificate = certify(fitted, null, settings)
     table = to_class_columns(fit.weights)
     intercepts = to_class_columns(np.atleast_2d(fit.intercepts))[0]
     loss = fit.solution.state.loss
@@ -337,14 +343,15 @@ def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel
     weights = np.ones(len(y)) if data.weights is None else data.weights
     total = float(weights.sum())
     mean = float(np.average(y, weights=weights))
-    scale = float(np.sqrt(np.average(np.square(y - mean), weights=weights))) or 1.0
+    spread = float(np.sqrt(np.average(np.square(y - mean), weights=weights)))
+    scale = spread or 1.0
     make = LossMaker((y - mean) / scale, data.weights, 0)
-    null = 0.5 * total
+    null = 0.5 * total if spread else 0.0
     fitted = fit_effects(data, make, null, settings)
     if fitted is None:
         return None
     fit = fitted.fit
-    certificate = certify(fitted, null, scale, settings)
+    certificate = certify(fitted, null, settings, scale, mean)
     loss = scale**2 * fit.solution.state.loss
     record = Fit(
         "squared",
@@ -358,7 +365,7 @@ def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel
         scale_by="marginal likelihood",
         spread=scale,
         lost=loss,
-        r2=1 - fit.solution.state.loss / null,
+        r2=1 - fit.solution.state.loss / null if null else None,
         strengths=strengths_by_title(fitted.schema, fit),
     )
     terms = build_terms(data, fitted, scale * fit.weights, scale, False)

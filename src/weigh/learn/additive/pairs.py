@@ -22,8 +22,8 @@ from weigh.features.dates.kind import is_days, split_part_name
 from weigh.features.kinds import Category
 from weigh.learn.additive.effects import Effect, pair_effect
 from weigh.learn.additive.held_out_strengths import (
-    MAKE_LOSS,
     VALIDATION_SHARE,
+    LossOfRows,
     is_clear_gain,
     row_losses,
 )
@@ -117,14 +117,16 @@ def pair_cells(data: PairData, a: int, b: int) -> Ints:
 
 
 def rank_pairs(
-    data: PairData, gradients: Floats, curvatures: Floats, strongest: Sequence[int], noise: float
+    data: PairData, loss: ScoreLoss, p: Floats, strongest: Sequence[int], noise: float
 ) -> dict[tuple[int, int], float]:
     """Return the pairs of the strongest columns with Σ G² / H less its mean without a joint effect, sorted.
 
-    Gradients of squared loss vary with the variance of the `noise`; for log loss it is 1.
+    `p` are the predictions of the main effects. Gradients of squared loss vary with the variance of the
+    `noise`; for log loss it is 1.
     """
+    gradients, curvatures = loss.score_gradient(p), _curvatures(loss, p)
     gains = {}
-    for a, b in combinations(sorted(strongest), 2):
+    for a, b in combinations(strongest, 2):
         cells = pair_cells(data, a, b) + 1
         size = data.axes[a].n_cells * data.axes[b].n_cells + 1
         excess = 0.0
@@ -161,7 +163,7 @@ def build_pairs(
 
 
 def choose_pairs(
-    problem: AdditiveProblem, smoothing: Smoothing, data: PairData, make_loss: MAKE_LOSS, weights: Floats
+    problem: AdditiveProblem, smoothing: Smoothing, data: PairData, make_loss: LossOfRows, weights: Floats
 ) -> list[tuple[int, int]]:
     """Return the best pairs: in order of their rank, as many as lower the loss of held-out rows."""
     n = problem.X.n_rows
@@ -175,14 +177,8 @@ def choose_pairs(
         train, smoothing.strengths, (smoothing.U, smoothing.b), 1e-3 * n * smoothing.noise, 8
     ).state
     scores = problem.scores(main.U, main.b)
-    gradients, curvatures = train.loss.score_gradient(main.p), _curvatures(train.loss, main.p)
-    gains = rank_pairs(
-        data.select_rows(~is_held_out),
-        gradients,
-        curvatures,
-        strongest_columns(problem, main.U, data),
-        smoothing.noise,
-    )
+    strongest = strongest_columns(problem, main.U, data)
+    gains = rank_pairs(data.select_rows(~is_held_out), train.loss, main.p, strongest, smoothing.noise)
     ranked = [pair for pair, gain in gains.items() if gain > 0]
     held_out = make_loss(is_held_out, None)
     main_losses = row_losses(held_out, scores[is_held_out])
@@ -202,7 +198,7 @@ def choose_pairs(
 
 def _pair_scores(
     train: AdditiveProblem,
-    make_loss: MAKE_LOSS,
+    make_loss: LossOfRows,
     data: PairData,
     pairs: Sequence[tuple[int, int]],
     weights: Floats,
@@ -242,6 +238,7 @@ def strongest_columns(problem: AdditiveProblem, U: Floats, data: PairData) -> li
 
 
 def _curvatures(loss: ScoreLoss, p: Floats) -> Floats:
+    """Return the second derivative of each row's loss in each score."""
     columns = []
     for k in range(p.shape[1]):
         unit = np.zeros((1, p.shape[1]))

@@ -119,14 +119,10 @@ def minimise(
         if found is None:
             break
         state = optimise_intercept(problem, prior, found)
-        gap = (
-            min(gap, duality_gap(problem, prior, state))
-            if bounded is None
-            else duality_gap(problem, prior, state)
-        )
+        gap = duality_gap(problem, prior, state)
         if gap > target_gap:
             preconditioner = Preconditioner(problem, prior, state.p)
-    return AdditiveSolution(state, duality_gap(problem, prior, state), iteration, preconditioner)
+    return AdditiveSolution(state, gap, iteration, preconditioner)
 
 
 def optimise_intercept(problem: AdditiveProblem, prior: Prior, state: State) -> State:

@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
 from weigh.features.blocks import Floats
 from weigh.learn.linear.certificates import (
     Certified,
+    certify_within,
     feasible_scales,
     penalty_gaps,
     unpenalised_columns,
@@ -25,11 +27,11 @@ from weigh.learn.linear.certificates import (
 )
 from weigh.learn.linear.matrix import EPS
 from weigh.learn.linear.problem import Problem, Solution
-from weigh.learn.linear.row_products import RowProducts, can_extend, sum_error
+from weigh.learn.linear.row_products import RowProducts, sum_error
 from weigh.learn.linear.unpenalised_span import UnpenalisedSpan
 
 _MIN_SLACK = 1e-12  # of the bounds, so that rows at their bounds can move if no others can
-_MAX_CORRECTIONS = 3
+_MAX_CORRECTIONS = 2
 
 
 def certify_absolute(problem: Problem, solution: Solution, tol: float) -> Solution:
@@ -38,14 +40,11 @@ def certify_absolute(problem: Problem, solution: Solution, tol: float) -> Soluti
     `tol` is the largest gap for which double precision suffices.
     """
     problem = problem.drop_zero_weights()
-    certified = _certify(problem, solution, is_extended=False)
-    if certified.gap > tol and can_extend(problem.X):
-        extended = _certify(problem, solution, is_extended=True)
-        certified = min(certified, extended, key=lambda certificate: certificate.gap)
-    return replace(solution, objective=certified.objective, gap=certified.gap)
+    solution = replace(solution, w=problem.round_weights(solution.w))
+    return certify_within(tol, problem, solution, partial(_certify, problem, solution))
 
 
-def _certify(problem: Problem, solution: Solution, *, is_extended: bool) -> Certified:
+def _certify(problem: Problem, solution: Solution, is_extended: bool) -> Certified:
     rows, w = RowProducts(problem, is_extended=is_extended), solution.w
     s = rows.weights
     residuals, error = rows.residuals(problem.y, w, solution.b)
@@ -83,11 +82,13 @@ def _move_towards_feasibility(rows: RowProducts, a: Floats) -> tuple[Floats, Flo
     s, best = rows.weights, (a, q, errors, math.inf)
     t = s * (1 - np.square(a / s)).clip(_MIN_SLACK)
     span = UnpenalisedSpan.decompose(U, t)
-    for _ in range(_MAX_CORRECTIONS):
+    for n_corrections in range(_MAX_CORRECTIONS + 1):
         products, product_errors = unpenalised_products(rows, a, q, errors, rows.norm(a / s))
         missing = span.projection_norm(products, product_errors, a / np.sqrt(t))
         if missing < best[-1]:
             best = (a, q, errors, missing)
+        if n_corrections == _MAX_CORRECTIONS:
+            break
         C, kept = span.inverse_root, products[span.kept]
         c = np.zeros(U.width)
         c[span.kept] = C @ (C.T @ kept)

@@ -17,7 +17,9 @@ Double precision comes first; where its bound exceeds the tolerance, extended pr
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
@@ -37,6 +39,19 @@ class Certified:
     gap: float
 
 
+def certify_within(
+    tol: float, problem: Problem, solution: Solution, certify: Callable[[bool], Certified]
+) -> Solution:
+    """Return a solution with its certificate, in extended precision if the gap is above `tol` without it.
+
+    `certify` returns the certificate in extended precision (True) or in double precision (False).
+    """
+    certified = certify(False)
+    if certified.gap > tol and can_extend(problem.X):
+        certified = min(certified, certify(True), key=lambda certificate: certificate.gap)
+    return replace(solution, objective=certified.objective, gap=certified.gap)
+
+
 def penalty_gaps(w: Floats, q: Floats, errors: Floats, l1: Floats, l2: Floats) -> float:
     """Bound Σ (penalty + conjugate − q·w) for correlations within `errors` of q [d] or [d, k].
 
@@ -53,7 +68,7 @@ def penalty_gaps(w: Floats, q: Floats, errors: Floats, l1: Floats, l2: Floats) -
     within = np.where(has_l2 & (l1 == 0), 0.0, np.maximum(within, 0.0))
     with np.errstate(divide="ignore", invalid="ignore"):
         beyond = np.where(has_l2, np.square(np.abs(l2 * w - (q - clipped)) + errors) / (2 * l2), 0.0)
-    return float((within + beyond).sum()) * (1 + w.size * EPS)
+    return float((within + beyond).sum()) * (1 + (w.size + 8) * EPS)
 
 
 def feasible_scales(q: Floats, errors: Floats, l1: Floats, l2: Floats) -> tuple[float, float]:
@@ -101,19 +116,19 @@ def certify_squared(problem: Problem, solution: Solution, tol: float, gram: Floa
     columns, that of the intercept last, if it is already known.
     """
     problem = problem.drop_zero_weights()
+    solution = replace(solution, w=problem.round_weights(solution.w))
+    squares = None
+    if gram is not None and len(gram) == problem.X.width + problem.has_intercept:
+        squares = np.diagonal(gram)[: problem.X.width]
     weights = RowProducts(problem, is_extended=False).weights
     span = UnpenalisedSpan.decompose(unpenalised_columns(problem)[1], weights, gram)
-    certified = _certify_squared(problem, solution, span, is_extended=False)
-    if certified.gap > tol and can_extend(problem.X):
-        extended = _certify_squared(problem, solution, span, is_extended=True)
-        certified = min(certified, extended, key=lambda certificate: certificate.gap)
-    return replace(solution, objective=certified.objective, gap=certified.gap)
+    return certify_within(tol, problem, solution, partial(_certify_squared, problem, solution, span, squares))
 
 
 def _certify_squared(
-    problem: Problem, solution: Solution, span: UnpenalisedSpan, *, is_extended: bool
+    problem: Problem, solution: Solution, span: UnpenalisedSpan, squares: Floats | None, is_extended: bool
 ) -> Certified:
-    rows = RowProducts(problem, is_extended=is_extended)
+    rows = RowProducts(problem, is_extended=is_extended, squares=squares)
     residuals, error = rows.residuals(problem.y, solution.w, solution.b)
     r = residuals.high
     error += rows.norm(residuals.low) + 2 * EPS * rows.norm(r)

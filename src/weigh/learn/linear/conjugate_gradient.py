@@ -129,7 +129,7 @@ def active_set_newton_step(
     costs one product with X and one with Xᵀ.
 
     Returns the step of the weights [d] and of the intercept. Stops when the residual has dropped by
-    `RELATIVE_RESIDUAL`, or after `max_products` iterations.
+    `RELATIVE_RESIDUAL`, when the curvature vanishes, or after `max_products` iterations.
     """
     active = np.append(w != 0, quadratic.has_intercept)
     hess_diag = np.append(X.squared_times(quadratic.h) + l2, quadratic.h.sum())
@@ -148,7 +148,11 @@ def active_set_newton_step(
         if not rho > RELATIVE_RESIDUAL**2 * rho_0:
             break
         Hd = hessian_times(direction)
-        alpha = rho / float(direction @ Hd)
+        curvature = float(direction @ Hd)
+        # Where features repeat each other, only l1 may change along the direction.
+        if not curvature > 0:
+            break
+        alpha = rho / curvature
         step += alpha * direction
         residual -= alpha * Hd
         rho_old, rho = rho, float(residual @ (preconditioner * residual))

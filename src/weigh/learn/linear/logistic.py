@@ -33,7 +33,7 @@ from weigh.learn.linear.newton import (
     NewtonSolver,
     SolverResult,
 )
-from weigh.learn.linear.problem import Problem, Solution
+from weigh.learn.linear.problem import Problem, Solution, centre_offset
 from weigh.learn.linear.softmax import SoftmaxSubproblem, centre_weights
 
 _MAX_GRAM_FEATURES = 400  # up to which the quadratic model is a Gram matrix
@@ -81,7 +81,9 @@ def null_model(problem: Problem, n_classes: int) -> Solution:
         b = log_p[1] - log_p[0] if n_classes == 2 else log_p - log_p.mean()
         return Solution(np.zeros(shape), np.asarray(b), -float(class_weights @ log_p), 0.0, 0, "closed form")
     empty = replace(problem, X=DenseMatrix(np.empty((problem.X.n_rows, 0))), l1=np.empty(0), l2=np.empty(0))
-    return replace(_solve_newton(empty, n_classes, 0.0, 100, None), w=np.zeros(shape))
+    empty, mean = centre_offset(empty)
+    solution = _solve_newton(empty, n_classes, 0.0, 100, None)
+    return replace(solution, w=np.zeros(shape), b=np.asarray(solution.b - mean))
 
 
 def gradient(problem: Problem, n_classes: int, w: Floats, b: Floats) -> tuple[Floats, Floats]:

@@ -73,6 +73,9 @@ class CrossEntropyLoss(ScoreLoss, Protocol):
     def margins(self, T: Floats) -> Floats:
         """Return each row's margin: the score of its class above the best other one, without offset."""
 
+    def leads(self, T: Floats) -> Floats:
+        """Return the score of each row's class above the worst other one, without offset."""
+
 
 class LogisticLoss:
     """Log loss of two classes, log(1 + eᶻ) − y z."""
@@ -121,6 +124,10 @@ class LogisticLoss:
     def margins(self, T: Floats) -> Floats:
         """Return each row's margin: the score of its class above the best other one, without offset."""
         return np.where(self.y > 0, T, -T)[:, 0]
+
+    def leads(self, T: Floats) -> Floats:
+        """Return the score of each row's class above the worst other one, without offset."""
+        return self.margins(T)
 
 
 class SoftmaxLoss:
@@ -183,6 +190,10 @@ class SoftmaxLoss:
         others[self._true_class] = -np.inf
         return np.asarray(T[self._true_class] - others.max(axis=1))
 
+    def leads(self, T: Floats) -> Floats:
+        """Return the score of each row's class above the worst other one, without offset."""
+        return np.asarray(T[self._true_class] - T.min(axis=1))
+
 
 def make_loss(problem: Targets, n_classes: int) -> CrossEntropyLoss:
     """Return the log loss for a number of classes."""
@@ -232,41 +243,22 @@ def hessian(loss: CrossEntropyLoss, X: Matrix, l2: Floats, p: Floats) -> Floats:
 def solve_newton_system(hess: Floats, grad: Floats) -> Floats:
     """Return the Newton step −H⁻¹ g [width, k], with the pseudo-inverse if H is singular."""
     rhs = -grad.T.ravel()
-    scale, scaled = _scale_to_unit_diagonal(hess)
+    scale, scaled = scale_to_unit_diagonal(hess)
     lower = algebra.cholesky(scaled) if len(scaled) else scaled
     if lower is not None:
         step = algebra.cholesky_solve(lower, scale * rhs) if len(scaled) else rhs
     else:
-        values, V = _curved_directions(scaled)
-        step = V @ ((V.T @ (scale * rhs)) / values)
+        values, vectors = algebra.eigh(scaled)
+        is_curved = values > MIN_CURVATURE * values[-1]
+        V = vectors[:, is_curved]
+        step = V @ ((V.T @ (scale * rhs)) / values[is_curved])
     return np.asarray((scale * step).reshape(grad.shape[::-1]).T)
 
 
-def decrement_bound(hess: Floats, grad: Floats, errors: Floats) -> float:
-    """Bound √(gᵀ H⁻¹ g) for gradients g within `errors` of grad [width, k], with the same pseudo-inverse."""
-    scale, scaled = _scale_to_unit_diagonal(hess)
-    lower = algebra.cholesky(scaled)
-    if lower is not None:
-        root = algebra.triangular_inverse(lower).T
-    else:
-        values, V = _curved_directions(scaled)
-        root = V / np.sqrt(values)
-    root = scale[:, None] * root
-    size = np.linalg.norm(root.T @ grad.T.ravel()) + np.linalg.norm(np.abs(root).T @ errors.T.ravel())
-    return float(size)
-
-
-def _scale_to_unit_diagonal(hess: Floats) -> tuple[Floats, Floats]:
+def scale_to_unit_diagonal(hess: Floats) -> tuple[Floats, Floats]:
     """Return factors f and the Hessian times fᵢ fⱼ, with a diagonal of one but for a little curvature."""
     diagonal = np.diagonal(hess)
     scale = 1 / np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     scaled = hess * scale * scale[:, None]
     np.fill_diagonal(scaled, 1 + MIN_CURVATURE)
     return scale, scaled
-
-
-def _curved_directions(scaled: Floats) -> tuple[Floats, Floats]:
-    """Return the eigenvalues that do not count as zero, and their eigenvectors."""
-    values, vectors = algebra.eigh(scaled)
-    is_curved = values > MIN_CURVATURE * values[-1]
-    return values[is_curved], vectors[:, is_curved]

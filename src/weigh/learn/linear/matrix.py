@@ -254,7 +254,8 @@ class InterceptMatrix:
         weights = np.ones(self.n_rows) if s is None else s
         gram = np.empty((self.width, self.width))
         gram[:-1, :-1] = self.X.weighted_gram(s)
-        gram[-1] = gram[:, -1] = self.transposed_times(weights)
+        gram[-1, :-1] = gram[:-1, -1] = transposed_times_in_blocks(self.X, weights)
+        gram[-1, -1] = weights.sum()
         return gram
 
     def dense_columns(self, indices: Longs) -> Floats:
@@ -288,6 +289,15 @@ class InterceptMatrix:
     def rescale(self, factor: float) -> InterceptMatrix:
         """Return the matrix with all columns but the ones multiplied by the factor."""
         return InterceptMatrix(self.X.rescale(factor))
+
+
+def transposed_times_in_blocks(X: Matrix, r: Floats) -> Floats:
+    """Return Xᵀ r; dense rows in blocks, so that sums of many rows have small bounds on their errors."""
+    if not isinstance(X, DenseMatrix):
+        return X.transposed_times(r)
+    blocks = range(0, X.n_rows, BLOCK_ROWS)
+    products = (X.array[i : i + BLOCK_ROWS].T @ r[i : i + BLOCK_ROWS] for i in blocks)
+    return np.asarray(sum(products, np.zeros((X.width, *r.shape[1:]))))
 
 
 def row_blocks(

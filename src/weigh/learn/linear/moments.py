@@ -9,6 +9,7 @@ Without an intercept the means are zero. Moments of disjoint rows can be added a
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -21,9 +22,8 @@ from weigh.immutable import Immutable
 from weigh.learn.linear.matrix import EPS, MAX_BLOCK_ROWS, Matrix, SparseMatrix, row_blocks, sample_rows
 from weigh.learn.linear.problem import Problem
 
-# Products lose twice the digits of mean / std, so columns whose ratio is larger are shifted first.
+# Products lose twice the digits of mean / std, so columns whose ratio is larger are shifted.
 _MAX_MEAN_TO_STD = 10.0
-_MAX_CANCELLED = 100.0  # mean / std of shifted columns; above it they are shifted again
 _MAX_SPARSE_DENSITY = 0.2  # up to which sparse products are faster than dense ones
 _OUTER_BLOCK = 64  # rows of an outer product computed at once
 
@@ -32,7 +32,8 @@ _OUTER_BLOCK = 64  # rows of an outer product computed at once
 class Moments(Immutable):
     """Moments of weighted rows; `n_rows` counts those of positive weight.
 
-    `sum_log_weights` is Σ log sᵢ, which only the marginal likelihood needs.
+    `sum_log_weights` is Σ log sᵢ, which only the marginal likelihood needs. `n_parts` counts the sets of rows
+    whose moments were combined, because each rounds the means.
     """
 
     n_rows: int
@@ -44,6 +45,7 @@ class Moments(Immutable):
     yy: float
     sum_log_weights: float = 0.0
     has_intercept: bool = True
+    n_parts: int = 1
 
     @property
     def width(self) -> int:
@@ -89,9 +91,8 @@ class Moments(Immutable):
         if not has_intercept:
             return cls(n_rows, total, start, 0.0, sums.gram, sums.cross, sums.yy, log_weights, has_intercept)
         step, step_y = sums.sum_x / total, sums.sum_y / total
-        has_cancelled = total * step**2 > _MAX_CANCELLED**2 * np.maximum(
-            np.diagonal(sums.gram) - total * step**2, 0.0
-        )
+        squares = total * step**2
+        has_cancelled = squares > _MAX_MEAN_TO_STD**2 * np.maximum(np.diagonal(sums.gram) - squares, 0.0)
         if (has_cancelled & (step != 0) & (np.abs(step) > 1e-12 * np.abs(start))).any():
             # The sampled rows were not representative: repeat with the true means.
             return cls.from_rows(X, y, weights, has_intercept=has_intercept, shift=start + step)
@@ -126,7 +127,7 @@ class Moments(Immutable):
         """
         if not self.has_intercept:
             return self.gram
-        if _distant_means(X) is not None or (np.abs(self.mean_x) > 0.5 * _MAX_CANCELLED * self.std).any():
+        if _distant_means(X) is not None or (np.abs(self.mean_x) > 0.9 * _MAX_MEAN_TO_STD * self.std).any():
             return None
         gram = np.empty((self.width + 1, self.width + 1))
         gram[:-1, :-1] = self.gram
@@ -149,7 +150,8 @@ class Moments(Immutable):
             yy += factor * delta_y**2
         mean_x, mean_y = self.mean_x + share * delta_x, self.mean_y + share * delta_y
         n_rows, log_weights = self.n_rows + other.n_rows, self.sum_log_weights + other.sum_log_weights
-        return Moments(n_rows, total, mean_x, mean_y, gram, cross, yy, log_weights, self.has_intercept)
+        details = log_weights, self.has_intercept, self.n_parts + other.n_parts
+        return Moments(n_rows, total, mean_x, mean_y, gram, cross, yy, *details)
 
     def minus(self, part: Moments) -> Moments:
         """Return the moments of the rows that are not in `part`, the moments of a subset."""
@@ -168,8 +170,8 @@ class Moments(Immutable):
             cross -= factor * delta_y * delta_x
             yy -= factor * delta_y**2
         n_rows, log_weights = self.n_rows - part.n_rows, self.sum_log_weights - part.sum_log_weights
-        yy = max(yy, 0.0)
-        return Moments(n_rows, total, mean_x, mean_y, gram, cross, yy, log_weights, self.has_intercept)
+        details = log_weights, self.has_intercept, self.n_parts + part.n_parts
+        return Moments(n_rows, total, mean_x, mean_y, gram, cross, max(yy, 0.0), *details)
 
     def select(self, indices: Longs) -> Moments:
         """Return the moments of a subset of the features."""
@@ -201,10 +203,17 @@ class Moments(Immutable):
         """Return a bound on the error of ½ the squared error at weights w, and of its gradient along them.
 
         Sums of k products have an error of at most k ε; rows are added in blocks, and blocks to each other.
+        Columns were summed as far from zero as `_MAX_MEAN_TO_STD` allows. Each part rounds the means, which
+        combine the parts and determine the intercept.
         """
         n_terms = MAX_BLOCK_ROWS + self.n_rows // MAX_BLOCK_ROWS + 8 * self.width + 64
-        norm = float(np.sqrt(self.yy) + np.abs(w) @ np.sqrt(np.maximum(np.diagonal(self.gram), 0.0)))
-        return n_terms * EPS * norm**2
+        squares = np.maximum(np.diagonal(self.gram), 0.0)
+        means = np.minimum(self.total_weight * np.square(self.mean_x), _MAX_MEAN_TO_STD**2 * squares)
+        summed = math.sqrt(self.yy) + float(np.abs(w) @ np.sqrt(squares + means))
+        norm = math.sqrt(self.yy) + float(np.abs(w) @ np.sqrt(squares))
+        mean = abs(self.mean_y) + float(np.abs(w) @ np.abs(self.mean_x))
+        shift = (self.n_parts + self.width + 2) * EPS * math.sqrt(self.total_weight) * mean
+        return n_terms * EPS * summed**2 + 2 * shift * norm + shift**2
 
     def _check_compatible(self, other: Moments) -> None:
         if self.width != other.width:

@@ -80,6 +80,7 @@ class NewtonSolver:
             if self._may_diverge:
                 check_not_separable(self.loss, self.X, self._is_unpenalised, W)
             if decrement <= max(target, ROUNDING_TOLERANCE * value) or iteration == max_iter:
+                self._check_not_diverging(step)
                 gap = self._gap(value, p, decrement)
                 # Once the objective stalls, a few more steps still improve the dual point.
                 n_stalled += decrement <= ROUNDING_TOLERANCE * value
@@ -87,14 +88,17 @@ class NewtonSolver:
                     break
             W, S, value, has_moved = self._line_search(W, S, value, step, decrement)
             if not has_moved:
+                self._check_not_diverging(step)
                 gap = self._gap(value, p, decrement)
                 break
-        if self._may_diverge:
-            check_not_diverging(self.loss, self.X, self._is_unpenalised, step, self.n_features)
         if gap <= target:
             # The last step is already computed and doubles the correct digits of the weights.
             W, S, value, _ = self._line_search(W, S, value, step, decrement)
         return SolverResult(self._centre_unpenalised_weights(W), value, max(gap, 0.0), iteration, self.method)
+
+    def _check_not_diverging(self, step: Floats) -> None:
+        if self._may_diverge:
+            check_not_diverging(self.loss, self.X, self._is_unpenalised, step, self.n_features)
 
     def _step(self, p: Floats, grad: Floats, forcing: float) -> Floats:
         if self._uses_dense_hessian:
@@ -140,10 +144,15 @@ def check_not_separable(loss: CrossEntropyLoss, X: Matrix, free: Mask, W: Floats
 
 
 def check_not_diverging(loss: CrossEntropyLoss, X: Matrix, free: Mask, step: Floats, n_features: int) -> None:
-    """Raise Separated if a step at the apparent optimum increases some margins and decreases none."""
+    """Raise Separated if a step at the apparent optimum moves scores of some rows' classes away from others.
+
+    The score of no row's class may move below that of another class.
+    """
     free_step = np.where(free[:, None], step, 0.0)
-    margins = loss.margins(X.times(free_step))
-    if not len(margins) or margins.max() < MIN_DIVERGING_MARGIN or margins.min() < -MAX_STATIONARY_SHARE:
+    T = X.times(free_step)
+    if not len(T) or loss.leads(T).max() < MIN_DIVERGING_MARGIN:
+        return
+    if loss.margins(T).min() < -MAX_STATIONARY_SHARE:
         return
     sizes = np.abs(free_step[:n_features]).max(axis=1, initial=0.0)
     features = np.flatnonzero(sizes > MAX_STATIONARY_SHARE * np.abs(free_step).max()).tolist()

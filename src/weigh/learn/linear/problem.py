@@ -22,10 +22,23 @@ _CANCELLATION_TOLERANCE = 1e-9  # centred squares have lost most digits if they 
 
 
 @dataclass(frozen=True, eq=False)
+class PriorMeans:
+    """The prior means that the weights of a problem are relative to, and its offset without their scores."""
+
+    weights: Floats
+    offset: Floats | None
+
+    def select_rows(self, rows: Mask | slice) -> PriorMeans:
+        """Return the same for some of the rows."""
+        return replace(self, offset=None if self.offset is None else self.offset[rows])
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Design matrix, targets and penalties; `weights` None means unit weights, `offset` None means zero.
 
-    `y` [n] holds numbers: targets, zeros and ones (logistic regression) or class indices (softmax).
+    `y` [n] holds numbers: targets, zeros and ones (logistic regression) or class indices (softmax). With
+    `prior_means` the weights are relative to them, and the offset includes their scores, which are rounded.
     """
 
     X: Matrix
@@ -35,6 +48,7 @@ class Problem:
     has_intercept: bool = True
     weights: Floats | None = None
     offset: Floats | None = None
+    prior_means: PriorMeans | None = None
 
     @property
     def total_weight(self) -> float:
@@ -49,19 +63,30 @@ class Problem:
         sizes = np.abs(W).sum(axis=1) if self.l1.any() else 0.0
         return float((self.l1 * sizes).sum() + 0.5 * (self.l2 * squares).sum())
 
+    def round_weights(self, w: Floats) -> Floats:
+        """Return weights relative to the prior means that stay the same when the means are added."""
+        if self.prior_means is None:
+            return w
+        # (w + m) − m, rounded twice, is a fixed point of itself: Knuth, section 4.2.2, theorem D.
+        return np.asarray((w + self.prior_means.weights) - self.prior_means.weights)
+
     def slice_rows(self, start: int, stop: int) -> Problem:
         """Return the problem of rows start to stop, without copying them."""
-        weights = None if self.weights is None else self.weights[start:stop]
-        offset = None if self.offset is None else self.offset[start:stop]
-        return replace(
-            self, X=self.X.slice_rows(start, stop), y=self.y[start:stop], weights=weights, offset=offset
-        )
+        return self._with_rows(self.X.slice_rows(start, stop), slice(start, stop))
 
     def select_rows(self, mask: Mask) -> Problem:
         """Return the problem of the rows where the mask is True."""
-        weights = None if self.weights is None else self.weights[mask]
-        offset = None if self.offset is None else self.offset[mask]
-        return replace(self, X=self.X.select_rows(mask), y=self.y[mask], weights=weights, offset=offset)
+        return self._with_rows(self.X.select_rows(mask), mask)
+
+    def _with_rows(self, X: Matrix, rows: Mask | slice) -> Problem:
+        return replace(
+            self,
+            X=X,
+            y=self.y[rows],
+            weights=None if self.weights is None else self.weights[rows],
+            offset=None if self.offset is None else self.offset[rows],
+            prior_means=None if self.prior_means is None else self.prior_means.select_rows(rows),
+        )
 
     def drop_zero_weights(self) -> Problem:
         """Return the problem without rows of weight zero."""
@@ -266,6 +291,18 @@ def centre_solution(start: Solution | None, shift: Floats | None) -> Solution | 
 def uncentre_solution(solution: Solution, shift: Floats | None) -> Solution:
     """Express a solution of the shifted columns in the original ones."""
     return solution if shift is None else replace(solution, b=np.asarray(solution.b - shift @ solution.w))
+
+
+def centre_offset(problem: Problem) -> tuple[Problem, Floats]:
+    """Subtract the mean of the offset, as far as the intercept can add it: at scores far from zero, log loss
+    is flat or straight.
+
+    Returns the problem and what was subtracted, a number or [classes].
+    """
+    if problem.offset is None or not problem.has_intercept:
+        return problem, np.zeros(())
+    mean = np.asarray(np.average(problem.offset, axis=0, weights=problem.weights))
+    return replace(problem, offset=problem.offset - mean, prior_means=None), mean
 
 
 def null_objective(problem: Problem, is_absolute: bool) -> tuple[float, float]:

@@ -26,7 +26,7 @@ from weigh.learn.linear.matrix import (
 from weigh.learn.linear.penalised_least_squares import MAX_COVARIANCE_FEATURES
 from weigh.learn.linear.penalties import ColumnPriors, FeaturePriors
 from weigh.learn.linear.posterior import ReindexedPosterior
-from weigh.learn.linear.problem import Problem, Solution
+from weigh.learn.linear.problem import PriorMeans, Problem, Solution
 from weigh.learn.linear.training_data import TrainingData
 from weigh.model.fit import Optimality
 from weigh.model.inference import PosteriorSource
@@ -150,12 +150,13 @@ def set_up_problem(
     priors = FeaturePriors.from_prior(prior, default_prior, data, feature_scales, owner).select(indices)
     centre = priors.centres(n_outputs)
     priors.check_centre_classes(data.classes)
+    means = None
     if centre is not None:
-        shift = X.times(centre)
+        means, shift = PriorMeans(centre, o), X.times(centre)
         o = shift if o is None else (o if shift.ndim == 1 else o[:, None]) + shift
     none = np.zeros(X.width)
     y = np.asarray(data.y, dtype=np.float64)
-    problem = Problem(X, y, none, none, has_intercept, data.weights, o)
+    problem = Problem(X, y, none, none, has_intercept, data.weights, o, means)
     return ProblemSetup(data, problem, priors, centre, indices, offset_index, scale)
 
 

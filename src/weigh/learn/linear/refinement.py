@@ -66,7 +66,7 @@ def refine_squared(problem: Problem, solution: Solution) -> Solution:
         if not size or n_stalled > _MAX_STALLED_STEPS:
             break
         smallest = min(smallest, size) if is_interior else np.inf
-        w = w + change
+        w = problem.round_weights(w + change)
     b, residuals, gradient = refinement.optimise_intercept(w, b)
     active, signs = refinement.active_set(w, gradient)
     change = refinement.newton_step(w, gradient, active, signs)[0]

@@ -16,10 +16,18 @@ import numpy as np
 
 from weigh.features.blocks import Floats
 from weigh.learn.linear.double_double import DoubleDouble, exact, two_product
-from weigh.learn.linear.matrix import BLOCK_ROWS, EPS, DenseMatrix, Matrix, SparseMatrix, to_dense
+from weigh.learn.linear.matrix import (
+    BLOCK_ROWS,
+    EPS,
+    InterceptMatrix,
+    Matrix,
+    SparseMatrix,
+    to_dense,
+    transposed_times_in_blocks,
+)
 from weigh.learn.linear.problem import Problem
 
-_EXTENDED_EPS = 8 * EPS**2
+EXTENDED_EPS = 8 * EPS**2
 _MAX_BLOCK_CELLS = 1 << 16  # of extended arithmetic at once: its temporary arrays should stay in the cache
 # numpy adds in pairs: blocks of 128 with eight accumulators, then log₂ n levels.
 _SUM_TERMS = 24
@@ -31,46 +39,51 @@ def can_extend(X: Matrix) -> bool:
     return X.n_rows * X.width <= MAX_EXTENDED_CELLS
 
 
+def column_terms(X: Matrix) -> int:
+    """Return how many products are at most added one by one in a sum over the rows: dense ones in blocks."""
+    if isinstance(X, InterceptMatrix):
+        return max(column_terms(X.X), math.ceil(sum_error(X.n_rows) / EPS))
+    if isinstance(X, SparseMatrix):
+        return int(np.bincount(X.rows.indices, minlength=1).max(initial=0))
+    return min(X.n_rows, BLOCK_ROWS) + X.n_rows // BLOCK_ROWS
+
+
 def sum_error(n: int) -> float:
     """Return the largest relative error of the sum of n non-negative terms by numpy."""
     return EPS * (_SUM_TERMS + math.log2(n + 1))
 
 
 class RowProducts:
-    """Products with the rows of a problem, in double or in extended precision."""
+    """Products with the rows of a problem, in double or in extended precision.
 
-    def __init__(self, problem: Problem, *, is_extended: bool) -> None:
-        self.problem, self.is_extended = problem, is_extended
+    `squares` are the weighted sums of squares of the columns, if they are already known.
+    """
+
+    def __init__(self, problem: Problem, *, is_extended: bool, squares: Floats | None = None) -> None:
+        self.problem, self.is_extended, self._squares = problem, is_extended, squares
         X = problem.X
         self.weights = np.ones(X.n_rows) if problem.weights is None else problem.weights
         if isinstance(X, SparseMatrix):
             self._row_terms = int(np.diff(X.rows.indptr).max(initial=0))
-            self._column_terms = int(np.bincount(X.rows.indices, minlength=1).max(initial=0))
         else:
             self._row_terms = X.width
-            self._column_terms = min(X.n_rows, BLOCK_ROWS) + X.n_rows // BLOCK_ROWS
+        self._column_terms = column_terms(X)
 
     @property
     def _eps(self) -> float:
-        return _EXTENDED_EPS if self.is_extended else EPS
-
-    def with_extended_precision(self) -> RowProducts:
-        """Return the same in extended precision."""
-        return RowProducts(self.problem, is_extended=True)
+        return EXTENDED_EPS if self.is_extended else EPS
 
     @cached_property
     def column_norms(self) -> Floats:
         """Norms of the columns, rounded up."""
-        return self.weighted_column_norms(self.weights)
+        if self._squares is None:
+            return self.weighted_column_norms(self.weights)
+        return np.asarray(np.sqrt(self._squares) * (1 + (self.problem.X.n_rows + _SUM_TERMS) * EPS))
 
     def weighted_column_norms(self, weights: Floats) -> Floats:
         """Return the norms of the columns with other row weights, rounded up."""
-        return np.asarray(np.sqrt(self.problem.X.squared_times(weights)) * (1 + self._column_terms * EPS))
-
-    @cached_property
-    def column_sums(self) -> Floats:
-        """Weighted sums of the columns, rounded."""
-        return self.problem.X.transposed_times(self.weights)
+        X = self.problem.X
+        return np.asarray(np.sqrt(X.squared_times(weights)) * (1 + (X.n_rows + 4) * EPS))
 
     def norm(self, r: Floats) -> float:
         """Return an upper bound on the weighted norm of r [n] or [n, k]."""
@@ -78,9 +91,15 @@ class RowProducts:
         return float(np.sqrt((self.weights * squares).sum())) * (1 + sum_error(len(r)))
 
     def residuals(self, target: Floats, w: Floats, b: Floats) -> tuple[DoubleDouble, float]:
-        """Return target − o − X w − b [n] or [n, k], and a bound on the norm of its error."""
-        offset = 0.0 if self.problem.offset is None else self.problem.offset
-        terms = (target, -np.asarray(offset), -np.asarray(b))
+        """Return target − o − X w − b [n] or [n, k], and a bound on the norm of its error.
+
+        Weights that are relative to prior means are those of a model: the sum is rounded to doubles.
+        """
+        offset, means = self.problem.offset, self.problem.prior_means
+        if means is not None:
+            offset, w = means.offset, w + means.weights
+        o = np.zeros(1) if offset is None else offset
+        terms = (target, -(o[:, None] if target.ndim > o.ndim else o), -np.asarray(b))
         # The products come first: they are largest, and the other terms cancel them.
         if self.is_extended:
             total = _extended_times(self.problem.X, w)
@@ -99,20 +118,12 @@ class RowProducts:
         θ is relative to the row weights: the bound of feature j is ‖xⱼ‖ ‖θ / s‖ times ε.
         """
         X = self.problem.X
-        q = _extended_transposed_times(X, theta).high if self.is_extended else _transposed_times(X, theta)
+        times = _extended_transposed_times if self.is_extended else transposed_times_in_blocks
+        q = times(X, theta)
         relative = theta / self.weights.reshape(-1, *[1] * (theta.ndim - 1))
         size = self.column_norms * self.norm(relative) * (self._column_terms + 4) * self._eps
         size = size.reshape(-1, *[1] * (theta.ndim - 1))
         return q, np.broadcast_to(size, q.shape) + (EPS * np.abs(q) if self.is_extended else 0.0)
-
-
-def _transposed_times(X: Matrix, theta: Floats) -> Floats:
-    """Return Xᵀθ; dense rows in blocks, so that sums of many rows have small bounds on their errors."""
-    if not isinstance(X, DenseMatrix):
-        return X.transposed_times(theta)
-    blocks = range(0, X.n_rows, BLOCK_ROWS)
-    products = (X.array[i : i + BLOCK_ROWS].T @ theta[i : i + BLOCK_ROWS] for i in blocks)
-    return np.asarray(sum(products, np.zeros((X.width, *theta.shape[1:]))))
 
 
 def _extended_times(X: Matrix, w: Floats) -> DoubleDouble:
@@ -124,13 +135,13 @@ def _extended_times(X: Matrix, w: Floats) -> DoubleDouble:
     return DoubleDouble(high, low)
 
 
-def _extended_transposed_times(X: Matrix, theta: Floats) -> DoubleDouble:
-    """Return Xᵀθ in extended precision."""
+def _extended_transposed_times(X: Matrix, theta: Floats) -> Floats:
+    """Return Xᵀθ from sums in extended precision, rounded."""
     total = exact(np.zeros((X.width, *theta.shape[1:])))
     for rows, block in _dense_blocks(X):
         cells = block.reshape(*block.shape, *[1] * (theta.ndim - 1))
         total = total.plus(two_product(cells, theta[rows][:, None]).sum(axis=0))
-    return total
+    return total.high
 
 
 def _dense_blocks(X: Matrix) -> Iterator[tuple[slice, Floats]]:

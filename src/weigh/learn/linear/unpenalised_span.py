@@ -6,6 +6,7 @@ floating point it hardly ever is; the norm of its projection onto their span say
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,14 +14,15 @@ import numpy as np
 from weigh import algebra
 from weigh.features.blocks import Floats, Longs
 from weigh.learn.linear.double_double import exact, two_product
-from weigh.learn.linear.matrix import BLOCK_ROWS, EPS, Matrix
+from weigh.learn.linear.matrix import EPS, Matrix
 from weigh.learn.linear.problem import MAX_DENSE_CELLS
+from weigh.learn.linear.row_products import EXTENDED_EPS, column_terms
 
 _MAX_ERROR = 0.5  # of a decomposition, relative to what it decomposes
 _MIN_INDEPENDENCE = 1e-3  # of directions of unit norm: less is not told from rounding
 _N_FURTHER_ROUNDINGS = 8  # of roots of weights, and of means that were subtracted and added again
 _EXACT = 2.0**-90  # a residual relative to its terms that counts as an exact dependency
-_ORTHOGONAL = 1e-3  # the share of a residual along the kept columns that is small enough
+_ORTHOGONAL = 1e-9  # the share of a residual along the kept columns that is small enough
 _MAX_REFINEMENTS = 50
 
 
@@ -30,13 +32,15 @@ class UnpenalisedSpan:
 
     C = `inverse_root` combines the columns `kept`; `error` bounds how far ‖A C x‖ is from ‖x‖. The columns
     that are left out may differ from combinations of the others by rounding alone. `directions` [n, m] are
-    the orthonormal directions in which they do; None if these cannot be found.
+    the orthonormal directions in which they do; None if these cannot be found. `direction_error` bounds how
+    much less of a point of norm 1 lies along them than along the exact directions.
     """
 
     inverse_root: Floats
     kept: Longs
     error: float
     directions: Floats | None
+    direction_error: float = 0.0
 
     @classmethod
     def decompose(cls, U: Matrix, t: Floats, gram: Floats | None = None) -> UnpenalisedSpan:
@@ -66,7 +70,7 @@ class UnpenalisedSpan:
         inverse = algebra.triangular_inverse(lower).T
         n_terms = U.width + U.n_rows + (0 if known is None else _N_FURTHER_ROUNDINGS)
         if known is None and not has_unit_weights:
-            n_terms = U.width + min(U.n_rows, BLOCK_ROWS) + U.n_rows // BLOCK_ROWS
+            n_terms = U.width + column_terms(U)
         error = 2 * n_terms * EPS * float(np.square(np.abs(inverse).sum(axis=0)).sum())
         if error > _MAX_ERROR:
             return None
@@ -90,12 +94,14 @@ class UnpenalisedSpan:
             # The norm of the rounding errors of QR, measured but for those of this product.
             rounding = np.abs(A[:, kept] - Q @ R) + (n_kept + 2) * EPS * (np.abs(Q) @ np.abs(R))
             error = float(np.linalg.norm(np.sqrt(np.square(rounding).sum(axis=0)) @ np.abs(inverse)))
+            error += float(np.linalg.norm(Q.T @ Q - np.eye(n_kept))) + len(Q) * n_kept * EPS
             if error <= _MAX_ERROR or not n_kept:
                 break
             n_kept -= 1
         others = np.sort(order[n_kept:])
-        directions = _residual_directions(columns[:, others], columns[:, kept], root, Q, inverse, error)
-        return cls(inverse / scale[kept, None], kept, error, directions)
+        found = _residual_directions(columns[:, others], columns[:, kept], root, Q, inverse, error)
+        directions, direction_error = (None, 0.0) if found is None else found
+        return cls(inverse / scale[kept, None], kept, error, directions, direction_error)
 
     def projection_norm(self, products: Floats, errors: Floats, point: Floats) -> float:
         """Return an upper bound on the norm of the projection of a point √t r.
@@ -103,59 +109,118 @@ class UnpenalisedSpan:
         `products` are Uᵀ t r, with bounds on their errors.
         """
         size = float(np.linalg.norm(point)) * (1 + len(point) * EPS)
+        return min(size, float(np.hypot(*self._projection_parts(products, errors, point))))
+
+    def largest_step(self, U: Matrix, t: Floats, products: Floats, errors: Floats, point: Floats) -> float:
+        """Return an upper bound on the largest |uᵢ·c|, where √t U c is the projection of the point."""
         if self.directions is None:
-            return size
+            return math.inf
+        along, beside = self._projection_parts(products, errors, point)
+        sizes = np.sqrt(U.squared_times(np.ones(U.n_rows)))[self.kept]
+        row_norm = float(sizes @ np.sqrt(np.square(self.inverse_root).sum(axis=1)))
+        if along * row_norm > 0.5 and U.n_rows * U.width <= MAX_DENSE_CELLS:
+            # Of nearly collinear columns the weights are large, but their sums need not be.
+            columns = U.dense_columns(self.kept)
+            rows = np.abs(columns @ self.inverse_root)
+            rows += (len(self.kept) + 2) * EPS * (np.abs(columns) @ np.abs(self.inverse_root))
+            row_norm = float(np.sqrt(np.square(rows).sum(axis=1).max(initial=0.0)))
+        largest = along * row_norm / (1 - self.error)
+        if self.directions.size:
+            largest += beside * float(np.sqrt(np.square(self.directions).sum(axis=1) / t).max())
+        return largest * (1 + (U.n_rows + U.width) * EPS)
+
+    def _projection_parts(self, products: Floats, errors: Floats, point: Floats) -> tuple[float, float]:
+        """Bound the projections onto the kept columns, and onto the directions that others add."""
+        if self.directions is None:
+            return math.inf, math.inf
+        values, slack = self.basis_products(products, errors, point)
+        parts = (slice(len(self.kept)), slice(len(self.kept), None))
+        along, beside = (float(np.linalg.norm(values[at]) + np.linalg.norm(slack[at])) for at in parts)
+        if self.directions.size:
+            beside += self.error * along
+        return along / (1 - self.error), beside / (1 - self.error)
+
+    def basis_products(self, products: Floats, errors: Floats, point: Floats) -> tuple[Floats, Floats]:
+        """Return the products of points √t r [n] or [n, k] with the orthonormal columns, and their errors.
+
+        `products` are Uᵀ t r, with bounds on their errors.
+        """
+        assert self.directions is not None
         C, products = self.inverse_root, products[self.kept]
         errors = errors[self.kept] + (len(C) + 2) * EPS * np.abs(products)
-        along = np.linalg.norm(C.T @ products) + np.linalg.norm(np.abs(C).T @ errors)
-        beside = np.linalg.norm(self.directions.T @ point)
-        if self.directions.size:
-            beside += len(point) * EPS * size
-        return min(size, float(np.hypot(along, beside)) / (1 - self.error))
+        beside = self.directions.T @ point
+        slack = (self.direction_error + len(point) * EPS) * np.linalg.norm(point, axis=0)
+        parts = [np.abs(C).T @ errors, np.broadcast_to(slack * (1 + len(point) * EPS), beside.shape)]
+        return np.concatenate([C.T @ products, beside]), np.concatenate(parts)
+
+    def basis(self, U: Matrix, t: Floats) -> tuple[Floats, float]:
+        """Return columns Z [n, rank] with the same span for which √t Z is orthonormal.
+
+        The second number bounds the norms of the rounding errors of the columns of √t Z.
+        """
+        assert self.directions is not None
+        sizes = np.sqrt(U.squared_times(t))[self.kept] @ np.abs(self.inverse_root)
+        rounding = (len(self.kept) + 2) * EPS * float(sizes.max(initial=1.0)) * (1 + U.n_rows * EPS)
+        Z = U.dense_columns(self.kept) @ self.inverse_root
+        return np.hstack([Z, self.directions / np.sqrt(t)[:, None]]), rounding + self.direction_error
 
 
 def _residual_directions(
     others: Floats, kept: Floats, root: Floats, Q: Floats, inverse: Floats, error: float
-) -> Floats | None:
+) -> tuple[Floats, float] | None:
     """Return orthonormal directions in which columns differ from their combinations of the kept ones.
 
-    `root` [n, 1] are the roots of the row weights, and Q = root · kept · inverse. Returns None if a direction
-    is not told from rounding.
+    `root` [n, 1] are the roots of the row weights, and Q = root · kept · inverse. Returns also the
+    `direction_error` of the directions, or None if one of them is not told from rounding.
     """
-    found: list[Floats] = []
+    found, squared_error = np.zeros((len(others), 0)), 0.0
     for column in others.T:
-        rest = _refined_residual(column, kept, root[:, 0], Q, inverse)
-        size = np.linalg.norm(rest)
+        residual, rounding = _refined_residual(column, kept, root[:, 0], Q, inverse)
+        size = float(np.linalg.norm(residual))
         if not size:
             continue
-        beside = rest - Q @ (Q.T @ rest)
-        beside -= Q @ (Q.T @ beside)
-        if np.linalg.norm(beside) <= 4 * (error + 16 * EPS) * size:
+        first = Q.T @ residual
+        direction = residual - Q @ first
+        second = Q.T @ direction
+        direction -= Q @ second
+        norm = float(np.linalg.norm(direction))
+        # Q is the span of the kept columns up to `error`.
+        along = float(np.linalg.norm(first) + np.linalg.norm(second))
+        rounding += (error + len(first) ** 2 * EPS) * along + 4 * EPS * size
+        if norm <= 4 * (rounding + 16 * EPS * size):
             return None
-        found.append(beside / np.linalg.norm(beside))
-    if not found:
-        return np.zeros((len(others), 0))
-    _, added = algebra.pivoted_qr(np.column_stack(found))
-    if len(found) > len(others) or added.min() < _MIN_INDEPENDENCE:
+        found = np.column_stack([found, direction / norm])
+        squared_error += (rounding / norm) ** 2
+    if not found.size:
+        return found, 0.0
+    directions, singular_values, _ = algebra.svd(found)
+    smallest = float(singular_values.min())
+    if found.shape[1] > len(others) or smallest < max(_MIN_INDEPENDENCE, 2 * math.sqrt(squared_error)):
         return None
-    return algebra.qr(np.column_stack(found))[0]
+    return directions, 4 * math.sqrt(squared_error) / smallest
 
 
-def _refined_residual(column: Floats, kept: Floats, root: Floats, Q: Floats, inverse: Floats) -> Floats:
+def _refined_residual(
+    column: Floats, kept: Floats, root: Floats, Q: Floats, inverse: Floats
+) -> tuple[Floats, float]:
     """Return what a column differs by from its combination of the kept ones, times `root`.
 
     The coefficients and the residual have about 32 digits, because columns that nearly coincide differ only
-    after the 16th. The residual of an exact dependency is zero.
+    after the 16th. The residual of an exact dependency is zero. The second number bounds the norm of its
+    rounding errors.
     """
-    coefficients = exact(np.zeros(kept.shape[1]))
+    coefficients, smallest = exact(np.zeros(kept.shape[1])), np.inf
     for _ in range(_MAX_REFINEMENTS):
         combined = two_product(kept, coefficients.high).sum(axis=1).plus(exact(kept @ coefficients.low))
-        rest = root * exact(column).minus(combined).high
+        residual = exact(column).minus(combined).high
         terms = np.abs(column) + np.abs(kept) @ np.abs(coefficients.high)
-        if np.linalg.norm(rest) <= _EXACT * np.linalg.norm(root * terms):
-            return np.zeros_like(rest)
-        along = Q.T @ rest
-        if np.linalg.norm(along) <= _ORTHOGONAL * np.linalg.norm(rest):
+        # In every row: rows of little weight may still tell the columns apart.
+        if (np.abs(residual) <= _EXACT * terms).all():
+            return np.zeros_like(residual), 0.0
+        residual, size = root * residual, float(np.linalg.norm(root * terms))
+        along = Q.T @ residual
+        remaining = float(np.linalg.norm(along))
+        if remaining <= _ORTHOGONAL * np.linalg.norm(residual) or remaining >= smallest:
             break
-        coefficients = coefficients.plus(exact(inverse @ along))
-    return rest
+        smallest, coefficients = remaining, coefficients.plus(exact(inverse @ along))
+    return residual, (kept.shape[1] + 6) * EXTENDED_EPS * size

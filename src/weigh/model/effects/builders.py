@@ -158,11 +158,10 @@ class NumberBuilder:
         """Yield the line; without rows, a standardised number reaches as far as most rows do."""
         term = self.term
         sd = None if outputs.sd is None else float(outputs.sd[0])
+        line = _Line(term.name, self.index, np.asarray(term.slope), term.centre, sd)
         if self.values:
-            line = _Line(term.name, self.index, np.asarray(term.slope), term.centre, sd)
             yield line.over(np.concatenate(self.values), outputs)
         elif isinstance(term, ScaledWeights):
-            line = _Line(term.name, self.index, np.asarray(term.slope), term.centre, sd)
             reach = LINE_SPREADS * term.unit
             yield line.between(term.centre - reach, term.centre + reach, term.unit, None, outputs)
         else:

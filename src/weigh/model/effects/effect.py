@@ -68,7 +68,7 @@ class TermEffect(Immutable, ABC):
 
     @property
     def importance(self) -> float:
-        """The standard deviation of the heights over the rows; of several outputs, the root mean square."""
+        """The standard deviation of the heights over the rows; with several outputs, its root mean square."""
         return float(np.sqrt(np.mean(self.importances**2)))
 
     @property

@@ -16,6 +16,7 @@ from weigh.priors.smoothing import exact_estimates
 from weigh.text import escape_control_characters, escape_latex, text_table
 
 MAX_PRODUCT_BITS = 8_000  # the product of a long text would take minutes to reduce
+RATIO = re.compile(r"(?P<over>\([^()]*\)) / (?P<under>\([^()]*\))")  # of counts with their pseudo-counts
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,6 @@ def _latex_factor_name(factor: Factor, label: Any) -> str:
         power = "" if factor.exponent == 1 else f"^{{{factor.exponent}}}"
         return rf"P({_latex_text(factor.feature)} {condition}){power}"
     return rf"P({_latex_text(factor.feature)} = {_latex_text(factor.value)} {condition})"
-
-
-RATIO = re.compile(r"(?P<over>\([^()]*\)) / (?P<under>\([^()]*\))")
 
 
 def _latex_formula(factor: Factor) -> str:

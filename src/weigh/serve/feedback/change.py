@@ -87,6 +87,10 @@ def check_change(change: Change, model: CountModel) -> CheckedChange:
         raise errors.DataError(
             "Feedback must be a list of at least one row, each a mapping of columns to values."
         )
+    if not any(model.label in row for row in change.rows):
+        raise errors.ColumnError(
+            f"The rows lack their label, {model.label!r}; they have {errors.quote_names(change.rows[0])}."
+        )
     rows = json.loads(_to_json(change.rows))
     id_key, content_key = _hash_change(change.id, change.operation, rows)
     kept = [_keep_row(row, model) for row in rows]

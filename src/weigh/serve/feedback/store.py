@@ -218,8 +218,7 @@ class FeedbackStore:
 
     def _stale_error(self) -> errors.Unsupported:
         return errors.Unsupported(
-            f"{self.folder}: this feedback was given to another file of the model, so nothing is learned or "
-            "forgotten.",
+            "The feedback was given to another file of the model, so nothing is learned or forgotten.",
             hint="To carry it over to the new file, start the server with --rebase.",
         )
 

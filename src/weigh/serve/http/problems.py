@@ -28,7 +28,10 @@ _FILE_PROBLEM = "The server cannot read or write its files now, so nothing was c
 _BODY_PATH = re.compile(r"/proc/self/fd/\d+|\S*/weigh-\w+\.csv")
 
 # Advice that a client of the API can follow; the other steps are for whoever trains the model.
-_STEPS = {"missing value": "Use null for missing values; in CSV leave the field empty."}
+_STEPS = {
+    "missing value": "Use null for missing values; in CSV leave the field empty.",
+    "drop missing labels": "Leave such rows out.",
+}
 
 
 class Problem(Exception):
@@ -69,10 +72,13 @@ def to_problem(error: Advised) -> Problem:
     if status == 503:
         # Paths of the server are not the client's business.
         return Problem(status, _FILE_PROBLEM, fields=fields)
-    detail = _BODY_PATH.sub("the body", error.render(_write_advice))
-    if detail.startswith("the body"):
-        detail = f"T{detail[1:]}"
-    return Problem(status, detail, fields=fields)
+    return Problem(status, format_message(error), fields=fields)
+
+
+def format_message(message: Advised) -> str:
+    """Return an error or a warning of the library in the terms of the API."""
+    text = _BODY_PATH.sub("the body", message.render(_write_advice))
+    return f"T{text[1:]}" if text.startswith("the body") else text
 
 
 def _write_advice(advice: Setting | Step) -> str:

@@ -28,7 +28,7 @@ class Reply(NamedTuple):
     @classmethod
     def of_json(cls, value: Any) -> Reply:
         """Return a value as JSON: NaN becomes null, infinities "inf" and "-inf"."""
-        return cls(encode_json(value))
+        return cls(encode_json(value).encode())
 
     async def send(self, send: Send) -> None:
         """Send the answer to an ASGI server."""
@@ -48,17 +48,13 @@ def route_path(scope: Scope) -> str:
     return path[len(root) :] if root and path.startswith(root) else path
 
 
+# Lone surrogates of names have no UTF-8, so that all characters beyond ASCII are escaped with them.
 _ENCODER = json.JSONEncoder(allow_nan=False, separators=(",", ":"))
 
 
-def encode_json(value: Any) -> bytes:
+def encode_json(value: Any) -> str:
     """Encode a value as JSON; NaN becomes null, and infinities "inf" and "-inf"."""
     try:
-        return _encode_strictly(value)
+        return _ENCODER.encode(value)
     except ValueError:
-        return _encode_strictly(to_json(value))
-
-
-def _encode_strictly(value: Any) -> bytes:
-    # Lone surrogates of names have no UTF-8, so that all other characters are escaped with them.
-    return _ENCODER.encode(value).encode()
+        return _ENCODER.encode(to_json(value))

@@ -120,7 +120,7 @@ export class Bars {
     this.caption.textContent = unit === "predicted" ? "What each value adds to the prediction" : `Evidence for ${formatName(verdict)}${against}`;
     this.numberHead.textContent = unit === "predicted" ? "adds" : unit;
     this.totalHead.textContent = unit === "predicted" ? "prediction" : "total";
-    this.totalCell.textContent = unit === "predicted" ? formatNumber(total) : formatSigned(total);
+    this.totalCell.textContent = unit === "predicted" ? formatNumber(total, 6) : formatSigned(total);
   }
 
   createRow() {

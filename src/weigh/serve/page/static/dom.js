@@ -53,7 +53,10 @@ export function scrollBox(label, content) {
   const box = element("div", { class: "box", role: "group", "aria-label": label }, content);
   const update = () => box.toggleAttribute("tabindex", false)
     || (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight) && (box.tabIndex = 0);
-  new ResizeObserver(update).observe(box);
+  const observer = new ResizeObserver(update);
+  // The content may become wider while the box stays as it is.
+  observer.observe(box);
+  observer.observe(content);
   return box;
 }
 

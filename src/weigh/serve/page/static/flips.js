@@ -3,7 +3,7 @@
 import { button, element } from "./dom.js";
 import { flagWords } from "./fields.js";
 import { titleOf } from "./bars.js";
-import { formatName, formatNumber } from "./format.js";
+import { formatName, formatNumber, formatQuantity } from "./format.js";
 
 const MAX_CHANGES = 6;
 
@@ -152,7 +152,7 @@ export class Flips {
   sentence(flip, changes, shown) {
     if (!shown) return `No single other value and no removal makes it anything but ${formatName(flip.verdict)}.`;
     const parts = [];
-    if (changes.length > MAX_CHANGES) parts.push(`And ${changes.length - MAX_CHANGES} other single values.`);
+    if (changes.length > MAX_CHANGES) parts.push(`And ${formatQuantity(changes.length - MAX_CHANGES, "other single value")}.`);
     if (flip.removed.length) parts.push(flip.is_smallest ? "No smaller removal changes the verdict." : "A smaller removal may change it too.");
     return parts.join(" ");
   }

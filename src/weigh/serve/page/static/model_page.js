@@ -145,12 +145,12 @@ export class ModelPage {
     try {
       const { signal } = this.controller;
       const rows = [this.fullRow(row)];
-      const [{ predictions }, { explanations }] = await Promise.all([
+      const [{ predictions, notes }, { explanations }] = await Promise.all([
         postJson(modelPath(this.model.name, "predict"), { rows, check: this.model.can_check, std: this.model.has_std ?? false }, signal),
         postJson(modelPath(this.model.name, "explain"), { rows }, signal),
       ]);
       if (sequence !== this.sequence) return;
-      this.show(row, predictions[0], normalise(explanations[0]));
+      this.show(row, { ...predictions[0], notes }, normalise(explanations[0]));
       if (this.model.can_flip) this.flipTimer = setTimeout(() => this.askFlip(rows, sequence, signal), FLIP_DELAY);
     } catch (problem) {
       if (problem.name !== "AbortError" && sequence === this.sequence) this.fail(problem);

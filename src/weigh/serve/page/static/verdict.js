@@ -85,8 +85,9 @@ export class Verdict {
     const notes = [];
     if (Number.isFinite(prediction.std)) {
       const [low, high] = [-1, 1].map((side) => formatNumber(explanation.total + side * NORMAL_95 * prediction.std));
-      notes.push(`The true value is between ${low} and ${high} with a probability of about 95 %.`);
+      notes.push(`The true value is between ${low} and ${high} with a probability of about 95\u202f%.`);
     }
+    for (const note of prediction.notes ?? []) notes.push(formatName(note, 300));
     for (const reason of prediction.unfamiliar ?? []) notes.push(`Unlike the training rows: ${formatName(reason.text, 300)}`);
     this.notes.replaceChildren(...notes.map((note) => element("li", { dir: "auto" }, note)));
     this.notes.hidden = notes.length === 0;
