@@ -22,7 +22,7 @@ from weigh.learn import dataset
 from weigh.model import parallel
 from weigh.model.distributions.curve_weights import CurveWeights, PairWeights
 
-# The laws compare optima as exact as rounding allows, which the certificate's bound, rounding included, exceeds.
+# The laws compare fits as exact as rounding allows; the certificate adds a bound of the rounding.
 pytestmark = pytest.mark.filterwarnings("ignore::weigh.errors.NotOptimal")
 
 N = 240
