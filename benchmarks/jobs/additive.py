@@ -25,6 +25,12 @@ def report(subject: Subject, quick: bool) -> str:
     return additive_report(subject, quick)
 
 
+def report_few_rows(subject: Subject, quick: bool) -> str:
+    from benchmarks.quality.additive import few_rows_report
+
+    return few_rows_report(subject, quick)
+
+
 def report_scale(quick: bool) -> str:
     from benchmarks.quality.additive_scale import scale_report
 
@@ -36,6 +42,10 @@ JOBS: list[Row] = [
     Quality("additive.c", "Additive classifiers on public tables",
             partial(report, "classification"), **NEEDS),
     Quality("additive.r", "Additive regressions on public tables", partial(report, "regression"), **NEEDS),
+    Quality("additive.f.c", "Additive classifiers with few rows",
+            partial(report_few_rows, "classification"), **NEEDS),
+    Quality("additive.f.r", "Additive regressions with few rows",
+            partial(report_few_rows, "regression"), **NEEDS),
     Quality("additive.n", "Additive models by the number of rows", report_scale,
             environment="peers", packages=("weigh", "numpy")),
 ]  # fmt: skip

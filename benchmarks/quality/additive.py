@@ -25,14 +25,16 @@ from pathlib import Path
 from benchmarks.harness import PYTHONS
 from benchmarks.job import ROOT, WORK
 from benchmarks.quality.additive_cases import Case, Selection, Subject, find_cases, load_cases
-from benchmarks.quality.additive_contenders import ENVIRONMENTS, PEERS, find_contender, list_keys
+from benchmarks.quality.additive_contenders import ENVIRONMENTS, OURS, PEERS, find_contender, list_keys
 from benchmarks.quality.additive_summary import format_additive_report, format_stated_split, gather_records
 from benchmarks.quality.additive_worker import describe_case, result_path
-from benchmarks.quality.default_summary import Record, format_comparison
+from benchmarks.quality.default_summary import Record, format_comparison, format_report
 
 FOLDER = WORK / "additive"
 LIMITS = {"adult": 1_800, "classification": 600, "regression": 600}  # seconds of one case
 QUICK_TABLES, QUICK_ROWS, QUICK_SPLITS = 4, 300, 2
+BUNDLED_TABLES = {"classification": 7, "regression": 1}  # of the tuning half: those of DATA and scikit-learn
+FEW_ROWS, FEW_ROWS_SPLITS = (30, 100, 300), 5
 
 
 def measure(
@@ -92,23 +94,39 @@ def format_results(selection: Selection, records: Sequence[Record]) -> str:
 
 
 def additive_report(subject: Subject, quick: bool) -> str:
-    """Return the tables of a row, of the half that chose no constant."""
-    folder = FOLDER / "quick" if quick else FOLDER
-    selection = (
-        Selection(subject, "tuning", QUICK_TABLES, QUICK_ROWS, QUICK_SPLITS)
-        if quick
-        else Selection(subject, "held-out")
-    )
-    records = measure(selection, list_keys(), folder, LIMITS[subject])
+    """Return the tables of a row: of the half that chose no constant, then the bundled tables."""
+    folder, limit = FOLDER / "quick" if quick else FOLDER, LIMITS[subject]
     if subject == "adult":
-        return format_results(selection, records)
-    title = f"#### {subject.capitalize()}, {selection.half} half: {len(records)} tables"
-    return f"{title}\n\n{format_results(selection, records)}"
+        return format_results(Selection(subject), measure(Selection(subject), list_keys(), folder, limit))
+    quick_selection = Selection(subject, "tuning", QUICK_TABLES, QUICK_ROWS, QUICK_SPLITS)
+    bundled = Selection(subject, "tuning", BUNDLED_TABLES[subject])
+    parts = []
+    for selection in [quick_selection] if quick else [Selection(subject, "held-out"), bundled]:
+        records = measure(selection, list_keys(), folder, limit)
+        name = "bundled tables" if selection is bundled else f"{selection.half} half"
+        title = f"#### {subject.capitalize()}, {name}: {len(records)} tables"
+        parts.append(f"{title}\n\n{format_results(selection, records)}")
+    return "\n\n".join(parts)
+
+
+def few_rows_report(subject: Subject, quick: bool) -> str:
+    """Return how our models compare with the one without curves when there are few rows to train on."""
+    folder, parts = FOLDER / "quick" if quick else FOLDER, []
+    for n in FEW_ROWS[:1] if quick else FEW_ROWS:
+        selection = (
+            Selection(subject, "tuning", QUICK_TABLES, QUICK_ROWS, QUICK_SPLITS, n)
+            if quick
+            else Selection(subject, "held-out", splits=FEW_ROWS_SPLITS, train_rows=n)
+        )
+        records = measure(selection, list(OURS), folder, LIMITS[subject])
+        title = f"#### {subject.capitalize()}, {selection.half} half: {n} training rows"
+        parts.append(f"{title}\n\n{format_report(records)}")
+    return "\n\n".join(parts)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     args = parse_arguments(arguments)
-    selection = Selection(args.subject, args.half, args.tables, args.rows, args.splits)
+    selection = Selection(args.subject, args.half, args.tables, args.rows, args.splits, args.train_rows)
     if args.command == "compare":
         cases = [load_cases(find_cases(selection, folder)) for folder in (args.before, args.after)]
         before, after = (read_results(c, f) for c, f in zip(cases, (args.before, args.after), strict=True))
@@ -146,6 +164,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         )
         command.add_argument(
             "--splits", type=int, default=default.splits, help="of five folds, the first ones"
+        )
+        command.add_argument(
+            "--train-rows", type=int, help="train on so many random rows of a table instead of folds"
         )
         if name == "measure":
             add_measuring_arguments(command)

@@ -1,7 +1,7 @@
 """Tables and splits of the rows `additive`, kept in files that the processes of all environments read.
 
 Adult has its stated training and test rows. The other tables, their halves and their five folds are those of
-the rows `defaults`; a selection may take fewer of the folds.
+the rows `defaults`; a selection may take fewer of the folds, or random training parts of a few rows.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ class Selection:
     tables: int = 25
     rows: int = 1_000
     splits: int = 3
+    train_rows: int | None = None  # of random training parts, instead of folds
 
     @property
     def task(self) -> Task:
@@ -65,7 +66,8 @@ class Case:
 def find_cases(selection: Selection, folder: Path) -> Path:
     """Return the file with the cases of a selection, written on first use."""
     rules = hashlib.sha256(Path(public_tables.__file__).read_bytes()).hexdigest()[:8]
-    size = f"{selection.half}-{selection.tables}-{selection.rows}-{selection.splits}-{rules}"
+    sizes = (selection.tables, selection.rows, selection.splits, selection.train_rows or "folds")
+    size = f"{selection.half}-{'-'.join(map(str, sizes))}-{rules}"
     name = "adult" if selection.subject == "adult" else f"{selection.subject}-{size}"
     path = folder / "cases" / f"{name}.pickle"
     if not path.exists():
@@ -87,11 +89,26 @@ def make_cases(selection: Selection) -> list[Case]:
     if selection.subject == "adult":
         return [read_adult()]
     tables = defaults.select_tables(selection.task, [selection.half], selection.tables, selection.rows)
-    return [
-        Case(table, defaults.make_splits(table, n_repeats=1)[: selection.splits])
-        for table in tables
-        if table.name != ADULT
-    ]
+    make_splits = draw_few_rows if selection.train_rows else make_folds
+    cases = [Case(table, make_splits(table, selection)) for table in tables if table.name != ADULT]
+    return [case for case in cases if case.splits]
+
+
+def make_folds(table: Table, selection: Selection) -> list[tuple[Any, Any]]:
+    return defaults.make_splits(table, n_repeats=1)[: selection.splits]
+
+
+def draw_few_rows(table: Table, selection: Selection) -> list[tuple[Any, Any]]:
+    """Return random training parts with every class, and all other rows to test; none of a small table."""
+    from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
+
+    n, is_classification = selection.train_rows, table.task == "classification"
+    assert n is not None
+    least = np.unique(table.y, return_counts=True)[1].min() if is_classification else len(table.y)
+    if len(table.y) < 2 * n or n * least < len(table.y):
+        return []
+    draw = StratifiedShuffleSplit if is_classification else ShuffleSplit
+    return list(draw(selection.splits, train_size=n, random_state=0).split(table.X, table.y))
 
 
 def read_adult() -> Case:

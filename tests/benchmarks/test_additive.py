@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from benchmarks.quality import additive
 from benchmarks.quality.additive import describe_signal, note_failure, read_contenders
-from benchmarks.quality.additive_cases import Case
+from benchmarks.quality.additive_cases import Case, Selection, draw_few_rows
 from benchmarks.quality.additive_contenders import PEERS, find_contender, list_keys, make_spline
 from benchmarks.quality.additive_summary import format_additive_report, format_paired, gather_records
 from benchmarks.quality.additive_worker import (
@@ -99,6 +99,24 @@ def test_the_file_of_a_case_changes_with_rows_and_splits() -> None:
     assert len({case.name, fewer.name, other.name}) == 3
     assert case.name == make_case("regression").name
     assert make_case("classification").name != case.name
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_few_rows_to_train_on_have_every_class_and_the_others_are_tested(task: Task) -> None:
+    table = make_case(task).table
+    splits = draw_few_rows(table, Selection(task, splits=4, train_rows=30))
+    assert len(splits) == 4
+    for train, test in splits:
+        assert len(train) == 30
+        assert sorted([*train, *test]) == list(range(60))
+        assert task == "regression" or len(set(table.y[train])) == 2
+    assert draw_few_rows(table, Selection(task, train_rows=31)) == []
+
+
+def test_a_table_with_a_class_too_rare_for_the_training_rows_is_left_out() -> None:
+    table = make_case("classification").table
+    rare = Table("t", "classification", table.X, np.where(np.arange(60) == 0, "rare", table.y))
+    assert draw_few_rows(rare, Selection("classification", train_rows=30)) == []
 
 
 def test_a_process_that_was_ended_leaves_a_failure_and_the_next_case_runs(

@@ -405,3 +405,27 @@ def test_a_table_without_numbers_has_a_plain_fit() -> None:
     paired = weigh.LogisticRegression(curves="auto", pairs=[("town", "colour")]).fit(rows, y)
     assert paired.model_.terms[-1].name == "town × colour"
     assert set(paired.model_.fit.strengths) == {"town", "colour", "town × colour"}
+
+
+def test_a_linear_regression_pools_the_levels_of_a_table_without_numbers() -> None:
+    rng = np.random.default_rng(0)
+    level, effects = rng.integers(0, 40, 120), 0.3 * rng.normal(size=40)
+    rows = {"town": [f"town {i} x" for i in level], "colour": rng.choice(["red", "green"], 120)}
+    y = effects[level] + rng.normal(size=120)
+    errors_of = {}
+    for curves in ("auto", None):
+        model = fit("linear", rows, y, curves=curves)
+        errors_of[curves] = np.mean((model.predict(rows) - effects[level]) ** 2)
+        assert weigh.verify(model, {**rows, "y": y}).ok
+        assert (model.fit.strengths is None) == (curves is None)
+    assert errors_of["auto"] < 0.5 * errors_of[None]
+    with pytest.raises(errors.ParameterError, match="Laplace"):
+        fit("linear", rows, y, noise="laplace")
+
+
+def test_more_than_3000_levels_are_not_pooled_without_curves() -> None:
+    rng = np.random.default_rng(0)
+    rows = {f"c{j}": [f"level {i} x" for i in rng.integers(0, 450, 2_000)] for j in range(7)}
+    columns = dict.fromkeys(rows, "category")
+    model = fit("linear", rows, rng.normal(size=2_000), columns=columns, prior=weigh.Normal(1.0))
+    assert model.fit.strengths is None

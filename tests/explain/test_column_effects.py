@@ -188,6 +188,18 @@ def test_dates_are_drawn_and_told_as_dates() -> None:
     assert '"2021"' in axis or '"2021-01"' in axis
 
 
+def test_end_cells_of_one_value_are_drawn_as_wide_as_others() -> None:
+    hours = [float(k % 24) for k in range(480)]
+    table = {"hour": hours, "x": [float(k * k) for k in range(480)], "rides": hours}
+    model = weigh.LinearRegression(curves="auto").fit(table, "rides").model_
+    drawn = {}
+    for effect in weigh.effects(model)._effects:
+        cells = effect_panel(PanelSettings("rides"), effect, []).cells
+        drawn[effect.name] = [cell["to"] - cell["from"] for cell in cells], cells[0]["from"]
+    assert drawn["hour"] == ([1.0] * 24, -0.5)
+    assert drawn["x"][1] == 0.0  # its first cell has several values
+
+
 def test_unknown_effects_and_models_without_effects_are_refused(model: Any) -> None:
     with pytest.raises(errors.ColumnError, match=r"There is no effect 'agee'\. Did you mean 'age'"):
         weigh.effects(model).plot_effect("agee")

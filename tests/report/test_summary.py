@@ -11,6 +11,7 @@ import pytest
 import weigh
 from tests.report import tables
 from weigh import errors
+from weigh.report.model_facts import FeatureStrength, _bar_limit
 
 Table = dict[str, list[Any]]
 
@@ -203,6 +204,14 @@ def test_an_outlying_bar_is_cut() -> None:
     others = [each.amount for each in side.features if abs(each.amount) < side.longest]
     assert side.longest == pytest.approx(1.5 * max(map(abs, others)))
     assert "Bars that end in // are cut" in report.html
+
+
+def test_bars_are_not_cut_if_most_of_them_are_long() -> None:
+    def longest_of(*sizes: float) -> float | None:
+        return _bar_limit(tuple(FeatureStrength("x", size, "", "", "") for size in sizes))
+
+    assert longest_of(2.0, 2.1, 0.001) is None
+    assert longest_of(2.0, 0.002, 0.001) == pytest.approx(0.003)
 
 
 def customers(n: int, first: int) -> Table:

@@ -129,6 +129,11 @@ def test_a_variant_with_curves_has_an_effect_on_numbers_and_with_pairs_on_catego
     }
 
 
+def test_curves_have_an_effect_on_categories_in_a_linear_regression():
+    schema = weigh.LinearRegression().fit({"x": ["a", "b", "c"] * 9}, [0.5, 1.5, 2.5] * 9).schema_
+    assert [variant.has_effect(schema) for variant in list_variants("linear", {})] == [True, True, True]
+
+
 def test_little_text_does_not_decide():
     rows = table(200, wavy) | {"note": ["good day", "bad day"] * 100}
     assert len(weigh.choose_learner(rows, "y", columns={"note": "text"}).candidates) >= 3

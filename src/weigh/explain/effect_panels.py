@@ -140,7 +140,7 @@ def _curve_panel(
     missing: list[dict[str, Any]] = []
     for output in settings.outputs(effect):
         *rows, last = _cell_rows(settings, effect, output)
-        ends = zip(rows, effect.cell_ends, strict=False)
+        ends = zip(rows, _shown_ends(effect), strict=False)
         cells += [{**row, "from": start, "to": stop} for row, (start, stop) in ends]
         missing += [last] if effect.has_missing else []
     points = tuple((location.number, text) for location, text in marks)
@@ -148,6 +148,24 @@ def _curve_panel(
         points = tuple(point for point in points if point[0] is not None)
     is_line, title = isinstance(effect, LineEffect), effect_title(effect.name)
     return pictures.CurvePanel(title, cells, missing, "", "", points, is_line, subtitle, is_days(effect.name))
+
+
+def _shown_ends(effect: CurveEffect) -> list[tuple[Any, Any]]:
+    """Return where cells start and stop; a first or last cell of a single value has it in its middle.
+
+    Without the part beyond the limits, its rows would seem twice as dense as those of its neighbours. It
+    becomes no wider than its neighbour.
+    """
+    ends: list[tuple[Any, Any]] = list(effect.cell_ends)
+    if effect.n_cells < 3:
+        return ends
+    last = effect.n_cells - 1
+    for at, neighbour, side in ((0, ends[1], 0), (last, ends[last - 1], 1)):
+        if effect.positions[at] == effect.limits[side]:
+            start, stop = ends[at]
+            more = max(min(stop - start, (neighbour[1] - neighbour[0]) / 2), 0.0)
+            ends[at] = (start, stop + more) if side else (start - more, stop)
+    return ends
 
 
 def _cell_rows(settings: PanelSettings, effect: TermEffect, output: int) -> Iterator[dict[str, Any]]:

@@ -98,7 +98,9 @@ class LinearTask:
             centres_missing=centres_missing_numbers(values["scale"], prior),
             curves=values["curves"],
         )
-        check_curve_parameters(LINEAR_REGRESSION.owner, values, schema)
+        check_curve_parameters(
+            LINEAR_REGRESSION.owner, values, schema, pools_levels=values["curves"] is not None
+        )
         scale = resolve_regression_scale(values["scale"], source, prior)
         if (scale, values["scale"]) == (None, "auto") and not (prior is None or isinstance(columns, Schema)):
             warn_unlike_regression_scales(schema, source)
@@ -114,9 +116,13 @@ class LinearTask:
 
     def learn(self, source: Source, *, progress: Progress | None = None) -> RegressionModel:
         """Fit the model to the rows of a source."""
-        if is_additive(self.schema, self.pairs):
+        # Least squares does not shrink levels, so those of a table without numbers are pooled too.
+        pools_levels = self.curves is not None
+        if is_additive(self.schema, self.pairs, pools_levels):
             data = load_training_data(self.schema, source, is_regression=True, progress=progress)
-            settings = CurveSettings(LINEAR_REGRESSION.owner, self.prior, self.pairs, self.tol, self.max_iter)
+            settings = CurveSettings(
+                LINEAR_REGRESSION.owner, self.prior, self.pairs, self.tol, self.max_iter, pools_levels
+            )
             model = learn_linear(data, settings)
             if model is not None:
                 return model

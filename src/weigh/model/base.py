@@ -57,7 +57,7 @@ class BaseModel(Immutable, ABC):
     @property
     def max_rows(self) -> int:
         """The largest number of rows whose outputs are computed at once."""
-        return max(1, MAX_OUTPUT_VALUES // self.n_outputs)
+        return max(1, MAX_OUTPUT_VALUES // max(self.n_outputs, 1))
 
     @property
     def uncalibrated(self) -> BaseModel:

@@ -308,9 +308,13 @@ def _class_features(title: str, strengths: Any) -> ClassFeatures:
 
 
 def _bar_limit(features: tuple[FeatureStrength, ...]) -> float | None:
-    """Return the length at which outlying bars are cut, 1.5 times the longest other bar; None without any."""
+    """Return the length at which outlying bars are cut, 1.5 times the longest other bar; None without any.
+
+    At most half of the bars are outliers.
+    """
     sizes = [abs(each.amount) for each in features if isinstance(each.amount, float)]
-    for size, next_size in pairwise(sorted(sizes, reverse=True)):
+    longest = sorted(sizes, reverse=True)[: len(sizes) // 2 + 1]
+    for size, next_size in pairwise(longest):
         if size > OUTLIER_RATIO * next_size > 0:
             return 1.5 * next_size
     return None

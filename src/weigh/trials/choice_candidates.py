@@ -58,7 +58,7 @@ class LearnerVariant:
             return True
         from weigh.learn.additive.fitting import is_additive  # loads solvers
 
-        return is_additive(schema, self.parameters.get("pairs"))
+        return is_additive(schema, self.parameters.get("pairs"), pools_levels=self.learner == "linear")
 
     def estimator(self, columns: Any, missing: Any) -> Any:
         """Return the untrained estimator."""

@@ -208,14 +208,19 @@ def make_levels(is_regression: bool, interaction: float, seed: int = 0, n: int =
     }
 
 
-@pytest.mark.parametrize("is_regression", [True, False])
-def test_levels_without_pairs_are_fitted_as_a_plain_regression(is_regression: bool) -> None:
-    table = make_levels(is_regression, 0.0, seed=2)
-    model = fit(table, is_regression, "auto")
-    plain = LEARNERS[is_regression]().fit(table, "y").model_
+def test_levels_without_pairs_are_fitted_as_a_plain_logistic_regression() -> None:
+    table = make_levels(False, 0.0, seed=2)
+    model = fit(table, False, "auto")
+    plain = LEARNERS[False]().fit(table, "y").model_
     assert model.schema.pairs == ()
     assert model.fit == plain.fit
     assert all(np.array_equal(a.table, b.table) for a, b in zip(model.terms, plain.terms, strict=True))
+
+
+def test_levels_without_pairs_are_pooled_in_a_linear_regression() -> None:
+    model = fit(make_levels(True, 0.0, seed=2), True, "auto")
+    assert model.schema.pairs == ()
+    assert set(model.fit.strengths) == {"a", "b", "c"}
 
 
 @pytest.mark.parametrize("is_regression", [True, False])

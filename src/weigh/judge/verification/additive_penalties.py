@@ -31,6 +31,9 @@ class TermPenalty(Protocol):
     def value(self, heights: Floats) -> float:
         """Return the penalty of all outputs."""
 
+    def size(self, heights: Floats) -> float:
+        """Return the size of the terms whose differences make up the penalty of these heights."""
+
     def gap(self, heights: Floats, loss_gradient: Floats, rounding: Floats) -> float:
         """Return what the term adds to the bound; infinite if an unpenalised direction has a gradient.
 
@@ -51,6 +54,10 @@ class RidgePenalty:
     def value(self, heights: Floats) -> float:
         """Return the penalty of all outputs."""
         return 0.5 * float((self.strengths[:, None] * np.square(heights)).sum())
+
+    def size(self, heights: Floats) -> float:
+        """Return the penalty itself, a sum of squares."""
+        return self.value(heights)
 
     def gap(self, heights: Floats, loss_gradient: Floats, rounding: Floats) -> float:
         """Return what the term adds to the bound."""
@@ -116,6 +123,10 @@ class CurvePenalty:
         rest = increments - np.outer(q, along)
         bends, slopes = np.square(rest).sum(), np.square(along).sum() / square
         return 0.5 * float(a * bends + r * slopes + m * np.square(heights[-1]).sum())
+
+    def size(self, heights: Floats) -> float:
+        """Return the size of ‖Df‖² and (q·Df)², which nearly cancel if the curve is a straight line."""
+        return float(self.term.strengths[0]) * float(np.square(np.diff(heights[:-1], axis=0)).sum())
 
     def gap(self, heights: Floats, loss_gradient: Floats, rounding: Floats) -> float:
         """Return what the term adds to the bound."""
@@ -198,6 +209,10 @@ class PairPenalty:
     def value(self, heights: Floats) -> float:
         """Return the penalty of all outputs."""
         return 0.5 * float((heights * (self._matrix @ heights)).sum())
+
+    def size(self, heights: Floats) -> float:
+        """Return the size of the products that are added and subtracted."""
+        return 0.5 * float((np.abs(heights) * (np.abs(self._matrix) @ np.abs(heights))).sum())
 
     def gap(self, heights: Floats, loss_gradient: Floats, rounding: Floats) -> float:
         """Return what the term adds to the bound."""

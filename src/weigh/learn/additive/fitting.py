@@ -35,11 +35,11 @@ MAX_SMOOTHING_ROWS = 50_000  # strengths are chosen on at most so many rows
 MAX_POSTERIOR_FEATURES = 1_000
 
 
-def is_additive(schema: Schema, pairs: Any) -> bool:
-    """Whether a fit has curves, or levels that can form pairs."""
+def is_additive(schema: Schema, pairs: Any, pools_levels: bool = False) -> bool:
+    """Whether a fit has curves, levels that can form pairs, or levels that are pooled even without."""
     kinds = [group.kind for group in schema.column_groups]
     has_levels = any(isinstance(kind, Category) and kind.against is None for kind in kinds)
-    return has_curve(schema) or (has_levels and pairs is not None)
+    return has_curve(schema) or (has_levels and (pairs is not None or pools_levels))
 
 
 def has_curve(schema: Schema) -> bool:

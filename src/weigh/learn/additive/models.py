@@ -52,13 +52,17 @@ MIN_SCALE, MAX_SCALE = 1e-6, 1e6  # of a stated prior: the objective is certifie
 
 @dataclass(frozen=True, eq=False)
 class CurveSettings:
-    """The parameters of a regression that additive models use; `owner` names the estimator."""
+    """The parameters of a regression that additive models use; `owner` names the estimator.
+
+    If it `pools_levels`, a model without curves and pairs is additive too.
+    """
 
     owner: str
     prior: Any
     pairs: Any
     tol: float
     max_iter: int
+    pools_levels: bool = False
 
     @property
     def fixed_strength(self) -> float | None:
@@ -71,9 +75,11 @@ def _has_fixed_scale(prior: Any) -> TypeGuard[Normal]:
     return isinstance(prior, Normal) and not prior.is_scale_automatic
 
 
-def check_curve_parameters(owner: str, values: dict[str, Any], schema: Schema) -> None:
+def check_curve_parameters(
+    owner: str, values: dict[str, Any], schema: Schema, pools_levels: bool = False
+) -> None:
     """Raise ParameterError if a parameter cannot be combined with curves, or pairs have no columns."""
-    if not is_additive(schema, values["pairs"]):
+    if not is_additive(schema, values["pairs"], pools_levels):
         if values["pairs"] is not None and (values["curves"] is None or isinstance(values["pairs"], tuple)):
             raise errors.ParameterError(
                 f"{owner}: pairs join columns with curves or levels, but there are none.",
@@ -146,12 +152,13 @@ def fit_effects(
 ) -> FittedEffects | None:
     """Fit the main effects, choose pairs if asked for, and minimise the objective over all of them.
 
-    Returns None if there is neither a curve nor a pair.
+    Returns None if there is neither a curve nor a pair, unless levels are pooled.
     """
     with algebra.single_thread_blas():
         effects = AdditiveData.from_training_data(data, settings.fixed_strength)
         has_curves = has_curve(data.schema)
-        if not has_curves and settings.pairs == "auto" and _count_dense_weights(effects, make) > MAX_WEIGHTS:
+        is_optional = not has_curves and (settings.pairs is None or settings.pairs == "auto")
+        if is_optional and _count_dense_weights(effects, make) > MAX_WEIGHTS:
             return None
         problem = fix_word_strengths(AdditiveProblem(effects.X, make(), effects.effects), make)
         sample, in_sample = _sample(problem, make)
@@ -160,7 +167,7 @@ def fit_effects(
         if settings.pairs is not None:
             pair_data = _pair_data(data, effects)
             pairs = _select_pairs(sample, smoothing, pair_data, in_sample, make, settings)
-            if not (has_curves or pairs):
+            if not (has_curves or pairs or settings.pools_levels):
                 return None
             problem, smoothing, counts = _add_pairs(problem, smoothing, pair_data, pairs, make, counts, null)
             axes = [(pair_data.axes[a], pair_data.axes[b]) for a, b in pairs]
@@ -258,7 +265,8 @@ def build_terms(
         at = slice(effect.start, effect.stop)
         heights = np.ascontiguousarray(table[at])
         terms.append(PairWeights(left, right, heights, fitted.counts[at], np.zeros(1)))
-    return complete_terms(terms, fitted.fit, fitted.counts, scale, binary)
+    with algebra.single_thread_blas():
+        return complete_terms(terms, fitted.fit, fitted.counts, scale, binary)
 
 
 def certify(
@@ -329,7 +337,7 @@ def learn_logistic(data: TrainingData, frequencies: Floats, settings: CurveSetti
 def learn_linear(data: TrainingData, settings: CurveSettings) -> RegressionModel | None:
     """Fit an additive linear regression, with the targets standardised during learning.
 
-    Returns None if it has neither a curve nor a pair.
+    Returns None if it has neither a curve nor a pair, unless levels are pooled.
     """
     y = np.asarray(data.y, dtype=np.float64)
     weights = np.ones(len(y)) if data.weights is None else data.weights
