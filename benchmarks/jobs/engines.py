@@ -219,7 +219,7 @@ def dask_ml_naive_bayes(arrays: Any) -> Any:
     from dask_ml.naive_bayes import GaussianNB
 
     model = GaussianNB().fit(*arrays)
-    return dask.compute(model.theta_, model.var_, model.class_prior_)
+    return dask.compute(model.theta_, model.sigma_, model.class_prior_)
 
 
 def to_arrays(folder: Path) -> Any:
