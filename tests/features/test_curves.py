@@ -48,6 +48,12 @@ def test_positions_are_the_means_of_the_values_in_the_cells() -> None:
     np.testing.assert_allclose(cells.positions, expected, rtol=1e-12)
 
 
+def test_unique_shares_are_those_of_the_rows_whose_values_no_other_row_has() -> None:
+    values = np.array([-3.0, 1.0, 1.0, 2.0, 2.5, 2.5, 2.5, np.nan])
+    cells = fit_cells(Curve(bins=(0.0, 1.5, 4.0)), values, 1, "x")
+    np.testing.assert_allclose(cells.unique_shares, [1.0, 0.0, 0.25, 0.0])
+
+
 def test_given_cuts_are_kept_and_empty_cells_have_positions_between_their_cuts() -> None:
     cells = fit_cells(Curve(bins=(-5.0, 0.0, 1.0, 7.0)), np.array([-0.5, -0.25, 0.5, 2.0, np.nan]), 1, "x")
     assert cells.cuts.tolist() == [-5.0, 0.0, 1.0, 7.0]

@@ -49,11 +49,15 @@ IDENTITY = Standardisation(0.0, 1.0)
 
 @dataclass(frozen=True, eq=False)
 class CurveCells:
-    """The cells of a curve: cuts, mean values of the rows in each cell, smallest and largest value."""
+    """The cells of a curve: cuts, mean values of the rows in each cell, smallest and largest value.
+
+    `unique_shares` are the shares of the rows in each cell whose values no other row has.
+    """
 
     cuts: Floats
     positions: Floats
     limits: Floats
+    unique_shares: Floats
 
 
 Preprocessing = NameArray | VocabularyLookup | Standardisation | CurveCells  # of one column group
@@ -162,7 +166,11 @@ def fit_cells(kind: Any, values: Floats, n_curves: int, name: str) -> CurveCells
     # Cells without rows lie between their cuts.
     edges = np.concatenate([limits[:1], cuts, limits[1:]])
     positions = np.where(counts > 0, sums / np.maximum(counts, 1), (edges[1:] + edges[:-1]) / 2)
-    return CurveCells(cuts, positions, limits)
+    unique, repetitions = np.unique(values, return_counts=True)
+    n_unique = np.bincount(
+        np.searchsorted(cuts, unique[repetitions == 1], side="left"), minlength=len(counts)
+    )
+    return CurveCells(cuts, positions, limits, n_unique / np.maximum(counts, 1))
 
 
 def _n_cells(n_rows: int, n_curves: int) -> int:

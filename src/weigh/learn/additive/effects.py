@@ -56,7 +56,8 @@ class Effect:
     """The features start to stop of the design matrix as one effect.
 
     `basis` None means that every feature is a coordinate. `bounded` marks coordinates that must not be
-    negative. An effect that `is_wide` has too many features for a dense Hessian.
+    negative. An effect that `is_wide` has too many features for a dense Hessian. A curve may have
+    `unique_shares`, the shares of the rows in each cell whose values no other row has.
     """
 
     title: str
@@ -66,6 +67,7 @@ class Effect:
     basis: Floats | None = None
     bounded: Mask | None = None
     is_pair: bool = False
+    unique_shares: Floats | None = None
 
     @property
     def n_coordinates(self) -> int:

@@ -22,7 +22,7 @@ from weigh.learn.additive.effects import (
     level_effect,
     linear_effect,
 )
-from weigh.learn.additive.problem import AdditiveProblem
+from weigh.learn.additive.problem import AdditiveProblem, SquaredLoss
 from weigh.learn.additive.smoothing import Smoothing
 from weigh.learn.additive.solver import AdditiveSolution, minimise
 from weigh.learn.feature_index import CurveIndexer
@@ -85,9 +85,9 @@ def _make_effect(
     if isinstance(indexer, CurveIndexer):
         kind: Any = group.kind
         smooth = None if kind.smooth == "auto" else float(kind.smooth)
-        return curve_effect(
-            group.title, start, counts[start:stop], indexer.cells.positions, smooth, kind.monotone
-        )
+        cells = indexer.cells
+        effect = curve_effect(group.title, start, counts[start:stop], cells.positions, smooth, kind.monotone)
+        return replace(effect, unique_shares=cells.unique_shares)
     if isinstance(group.kind, Category) and group.kind.against is None:
         return level_effect(group.title, start, counts[start:stop])
     scales = np.ones(stop - start)
@@ -155,7 +155,27 @@ def finish(
 ) -> AdditiveFit:
     """Minimise the objective for chosen strengths."""
     solution = minimise(problem, smoothing.strengths, (smoothing.U, smoothing.b), tol * null, max_iter)
+    if isinstance(problem.loss, SquaredLoss):
+        noise = smoothing.noise + cell_variance(problem, solution.state.U)
+        smoothing = replace(smoothing, noise=noise)
     return AdditiveFit(problem, smoothing, solution)
+
+
+def cell_variance(problem: AdditiveProblem, U: Floats) -> float:
+    """Return the variance of the curves within their cells that the residuals do not contain.
+
+    If a curve rises by v per cell, new values in a cell deviate from it with the variance v²/12. The
+    residuals of m rows in a cell contain this variance but for 1/m of it, because the height of the cell
+    is fitted to their mean: all of it if every row has a cell of its own. The share of new rows whose value
+    no training row has is about that of the values with one row (Good 1953).
+    """
+    heights, total = problem.expand(U)[:, 0], 0.0
+    for effect in problem.effects:
+        shares = effect.unique_shares
+        if shares is not None and len(shares) > 1:
+            rises = np.gradient(heights[effect.start : effect.start + len(shares)])
+            total += float(shares @ np.square(rises)) / 12
+    return total / float((problem.loss.weights > 0).sum())
 
 
 def complete_terms(

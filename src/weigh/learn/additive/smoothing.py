@@ -15,6 +15,13 @@ log λ, so that slopes have a Student t distribution with ν degrees of freedom.
 
     λ ← (λ (tr P⁻¹S − tr H⁻¹S) + ν) / (u·Su / φ + ν / λ₀),
     λ₀ ← λ₀ Σ λ (tr P⁻¹S − tr H⁻¹S) / Σ λ u·Su / φ.
+
+With nearly as many cells and levels as rows, the marginal likelihood may be highest, or even unbounded, where
+the effects interpolate the rows and φ is zero. φ therefore has the boundary-avoiding prior density φ^{a/2} of
+log φ (Chung et al. 2013, "A nondegenerate penalized likelihood estimator for variance parameters"). With the
+effective degrees of freedom d, its fixed point, at most the variance of the targets, is
+
+    φ ← Σ s (y − ŷ)² / (n − 1 − d − a).
 """
 
 from __future__ import annotations
@@ -32,6 +39,8 @@ from weigh.learn.additive.solver import newton_step, take_step
 MIN_STRENGTH, MAX_STRENGTH = 1e-3, 1e7
 INITIAL_STRENGTH, INITIAL_LINE_STRENGTH = 10.0, 1.0
 CENTRE_DEGREES = 2.0  # ν: how closely strengths follow their common centre
+MAX_NOISE_DEGREES, NOISE_DEGREES_PER_ROW = 4.0, 0.125  # a: how strongly noise avoids zero
+MIN_NOISE = 1e-12
 MAX_ROUNDS = 40
 MAX_LOG_STEP = 2.0
 MIN_FACTOR, MAX_FACTOR = 0.3, 3.0  # of steps of the iteration, by the secant method
@@ -54,7 +63,6 @@ def choose_strengths(problem: AdditiveProblem, start: Smoothing | None = None) -
     smoothing = start or initial_smoothing(problem)
     steps: dict[str, tuple[float, float]] = {}
     unbounded = AdditiveProblem(problem.X, problem.loss, [replace(e, bounded=None) for e in problem.effects])
-    is_squared = isinstance(problem.loss, SquaredLoss)
     prior = Prior(unbounded, smoothing.strengths)
     state = evaluate(unbounded, prior, smoothing.U, smoothing.b)
     for _ in range(MAX_ROUNDS):
@@ -64,7 +72,7 @@ def choose_strengths(problem: AdditiveProblem, start: Smoothing | None = None) -
         step, step_b = newton_step(unbounded, prior, state, preconditioner, 0.1)
         state = take_step(unbounded, prior, state, step, step_b) or state
         smoothing.U, smoothing.b = state.U, state.b
-        improvement = _update(unbounded, smoothing, prior, preconditioner, steps, is_squared, state)
+        improvement = _update(unbounded, smoothing, prior, preconditioner, steps, state)
         if improvement < MIN_IMPROVEMENT:
             break
     return smoothing
@@ -113,13 +121,12 @@ def _update(
     prior: Prior,
     preconditioner: Preconditioner,
     steps: dict[str, tuple[float, float]],
-    is_squared: bool,
     state: State,
 ) -> float:
     """Update all strengths in place; return the expected gain in log marginal likelihood."""
     sums, used = _sum_by_strength(problem, smoothing, prior, preconditioner)
-    if is_squared:
-        _update_noise(problem, smoothing, state, used)
+    if isinstance(problem.loss, SquaredLoss):
+        _update_noise(problem.loss, smoothing, state, used)
     limits = MIN_STRENGTH * smoothing.noise, MAX_STRENGTH * smoothing.noise
     _update_centres(smoothing, sums, limits)
     improvement = 0.0
@@ -178,12 +185,14 @@ def _update_centres(smoothing: Smoothing, sums: dict[str, _Sums], limits: tuple[
         strengths[centre] = min(max(moved, limits[0]), limits[1])
 
 
-def _update_noise(problem: AdditiveProblem, smoothing: Smoothing, state: State, used: float) -> None:
-    """Estimate the noise variance from the residuals and the effective degrees of freedom."""
-    loss = problem.loss
+def _update_noise(loss: SquaredLoss, smoothing: Smoothing, state: State, used: float) -> None:
+    """Update the noise variance in place, from the residuals and the effective degrees of freedom."""
     n_rows = float((loss.weights > 0).sum())
-    residual = 2 * loss.value(state.p)
-    smoothing.noise = max(residual / max(n_rows - used - 1, 0.05 * n_rows, 1.0), 1e-12)
+    free = n_rows - 1 - used - min(MAX_NOISE_DEGREES, NOISE_DEGREES_PER_ROW * n_rows)
+    ideal = 2 * loss.value(state.p) / free if free > 0 else math.inf
+    mean = float(np.average(loss.y, weights=loss.weights))
+    variance = float((loss.weights * np.square(loss.y - mean)).sum()) / max(n_rows - 1, 1.0)
+    smoothing.noise = max(min(ideal, math.exp(MAX_LOG_STEP) * smoothing.noise, variance), MIN_NOISE)
 
 
 def _accelerate(step: float, before: tuple[float, float]) -> float:
