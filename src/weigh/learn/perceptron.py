@@ -17,10 +17,6 @@ from weigh.learn.averaging import extend_average
 from weigh.learn.class_weights import check_class_weight_labels, compute_class_weights, zero_weight_classes
 from weigh.learn.dataset import LabelCheck, Progress, SourceDataset
 from weigh.learn.design_matrix import linear_schema, require_no_curves
-from weigh.learn.folds.encoded import EncodingTask, SummarySum
-from weigh.learn.folds.features import find_features
-from weigh.learn.folds.moments import read_training_rows
-from weigh.learn.folds.perceptron import MixedTraining, PassSum
 from weigh.learn.online_training import OnlineTraining, TrainingPasses
 from weigh.learn.perceptron_state import PerceptronSettings, PerceptronState
 from weigh.learn.scaling import resolve_perceptron_scale, warn_unlike_perceptron_scales
@@ -126,6 +122,12 @@ class PerceptronTask:
                 "The mean of the weights of partitions has no record of updates.",
                 hint=("Use ", Setting("keep", "averaged"), " or ", Setting("keep", "last"), "."),
             )
+        # They need scipy, which other perceptrons do without.
+        from weigh.learn.folds.encoded import EncodingTask, SummarySum
+        from weigh.learn.folds.features import find_features
+        from weigh.learn.folds.moments import read_training_rows
+        from weigh.learn.folds.perceptron import MixedTraining, PassSum
+
         index, rows_by_label = find_features(self.schema, fold, has_classes=True, dense=False)
         classes, counts = [*rows_by_label], np.array([*rows_by_label.values()], dtype=np.float64)
         class_weights = compute_class_weights(PERCEPTRON.owner, self.class_weight, classes, counts)

@@ -47,7 +47,7 @@ def test_everything_works_with_the_keyboard_alone(visit: Visits) -> None:
     press_until(page, "About the model", "Shift+Tab")
     page.keyboard.press("Enter")
     assert page.evaluate("document.activeElement.textContent") == "About the model"
-    assert page.locator("nav [aria-current=page]").inner_text() == "About the model"
+    page.locator("nav [aria-current=page]", has_text="About the model").wait_for()
 
 
 @pytest.mark.parametrize("model", ["tickets", "churn", "rent", "lead", "inbox", "many"])

@@ -61,7 +61,7 @@ def test_the_numbers_of_rows_follow_a_correction(visit: Visits) -> None:
     page.locator(".verdict:not(.waiting)").wait_for()
     correct(page, "billing")
     page.get_by_role("link", name="About the model").click()
-    assert page.get_by_role("row", name=re.compile("billing 31")).is_visible()
+    page.get_by_role("row", name=re.compile("billing 31")).wait_for()
     page.get_by_role("link", name="Try it").click()
     page.get_by_role("button", name="Undo").click()
     page.get_by_text("Forgotten").first.wait_for()
