@@ -21,18 +21,19 @@ Z = 1.959964
 
 
 def simulate(kind: str, n: int, seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return n training rows and new rows of three numbers, with noise, levels or neither beside them."""
+    """Return n training rows and new rows of numbers and a constant, with ties, levels or no noise."""
     rng = np.random.default_rng(seed)
-    x = {f"x{j}": rng.normal(size=n + N_NEW) for j in range(3)}
+    x = rng.normal(size=(2 if kind == "exact" else 6, n + N_NEW))
     noise = {"smooth": 0.2, "levels": 1.0, "ties": 1.0, "exact": 0.0}[kind]
     if kind == "ties":
-        x = {name: np.round(2 * values) / 2 for name, values in x.items()}
-    table: dict[str, Any] = {**x, "constant": np.full(n + N_NEW, 3.0)}
-    y = x["x0"] - x["x1"] if kind == "exact" else x["x0"] + np.sin(2 * x["x1"])
-    if kind == "levels":
-        codes = rng.integers(0, 4 * n // 5, n + N_NEW)
-        table["level"] = [f"l{code}" for code in codes]
-    table["y"] = y + noise * rng.normal(size=n + N_NEW)
+        x = np.concatenate([np.round(x[::2], 1), np.round(3 * x[1::2])])
+    table: dict[str, Any] = {f"x{j}": values for j, values in enumerate(x)} | {"constant": np.ones(n + N_NEW)}
+    score = x[0] - x[1] if kind == "exact" else x[0] + np.sin(x[1]) + x[4] + np.sin(x[5])
+    for n_levels in (4 * n // 5, n // 3) if kind == "levels" else ():
+        codes = rng.integers(0, n_levels, n + N_NEW)
+        table[f"level{n_levels}"] = [f"l{code}" for code in codes]
+        score = score + 0.5 * rng.normal(size=n_levels)[codes]
+    table["y"] = score + noise * rng.normal(size=n + N_NEW)
     train, new = ({k: v[at] for k, v in table.items()} for at in (slice(n), slice(n, None)))
     return train, new
 
@@ -40,7 +41,7 @@ def simulate(kind: str, n: int, seed: int) -> tuple[dict[str, Any], dict[str, An
 def scores_of_new_rows(kind: str, n: int, seed: int) -> tuple[float, float]:
     """Return the coverage of 95 % intervals, and the Gaussian log loss as if the targets had variance 1."""
     train, new = simulate(kind, n, seed)
-    kinds = {"level": "category"} if kind == "levels" else {}
+    kinds = {name: "category" for name in train if name.startswith("level")}
     model = weigh.LinearRegression(curves="auto", columns=kinds).fit(train, "y")
     y = np.asarray(new.pop("y"))
     mean, std = model.predict(new, return_std=True)
@@ -48,19 +49,18 @@ def scores_of_new_rows(kind: str, n: int, seed: int) -> tuple[float, float]:
     return float(np.mean(np.abs(z) <= Z)), float(np.mean(np.log(std / y.std()) + 0.5 * z**2))
 
 
-@pytest.mark.parametrize("n", [30, 50])
-@pytest.mark.parametrize("kind", ["smooth", "levels", "ties"])
+@pytest.mark.parametrize(("kind", "n"), [("smooth", 30), ("ties", 30), ("levels", 30), ("levels", 50)])
 def test_few_rows_do_not_make_the_noise_collapse(kind: str, n: int) -> None:
     coverage, losses = np.array([scores_of_new_rows(kind, n, seed) for seed in range(10)]).T
     assert coverage.mean() > 0.87
     assert coverage.min() > 0.6
-    assert losses.max() < 2
+    assert losses.max() < 1.5
 
 
 def test_intervals_contain_the_error_of_cells_where_the_targets_have_no_noise() -> None:
     coverage, losses = np.array([scores_of_new_rows("exact", 60, seed) for seed in range(5)]).T
     assert coverage.min() > 0.85
-    assert losses.max() < 8
+    assert losses.max() < 5
 
 
 def make_levels(n: int, n_levels: int) -> AdditiveProblem:
