@@ -133,7 +133,7 @@ class Client(threading.Thread):
 def post_and_kill(
     folder: Path, n: int, *, tail: int = 20_000, largest_group: int = 8, pause: float = 2.5, seed: int = 0
 ) -> Summary:
-    """Post n changes through two processes, killing one after a random pause of at most `pause` seconds."""
+    """Post n changes through two processes; kill one every `pause` seconds or n/10 changes at the latest."""
     rng = random.Random(seed)
     halves = (range(1, n // 2 + 1), range(n // 2 + 1, n + 1))
     clients = [Client(folder, half, seed + i, tail, largest_group) for i, half in enumerate(halves)]
@@ -143,7 +143,7 @@ def post_and_kill(
     kills: Counter[tuple[Client, int]] = Counter()
     while alive := [client for client in clients if client.is_alive()]:
         # Mostly soon after the last one, so that a process is also killed while it starts.
-        time.sleep(pause * rng.random() ** 2)
+        _wait(clients, pause * rng.random() ** 2, int(n / 10 * rng.random()))
         client = rng.choice(alive)
         # A process that is killed whenever it starts would never answer.
         if kills[client, client.n_answered] < MAX_KILLS_WITHOUT_ANSWER:
@@ -155,6 +155,14 @@ def post_and_kill(
             raise client.failure
     answered, repeated = (sum(getattr(c, name) for c in clients) for name in ("n_answered", "n_repeated"))
     return Summary(answered, repeated, n_kills, [row for c in clients for row in c.learned.values()])
+
+
+def _wait(clients: list[Client], seconds: float, n_answers: int) -> None:
+    """Wait so long or for so many answers, which a fast machine gives sooner."""
+    end = time.monotonic() + seconds
+    goal = sum(client.n_answered for client in clients) + n_answers
+    while time.monotonic() < end and sum(client.n_answered for client in clients) < goal:
+        time.sleep(0.005)
 
 
 def main(folder: Path, n: int) -> None:
