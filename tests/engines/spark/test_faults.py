@@ -95,14 +95,6 @@ def test_a_worker_killed_over_kept_states_changes_nothing(spark: Any, tmp_path: 
     assert not spark.sparkContext._jsc.getPersistentRDDs()
 
 
-def is_alive(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 def wait_until(is_true: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE
     while not is_true():
@@ -137,8 +129,7 @@ def test_an_interrupt_frees_the_cluster(spark: Any, tmp_path: Path):
         signal.signal(signal.SIGINT, handler)
         thread.join()
     wait_until(lambda: not spark.sparkContext.statusTracker().getActiveJobsIds())
-    workers = [int(name) for name in os.listdir(tmp_path)]
-    wait_until(lambda: not any(map(is_alive, workers)))
+    # Spark ends the processes of cancelled tasks when it wants to; their cores are free at once.
     assert frame.fold(count_rows, add_counts) == b"100"
 
 
